@@ -1,6 +1,7 @@
-//! The amounts that `count!` adds: numbers that are never negative and fit into 64 bits.
+//! The numbers that `count!`, `value!` and `gauge!` take.
 
-/// A number that [`count!`](crate::count!) adds: `u8`, `u16`, `u32`, `u64`, `usize`, or a `bool`, which is 0 or 1.
+/// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: `u8`, `u16`, `u32`, `u64`, `usize`,
+/// or a `bool`, which is 0 or 1.
 ///
 /// Only types that convert to `u64` without loss implement it. Convert signed numbers in the call:
 ///
@@ -10,7 +11,7 @@
 /// tickscope::count!("bytes", read.unsigned_abs());
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`count!` adds unsigned numbers of at most 64 bits, and `{Self}` is not one of them",
+    message = "`count!` and `value!` take unsigned numbers of at most 64 bits, and `{Self}` is not one of them",
     label = "expected `u64`, `usize`, `u32`, `u16`, `u8` or `bool`"
 )]
 pub trait Amount {
@@ -18,19 +19,60 @@ pub trait Amount {
     fn amount(self) -> u64;
 }
 
-/// Implements the trait for types that the standard library converts.
+/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer of at most 64 bits, or a `bool`, which is 0 or
+/// 1. A level is an `i64`; `u64` and `usize` above its largest value are taken as that.
+///
+/// A level that is no integer goes into a smaller unit:
+///
+/// ```
+/// let load = 0.75;
+/// tickscope::gauge!("load in permille", (load * 1000.0) as i64);
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`gauge!` takes integers of at most 64 bits, and `{Self}` is not one of them",
+    label = "expected an integer or `bool`"
+)]
+pub trait Level {
+    /// Returns the number.
+    fn level(self) -> i64;
+}
+
+/// Implements the traits for types that the standard library converts.
 macro_rules! lossless {
-    ($($number:ty),*) => {
-        $(impl Amount for $number {
+    ($of:ident, $method:ident, $to:ty, $($number:ty),*) => {
+        $(impl $of for $number {
             #[inline(always)]
-            fn amount(self) -> u64 {
-                u64::from(self)
+            fn $method(self) -> $to {
+                <$to>::from(self)
             }
         })*
     };
 }
 
-lossless!(bool, u8, u16, u32, u64);
+lossless!(Amount, amount, u64, bool, u8, u16, u32, u64);
+lossless!(Level, level, i64, bool, u8, u16, u32, i8, i16, i32, i64);
+
+impl Level for u64 {
+    #[inline(always)]
+    fn level(self) -> i64 {
+        i64::try_from(self).unwrap_or(i64::MAX)
+    }
+}
+
+impl Level for usize {
+    #[inline(always)]
+    fn level(self) -> i64 {
+        (self as u64).level()
+    }
+}
+
+impl Level for isize {
+    #[inline(always)]
+    fn level(self) -> i64 {
+        // No target has addresses of more than 64 bits.
+        self as i64
+    }
+}
 
 impl Amount for usize {
     #[inline(always)]

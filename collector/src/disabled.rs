@@ -80,6 +80,40 @@ macro_rules! count {
     }};
 }
 
+/// Evaluates the number once, as with the feature, and keeps nothing.
+#[macro_export]
+macro_rules! value {
+    (group = $group:expr, $($value:tt)*) => {{
+        let _ = $group;
+        $crate::value!($($value)*)
+    }};
+    ($name:expr, $number:literal $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $number;
+    }};
+    ($name:expr, $number:expr $(,)?) => {{
+        let _ = $name;
+        let _: u64 = $crate::Amount::amount($number);
+    }};
+}
+
+/// Evaluates the level once, as with the feature, and sets nothing.
+#[macro_export]
+macro_rules! gauge {
+    (group = $group:expr, $($gauge:tt)*) => {{
+        let _ = $group;
+        $crate::gauge!($($gauge)*)
+    }};
+    ($name:expr, $level:literal $(,)?) => {{
+        let _ = $name;
+        let _: i64 = $level;
+    }};
+    ($name:expr, $level:expr $(,)?) => {{
+        let _ = $name;
+        let _: i64 = $crate::Level::level($level);
+    }};
+}
+
 /// Returns an empty site. On a platform that is not supported, `#[profile]` with the feature `enable` writes it before
 /// the body of an async function.
 #[doc(hidden)]

@@ -64,7 +64,7 @@ pub mod thread {
 
 /// What the macros expand to. It is not part of the public API and may change in any release.
 pub mod private {
-    pub use super::counter::count;
+    pub use super::counter::{count, gauge, value};
     pub use super::future::profile_future;
     pub use super::platform::clock::tsc;
     pub use super::record::site::Site;

@@ -34,6 +34,8 @@
 //! | [`time!`] | one expression, whose value it returns |
 //! | [`future!`] | one future: the sum of its polls, without the waits between them |
 //! | [`count!`] | no time: it counts calls and adds up an amount |
+//! | [`value!`] | no time: it keeps the sum, the smallest and the largest of its numbers, and their histogram |
+//! | [`gauge!`] | no time: it keeps the level it was set to last, the lowest and the highest |
 //! | [`#[profile]`](profile) | a function, an async function, or every function of an `impl` block, trait or inline module |
 //!
 //! All macros take `group = "..."`. The options of `#[profile]` are:
@@ -91,7 +93,8 @@
 //! # What is counted
 //! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and the clock
 //! ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
-//! without time, for lines, bytes, hits and misses: they have calls and a sum.
+//! without time, for lines, bytes, hits and misses: they have calls and a sum. So do [`value!`], which tells how the sizes
+//! of things are distributed, and [`gauge!`], which follows a level.
 //!
 //! # Reports
 //! Viewers read the program from outside. From inside, [`dump`] writes a report at any time, on any thread and at any
@@ -104,9 +107,9 @@
 //! Linux, to try it there.
 //!
 //! # Limits
-//! - A signal handler may open and close scopes and use [`count!`]; nothing else here may be called from one. A scope
-//!   or a count in a handler that interrupts the begin or end of another scope, or the addition of a counter, is
-//!   dropped, and the drop is counted.
+//! - A signal handler may open and close scopes and use [`count!`], [`value!`] and [`gauge!`]; nothing else here may be
+//!   called from one. What a handler counts is dropped if it interrupts the begin or end of a scope, or one of these
+//!   three, and the drop is counted.
 //! - Threads are shown under their kernel names, which have at most 15 bytes.
 //! - A forked child publishes nothing. Its scopes still work.
 
@@ -138,7 +141,7 @@ pub use implementation::{
 };
 
 pub use alloc::Alloc;
-pub use amount::Amount;
+pub use amount::{Amount, Level};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
 pub use types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};

@@ -152,6 +152,93 @@ macro_rules! count {
     };
 }
 
+/// Keeps how large things are: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
+///
+/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest of
+/// them, and a histogram, from which viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers
+/// have no unit; put it into the name. `group = "..."` may come first, and the name is a constant string.
+///
+/// ```
+/// fn query(table: &[u32], least: u32) -> Vec<u32> {
+///     tickscope::scope!();
+///     let rows: Vec<u32> = table.iter().copied().filter(|&row| row >= least).collect();
+///     tickscope::value!("rows", rows.len());
+///     tickscope::value!(group = "memory", "answer bytes", rows.len() * size_of::<u32>());
+///     rows
+/// }
+/// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
+/// ```
+///
+/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each
+/// number has a bucket of its own. The smallest and the largest are exact, also after a reset; where a reset happened at
+/// the same moment, they may be the edge of a bucket, and reports say so. Of numbers that only add up, like bytes read,
+/// [`count!`](crate::count!) keeps less and costs less.
+///
+/// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
+/// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always
+/// evaluated, and a literal needs no suffix.
+///
+/// [`Amount`]: crate::Amount
+#[macro_export]
+macro_rules! value {
+    (group = $group:expr, $name:expr, $number:literal $(,)?) => {
+        $crate::__private::value($crate::__site!(@named $name, $group, .of_value()), $number)
+    };
+    (group = $group:expr, $name:expr, $number:expr $(,)?) => {
+        $crate::__private::value(
+            $crate::__site!(@named $name, $group, .of_value()),
+            $crate::Amount::amount($number),
+        )
+    };
+    ($name:expr, $number:literal $(,)?) => {
+        $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $number)
+    };
+    ($name:expr, $number:expr $(,)?) => {
+        $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $crate::Amount::amount($number))
+    };
+}
+
+/// Follows a level: `gauge!("queue", n)` sets it to `n`, which can be any [`Level`], negative ones as well.
+///
+/// The gauge is a row below the open scope. It has the level it was set to last, the lowest and the highest level, and
+/// how often it was set (its calls). `group = "..."` may come first, and the name is a constant string.
+///
+/// ```
+/// fn receive(queue: &mut std::collections::VecDeque<u32>) -> Option<u32> {
+///     let job = queue.pop_front();
+///     tickscope::gauge!("queue", queue.len());
+///     job
+/// }
+/// # assert_eq!(receive(&mut [7, 8].into()), Some(7));
+/// ```
+///
+/// Each thread has a row of its own. Where rows of several threads are shown as one, `last` is what any of them set
+/// last, by the program's clock, and lowest and highest are those of all. A level holds until it is set again: a reset
+/// leaves it as it is, and it counts for the lowest and the highest after the reset as well.
+///
+/// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
+/// mode but off. `n` is always evaluated, and a literal needs no suffix.
+///
+/// [`Level`]: crate::Level
+#[macro_export]
+macro_rules! gauge {
+    (group = $group:expr, $name:expr, $level:literal $(,)?) => {
+        $crate::__private::gauge($crate::__site!(@named $name, $group, .of_gauge()), $level)
+    };
+    (group = $group:expr, $name:expr, $level:expr $(,)?) => {
+        $crate::__private::gauge(
+            $crate::__site!(@named $name, $group, .of_gauge()),
+            $crate::Level::level($level),
+        )
+    };
+    ($name:expr, $level:literal $(,)?) => {
+        $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $level)
+    };
+    ($name:expr, $level:expr $(,)?) => {
+        $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $crate::Level::level($level))
+    };
+}
+
 /// The static descriptor of a counter.
 #[doc(hidden)]
 #[macro_export]
@@ -184,11 +271,11 @@ macro_rules! __site {
                 .in_group($group);
         &SITE
     }};
-    (@named $name:expr, $group:expr, $($counting:tt)*) => {{
+    (@named $name:expr, $group:expr, $($kind:tt)*) => {{
         static SITE: $crate::__private::Site =
             $crate::__private::Site::named($name, ::core::module_path!(), ::core::file!(), ::core::line!())
                 .in_group($group)
-                $($counting)*;
+                $($kind)*;
         &SITE
     }};
     ($name:expr $(,)?) => {

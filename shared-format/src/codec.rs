@@ -16,17 +16,19 @@
 mod measures;
 mod section;
 mod small;
+mod tallies;
 
 use bincode::{Decode, Encode};
 
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
+use self::tallies::{Gauges, Values, put_in, taken_out};
 use crate::error::FormatError;
-use crate::ids::NO_PARENT;
+use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
-    Snapshot, Thread,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Measuring, NodeErrors, Nodes, Process,
+    Sites, Snapshot, Thread,
 };
 
 pub(crate) use self::section::section_at;
@@ -46,6 +48,8 @@ const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
 const WAITS: u64 = 15;
+const VALUES: u64 = 18;
+const GAUGES: u64 = 19;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -71,7 +75,21 @@ struct LatenciesIn(Vec<u32>, Vec<u32>, Vec<u8>);
 /// # Errors
 /// [`FormatError::TooLarge`] if a section exceeds what a reader accepts.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_around(snapshot, &snapshot.latencies, out, |out| {
+    if snapshot.value_rows.is_empty() {
+        return encode_all(snapshot, &snapshot.latencies, Latencies::default(), out);
+    }
+    // Readers that do not know of values refuse counters with a histogram.
+    let (latencies, of_values) = taken_out(&snapshot.latencies, &snapshot.value_rows);
+    encode_all(snapshot, &latencies, of_values, out)
+}
+
+fn encode_all(
+    snapshot: &Snapshot,
+    latencies: &Latencies,
+    of_values: Latencies,
+    out: &mut Vec<u8>,
+) -> Result<(), FormatError> {
+    encode_around(snapshot, latencies, of_values, out, |out| {
         let nodes = &snapshot.nodes;
         section(out, SITES, &snapshot.sites)?;
         section(
@@ -87,20 +105,27 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
 /// # Errors
 /// As [`encode`].
 pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_around(snapshot, &Latencies::default(), out, |out| {
-        let (sites, nodes) = (
-            small::SitesOut::new(&snapshot.sites),
-            small::NodesOut::new(&snapshot.nodes),
-        );
-        section_as(out, SMALL_SITES, &sites, small::CONFIG)?;
-        section_as(out, SMALL_NODES, &nodes, small::CONFIG)
-    })
+    encode_around(
+        snapshot,
+        &Latencies::default(),
+        Latencies::default(),
+        out,
+        |out| {
+            let (sites, nodes) = (
+                small::SitesOut::new(&snapshot.sites),
+                small::NodesOut::new(&snapshot.nodes),
+            );
+            section_as(out, SMALL_SITES, &sites, small::CONFIG)?;
+            section_as(out, SMALL_NODES, &nodes, small::CONFIG)
+        },
+    )
 }
 
 /// Appends everything, sites and nodes in the form that `columns` gives them.
 fn encode_around(
     snapshot: &Snapshot,
     latencies: &Latencies,
+    of_values: Latencies,
     out: &mut Vec<u8>,
     columns: impl FnOnce(&mut Vec<u8>) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
@@ -117,6 +142,8 @@ fn encode_around(
         latencies: _,
         estimates,
         counts,
+        value_rows,
+        gauge_rows,
         measures,
         waits,
         window,
@@ -139,6 +166,12 @@ fn encode_around(
     }
     if !counts.is_empty() {
         section(out, COUNTS, counts)?;
+    }
+    if !value_rows.is_empty() {
+        section_as(out, VALUES, &Values::new(value_rows, of_values), small::CONFIG)?;
+    }
+    if !gauge_rows.is_empty() {
+        section_as(out, GAUGES, &Gauges::new(gauge_rows), small::CONFIG)?;
     }
     if !measures.is_empty() {
         section_as(out, MEASURES, &MeasuresOut::new(measures), small::CONFIG)?;
@@ -193,6 +226,7 @@ fn decode_with(
     mut sites: impl FnMut(&[u8], usize) -> Result<Sites, FormatError>,
 ) -> Result<Snapshot, FormatError> {
     let mut snapshot = Snapshot::default();
+    let mut of_values = Latencies::default();
     let mut at = 0usize;
     while at < bytes.len() {
         let (id, body) = section_at(bytes, at)?;
@@ -224,6 +258,13 @@ fn decode_with(
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
+            VALUES => {
+                let values = read_as::<Values, _>(body, body_at, small::CONFIG)?;
+                (snapshot.value_rows, of_values) = values.rows(body_at)?;
+            }
+            GAUGES => {
+                snapshot.gauge_rows = read_as::<Gauges, _>(body, body_at, small::CONFIG)?.rows(body_at)?;
+            }
             MEASURES => {
                 snapshot.measures = read_as::<MeasuresIn, _>(body, body_at, small::CONFIG)?.measures();
             }
@@ -240,6 +281,12 @@ fn decode_with(
             _ => {}
         }
         at = body_at + body.len();
+    }
+    if !of_values.row.is_empty() {
+        let rows = snapshot.nodes.len();
+        check_latencies(&snapshot.latencies, rows)?;
+        check_latencies(&of_values, rows)?;
+        snapshot.latencies = put_in(snapshot.latencies, &of_values);
     }
     check(&snapshot)?;
     Ok(snapshot)
@@ -399,6 +446,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
     }
     check_counts(s)?;
+    check_tallies(s)?;
     check_measures(s)?;
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
@@ -435,7 +483,8 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that counters are existing rows without what a counter never has: time, children, open calls, latencies.
+/// Checks that counters are existing rows without what a counter never has: time, children, open calls, and latencies
+/// where it is no value.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |found: &str, wanted: &str| {
         Err(FormatError::Damaged {
@@ -460,7 +509,10 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.iter().any(timed)
         || s.nodes.parent.iter().any(|&parent| is_counter(parent))
         || open.any(|frame| is_counter(frame.node.0))
-        || s.latencies.row.iter().any(|&row| is_counter(row))
+        || s.latencies
+            .row
+            .iter()
+            .any(|&row| is_counter(row) && !s.is_value(NodeId(row)))
         || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
     {
         return damaged(
@@ -469,6 +521,37 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
         );
     }
     Ok(())
+}
+
+/// Checks that values and gauges are counters, none of them both, and that no smallest number is above the largest.
+fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
+    fn fits<T: PartialOrd>(range: Option<&Extremes<T>>) -> bool {
+        range.is_none_or(|range| range.min <= range.max)
+    }
+    let values = || s.value_rows.iter().map(|row| row.node);
+    let gauges = || s.gauge_rows.iter().map(|row| row.node);
+    let found = if !values().is_sorted_by(|a, b| a < b) || !gauges().is_sorted_by(|a, b| a < b) {
+        "rows out of order"
+    } else if values().chain(gauges()).any(|row| s.sum_of(row).is_none()) {
+        "rows that are no counters"
+    } else if gauges().any(|row| s.is_value(row)) {
+        "a row that is both"
+    } else if !s.value_rows.iter().all(|row| fits(row.range.as_ref()))
+        || !s
+            .gauge_rows
+            .iter()
+            .all(|row| fits(row.level.map(|level| level.range).as_ref()))
+    {
+        "a smallest number above the largest"
+    } else {
+        return Ok(());
+    };
+    Err(FormatError::Damaged {
+        what: "values and gauges",
+        offset: 0,
+        found: found.into(),
+        wanted: "rising counters, each with its range".into(),
+    })
 }
 
 /// Checks that values are those of existing rows and threads, in order, and none of them 0.
@@ -540,9 +623,8 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, programs};
-    use crate::ids::NodeId;
     use crate::latency::Histogram;
-    use crate::snapshot::{OpenFrame, Site};
+    use crate::snapshot::{OpenFrame, Site, Tally};
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -570,6 +652,7 @@ mod tests {
             fixture::two_threads(),
             fixture::recursion(),
             programs::order_sim_counting(),
+            programs::queries(),
         ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
@@ -599,11 +682,14 @@ mod tests {
             Snapshot::default(),
             fixture::two_threads(),
             programs::order_sim_counting(),
+            programs::queries(),
         ] {
             if !snapshot.nodes.is_empty() {
                 let mut histogram = Histogram::default();
                 histogram.insert(5);
-                snapshot.latencies.push(0, &histogram);
+                let mut latencies = Latencies::default();
+                latencies.push(0, &histogram);
+                snapshot.latencies = put_in(latencies, &snapshot.latencies);
             }
             let mut small = Vec::new();
             encode_small(&snapshot, &mut small).unwrap();
@@ -747,6 +833,74 @@ mod tests {
             craft(&mut snapshot);
             let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
             assert!(error.contains("counters"), "{index}: {error}");
+        }
+    }
+
+    #[test]
+    fn readers_of_before_see_values_and_gauges_as_counters() {
+        let snapshot = programs::queries();
+        let bytes = encoded(&snapshot);
+        let mut before = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let (id, body) = section_at(&bytes, at).unwrap();
+            if id != VALUES && id != GAUGES {
+                before.extend_from_slice(&bytes[at..at + 16 + body.len()]);
+            }
+            at += 16 + body.len();
+        }
+        let shown = decode(&before).unwrap();
+        assert_eq!(shown.counts, snapshot.counts);
+        assert!(
+            shown.latencies.row.is_empty() && shown.tallies()[2] == Some(Tally::Counter { sum: 1_805_060 })
+        );
+    }
+
+    #[test]
+    fn what_is_no_value_and_no_gauge_is_refused_as_one() {
+        type Craft = fn(&mut Snapshot);
+        let crafts: [Craft; 7] = [
+            |s| s.value_rows.reverse(),
+            |s| s.gauge_rows.push(s.gauge_rows[0]),
+            |s| s.value_rows[0].node = NodeId(1),
+            |s| s.value_rows[0].node = NodeId(1_000),
+            |s| s.gauge_rows[0].node = s.value_rows[1].node,
+            |s| {
+                s.value_rows[0].range = Some(Extremes {
+                    min: 5,
+                    ..Extremes::of(4)
+                })
+            },
+            |s| {
+                let level = s.gauge_rows[0].level.as_mut().unwrap();
+                level.range.min = level.range.max + 1;
+            },
+        ];
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut snapshot = programs::queries();
+            craft(&mut snapshot);
+            snapshot.latencies = Latencies::default();
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("values and gauges"), "{index}: {error}");
+        }
+        let lengths: [fn(&mut Snapshot) -> Vec<u8>; 2] = [
+            |s| {
+                let mut bytes = encoded(s);
+                let columns: (Vec<u32>, [Vec<u8>; 1]) = (vec![2], [vec![]]);
+                let rest: [Vec<u64>; 5] = Default::default();
+                section_as(&mut bytes, VALUES, &(columns, rest), small::CONFIG).unwrap();
+                bytes
+            },
+            |s| {
+                let mut bytes = encoded(s);
+                let columns: (Vec<u32>, [Vec<u64>; 5]) = (vec![5], Default::default());
+                section_as(&mut bytes, GAUGES, &columns, small::CONFIG).unwrap();
+                bytes
+            },
+        ];
+        for craft in lengths {
+            let error = decode(&craft(&mut programs::queries())).unwrap_err().to_string();
+            assert!(error.contains("0 rows") && error.contains("1 rows"), "{error}");
         }
     }
 

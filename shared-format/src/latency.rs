@@ -5,6 +5,7 @@ pub(crate) mod packed;
 
 pub use self::histogram::{
     BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge,
+    value_bucket, value_edges,
 };
 pub use self::packed::Packed;
 

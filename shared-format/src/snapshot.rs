@@ -8,6 +8,7 @@ mod losses;
 mod measures;
 mod mode;
 mod sites;
+mod tally;
 
 use bincode::{Decode, Encode};
 
@@ -18,6 +19,7 @@ pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
+pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,13 +42,18 @@ pub struct Snapshot {
     pub errors: Vec<NodeErrors>,
     /// What is measured, and what is disabled.
     pub measuring: Measuring,
-    /// How long finished calls took; empty if histograms are off.
+    /// How long finished calls took; empty if histograms are off. Rows of values have theirs here as well, over numbers
+    /// in place of ticks.
     pub latencies: Latencies,
     /// The rows whose times are estimates, in row order.
     pub estimates: Vec<Estimate>,
     /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is
-    /// never open.
+    /// never open. Values and gauges are counters as well.
     pub counts: Vec<Count>,
+    /// Those of them that are values, in row order.
+    pub value_rows: Vec<ValueRow>,
+    /// Those of them that are gauges, in row order.
+    pub gauge_rows: Vec<GaugeRow>,
     /// What was counted of rows beside calls and time.
     pub measures: Measures,
     /// Whether time off the CPU was told from work. Without it nothing is known of waiting, and no column has any.
@@ -177,15 +184,6 @@ pub struct Estimate {
     pub self_error: u64,
     /// Standard error of its total time, in ticks.
     pub total_error: u64,
-}
-
-/// The sum of a counter. How often it was executed is in the calls of its row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
-pub struct Count {
-    /// The row.
-    pub node: NodeId,
-    /// The sum since the reset.
-    pub sum: u64,
 }
 
 /// Why a snapshot was taken.
@@ -500,6 +498,60 @@ impl Snapshot {
             sums[count.node.index()] = Some(count.sum);
         }
         sums
+    }
+
+    /// Returns what each row shows that has no time, or none for rows that have.
+    pub fn tallies(&self) -> Vec<Option<Tally>> {
+        let mut tallies = vec![None; self.nodes.len()];
+        for &Count { node, sum } in &self.counts {
+            tallies[node.index()] = Some(Tally::Counter { sum });
+        }
+        for row in &self.value_rows {
+            let tally = &mut tallies[row.node.index()];
+            *tally = tally.map(|tally| Tally::Value {
+                sum: tally.sum(),
+                range: row.range,
+            });
+        }
+        for row in &self.gauge_rows {
+            let tally = &mut tallies[row.node.index()];
+            *tally = tally.map(|_| Tally::Gauge { level: row.level });
+        }
+        tallies
+    }
+
+    /// Adds what a row shows that has no time, behind all rows that have something of this kind.
+    pub fn push_tally(&mut self, node: NodeId, tally: Tally) {
+        self.counts.push(Count {
+            node,
+            sum: tally.sum(),
+        });
+        match tally {
+            Tally::Value { range, .. } => self.value_rows.push(ValueRow { node, range }),
+            Tally::Gauge { level } => self.gauge_rows.push(GaugeRow { node, level }),
+            Tally::Counter { .. } | Tally::Nothing => {}
+        }
+    }
+
+    /// Makes all rows scopes.
+    pub fn clear_tallies(&mut self) {
+        self.counts.clear();
+        self.value_rows.clear();
+        self.gauge_rows.clear();
+    }
+
+    /// Returns whether a row is a value.
+    pub fn is_value(&self, node: NodeId) -> bool {
+        self.value_rows
+            .binary_search_by_key(&node, |row| row.node)
+            .is_ok()
+    }
+
+    /// Returns whether a row is a gauge.
+    pub fn is_gauge(&self, node: NodeId) -> bool {
+        self.gauge_rows
+            .binary_search_by_key(&node, |row| row.node)
+            .is_ok()
     }
 
     /// Returns the site of a row.

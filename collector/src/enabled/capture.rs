@@ -5,6 +5,7 @@ pub(crate) mod collector_state;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
 pub(crate) mod histograms;
+pub(crate) mod ranges;
 pub(crate) mod row;
 pub(crate) mod site_ids;
 pub(crate) mod snapshot_rows;

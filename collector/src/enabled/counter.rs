@@ -1,13 +1,19 @@
-//! Counters: additions without a clock, below the open scope.
+//! Counters, values and gauges: what is counted below the open scope without taking time.
 //!
-//! A counter's node is never open, so no time is charged to it and no node is below it. A capture may see the amount of
+//! Their nodes are never open, so no time is charged to them and no node is below them. A capture may see the amount of
 //! an execution before its call; the next capture sees both.
+//!
+//! A value or a gauge takes `current` out while it changes its numbers, so a signal handler in between is dropped and
+//! counted.
 
-use crate::enabled::platform::sync::{ADDS_IN_ONE, add};
+use crate::enabled::platform::clock;
+use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::numbers::of_level;
 use crate::enabled::record::site::{Site, SiteState};
-use crate::enabled::record::tree::Tree;
+use crate::enabled::record::tree::{Path, Tree};
+use crate::enabled::runtime::config;
 use crate::enabled::scope::{may_count, new_child};
 
 /// Adds an amount to the counter of a site, below the open scope.
@@ -44,19 +50,98 @@ fn count_otherwise(site: &'static Site, amount: u64) {
 #[cold]
 #[inline(never)]
 fn count_first(site: &'static Site, amount: u64) {
-    if (site.is(SiteState::New) || current_thread::hot().is_none()) && !may_count(site) {
-        return;
+    if let Some(Place { tree, current, node }) = first_place(site) {
+        add_to(tree, current, node, amount);
     }
-    let Some(tree) = current_thread::hot() else {
-        return;
-    };
+}
+
+/// Where an execution counts.
+struct Place {
+    tree: &'static Tree,
+    current: &'static Node,
+    node: &'static Node,
+}
+
+/// Makes the node of a counter, a value or a gauge at its first execution; `None` if it does not count.
+#[cold]
+#[inline(never)]
+fn first_place(site: &'static Site) -> Option<Place> {
+    if (site.is(SiteState::New) || current_thread::hot().is_none()) && !may_count(site) {
+        return None;
+    }
+    let tree = current_thread::hot()?;
     let Some(current) = tree.current.get() else {
         // An event of this thread is in progress: this is a signal handler or an allocator.
-        return add(&tree.dropped, 1);
+        add(&tree.dropped, 1);
+        return None;
     };
-    if let Some(counter) = new_child(tree, current, site) {
-        add_to(tree, current, counter, amount);
+    let node = new_child(tree, current, site)?;
+    Some(Place { tree, current, node })
+}
+
+/// Finds the node of a value or a gauge; `None` if it does not count.
+#[inline(always)]
+fn place(site: &'static Site) -> Option<Place> {
+    if site.is(SiteState::Enabled)
+        && let Some(tree) = current_thread::hot()
+        && let Some(current) = tree.current.get()
+        && let Some(node) = Tree::recent_child(current, site).or_else(|| tree.known_counter(current, site))
+    {
+        return Some(Place { tree, current, node });
     }
+    first_place(site)
+}
+
+/// Gives a number to the value of a site, below the open scope.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn value(site: &'static Site, number: u64) {
+    if !site.is(SiteState::Disabled) {
+        note_value(site, number);
+    }
+}
+
+#[inline(never)]
+fn note_value(site: &'static Site, number: u64) {
+    let Some(Place { tree, current, node }) = place(site) else {
+        return;
+    };
+    tree.mark();
+    if let Some(numbers) = tree.numbers.of(node) {
+        numbers.note(number, node.calls.load(Ordering::Relaxed));
+        numbers.hit(number, &tree.latencies);
+    }
+    node.count_number(number);
+    tree.put(current);
+}
+
+/// Sets the gauge of a site, below the open scope.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn gauge(site: &'static Site, level: i64) {
+    if !site.is(SiteState::Disabled) {
+        note_gauge(site, level);
+    }
+}
+
+#[inline(never)]
+fn note_gauge(site: &'static Site, level: i64) {
+    let Some(Place { tree, current, node }) = place(site) else {
+        return;
+    };
+    tree.mark();
+    // The clock tells which of several threads has set it last.
+    let tick = if tree.is(Path::Fast) || tree.is(Path::Adaptive) {
+        clock::tsc()
+    } else {
+        config::now()
+    };
+    if let Some(numbers) = tree.numbers.of(node) {
+        numbers.note(of_level(level), node.calls.load(Ordering::Relaxed));
+        numbers.set_at(tick);
+    }
+    node.set_level(level);
+    tree.put(current);
 }
 
 #[inline(always)]

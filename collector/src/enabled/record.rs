@@ -10,6 +10,7 @@ pub(crate) mod lock_sites;
 pub(crate) mod measures;
 pub(crate) mod mode_switch;
 pub(crate) mod node;
+pub(crate) mod numbers;
 pub(crate) mod registry;
 pub(crate) mod site;
 pub(crate) mod site_table;

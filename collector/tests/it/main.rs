@@ -50,6 +50,7 @@ mod storm;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod values;
 mod waits;
 
 use std::process::ExitCode;
@@ -95,6 +96,7 @@ fn main() -> ExitCode {
         stalls::TESTS,
         storm::TESTS,
         threads::TESTS,
+        values::TESTS,
         waits::TESTS,
     ])
 }

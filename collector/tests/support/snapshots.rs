@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
-use tickscope_format::snapshot::{Quantity, ThreadState};
+use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
 /// The threads of a name.
 pub(crate) fn threads_named<'a>(
@@ -164,11 +164,23 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
         }
     }
 
+    let tallies = snapshot.tallies();
     for count in &snapshot.counts {
         let row = count.node.index();
         assert_eq!(nodes.self_ticks[row], 0, "a counter has no time");
         assert!(children[row].is_empty(), "nothing is below a counter");
-        assert!(snapshot.latencies.of(count.node.0).is_empty(), "no latency");
+        let numbers = snapshot.latencies.of(count.node.0).count();
+        match tallies[row] {
+            Some(Tally::Value { range, .. }) => {
+                assert_eq!(numbers, nodes.calls[row], "a number for each call");
+                assert_eq!(range.is_some(), numbers > 0, "a smallest and a largest number");
+            }
+            Some(Tally::Gauge { level }) => {
+                assert_eq!((count.sum, numbers), (0, 0), "levels do not add up");
+                assert!(level.is_some(), "a gauge that is shown was set");
+            }
+            _ => assert_eq!(numbers, 0, "no latency"),
+        }
         assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
     }
 

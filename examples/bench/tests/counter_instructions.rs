@@ -3,7 +3,7 @@
     clippy::print_stderr,
     reason = "a test, which says why it is skipped"
 )]
-//! Counts the instructions of a counter by callgrind. None of them reads the clock.
+//! Counts the instructions of a counter, a value and a gauge by callgrind. Only a gauge reads the clock.
 
 use std::hint::black_box;
 
@@ -12,7 +12,8 @@ use tickscope::Mode;
 #[path = "../src/bin/overhead/callgrind.rs"]
 mod callgrind;
 
-/// Set in the process that callgrind watches: whether there is a scope beside the counters, and how many to count.
+/// Set in the process that callgrind watches: what is executed, whether there is a scope beside it, and how often.
+const KIND: &str = "COUNT_INSTRUCTIONS_OF_KIND";
 const BESIDE: &str = "COUNT_INSTRUCTIONS_BESIDE_A_SCOPE";
 const COUNTERS: &str = "COUNT_INSTRUCTIONS_OF_COUNTERS";
 
@@ -32,12 +33,34 @@ fn counters(count: u64, beside_a_scope: bool) {
     }
 }
 
+#[inline(never)]
+fn values(count: u64) {
+    tickscope::scope!("around");
+    for number in 0..count {
+        tickscope::value!("given", black_box(number));
+    }
+}
+
+#[inline(never)]
+fn gauges(count: u64) {
+    tickscope::scope!("around");
+    for level in 0..count {
+        tickscope::gauge!("set", black_box(level));
+    }
+}
+
 #[test]
 fn a_counter_takes_as_many_instructions_as_before() {
     let this = "a_counter_takes_as_many_instructions_as_before";
-    if let (Ok(beside), Ok(count)) = (std::env::var(BESIDE), std::env::var(COUNTERS)) {
+    let set = [KIND, BESIDE, COUNTERS].map(std::env::var);
+    if let [Ok(kind), Ok(beside), Ok(count)] = set {
         callgrind::enter(Mode::Exact, true);
-        return counters(count.parse().unwrap(), beside == "1");
+        let count = count.parse().unwrap();
+        return match kind.as_str() {
+            "value" => values(count),
+            "gauge" => gauges(count),
+            _ => counters(count, beside == "1"),
+        };
     }
     if !callgrind::is_here() {
         eprintln!("skipped: there is no valgrind here (Debian: apt-get install valgrind)");
@@ -46,14 +69,19 @@ fn a_counter_takes_as_many_instructions_as_before() {
     let mut wrong = Vec::new();
     // In a debug build an addition may take more than one instruction, so `current` is taken out and put back around
     // it.
-    for (beside, name, release, debug) in [("0", "alone", 23.0, 41.0), ("1", "beside a scope", 75.0, 93.0)] {
+    for (kind, beside, name, release, debug) in [
+        ("counter", "0", "a counter alone", 23.0, 41.0),
+        ("counter", "1", "a counter beside a scope", 75.0, 93.0),
+        ("value", "0", "a value", 101.0, 106.0),
+        ("gauge", "0", "a gauge", 93.0, 93.0),
+    ] {
         let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {
-            let environment = [(BESIDE, beside), (COUNTERS, &count.to_string())];
+            let environment = [(KIND, kind), (BESIDE, beside), (COUNTERS, &count.to_string())];
             callgrind::instructions(&["--exact", this, "--test-threads=1"], &environment).unwrap()
         });
         let per_counter = (many as f64 - few as f64) / COUNTED as f64;
         let wanted = if cfg!(debug_assertions) { debug } else { release };
-        eprintln!("{name}: {per_counter:.2} instructions a counter, {wanted} expected");
+        eprintln!("{name}: {per_counter:.2} instructions, {wanted} expected");
         if !(wanted * 0.5..=wanted * 1.05).contains(&per_counter) {
             wrong.push(name);
         }

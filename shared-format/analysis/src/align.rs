@@ -1,11 +1,12 @@
 //! Gives two snapshots the same rows, so that they can be compared row by row.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, Nodes, Site, Snapshot, Thread};
+use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
 
+use crate::call_tree::both_tallies;
 use crate::window::numbered;
 
 /// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
@@ -113,27 +114,30 @@ fn share_counters(sides: [(&mut Snapshot, &[u32]); 2], functions: &[u32]) {
         return;
     }
     let paths = paths(&sides[0].0.nodes, functions);
-    // Of the rows that a side had, by path: whether all are counters.
-    let kinds = sides.each_ref().map(|(side, rows)| {
-        let sums = side.sums();
-        let mut kinds: HashMap<u32, bool> = HashMap::new();
-        for row in taken(rows) {
-            *kinds.entry(paths[row]).or_insert(true) &= sums[row].is_some();
+    // Of the rows that a side had, by path: what all of them are that are counters.
+    let tallies = sides.each_ref().map(|(side, _)| side.tallies());
+    let kinds = [0, 1].map(|at| {
+        let mut kinds: HashMap<u32, Option<Tally>> = HashMap::new();
+        for row in taken(sides[at].1) {
+            let kind = kinds.entry(paths[row]).or_insert(Some(Tally::Nothing));
+            *kind = both_tallies(*kind, tallies[at][row].map(Tally::emptied));
         }
         kinds
     });
-    for (at, (side, rows)) in sides.into_iter().enumerate() {
+    for ((at, (side, rows)), tallies) in sides.into_iter().enumerate().zip(tallies) {
         let mut had = vec![false; paths.len()];
         taken(rows).for_each(|row| had[row] = true);
         let kind = |path: &u32| kinds[at].get(path).or_else(|| kinds[1 - at].get(path));
-        let added = (0..).zip(had.iter().zip(&paths));
-        let counters = added.filter(|&(_, (had, path))| !had && kind(path) == Some(&true));
-        let counts = counters.map(|(row, _)| Count {
-            node: NodeId(row),
-            sum: 0,
-        });
-        side.counts.extend(counts);
-        side.counts.sort_by_key(|count| count.node);
+        side.clear_tallies();
+        for (row, (had, path)) in (0..).zip(had.iter().zip(&paths)) {
+            let tally = match had {
+                true => tallies[row],
+                false => kind(path).copied().flatten(),
+            };
+            if let Some(tally) = tally {
+                side.push_tally(NodeId(row as u32), tally);
+            }
+        }
     }
 }
 
@@ -239,28 +243,19 @@ fn add_thread(sum: &mut Thread, other: &Thread) {
     sum.open.extend(&other.open);
 }
 
-/// The counters among the rows, where all that come together in one are counters.
-fn counts(snapshot: &Snapshot, rows: &[u32]) -> Vec<Count> {
-    let mut sums: HashMap<u32, u64> = HashMap::with_capacity(snapshot.counts.len());
-    for count in &snapshot.counts {
-        let sum = sums.entry(rows[count.node.index()]).or_default();
-        *sum = sum.saturating_add(count.sum);
+/// What rows show that have no time, where all that come together in one have none.
+fn tallies(snapshot: &Snapshot, rows: &[u32]) -> BTreeMap<u32, Tally> {
+    let mut all: BTreeMap<u32, Option<Tally>> = BTreeMap::new();
+    if !snapshot.counts.is_empty() {
+        for (&row, tally) in rows.iter().zip(snapshot.tallies()) {
+            let both = all.entry(row).or_insert(Some(Tally::Nothing));
+            *both = both_tallies(*both, tally);
+        }
+        all.remove(&NO_PARENT);
     }
-    if !sums.is_empty() {
-        let of_old = snapshot.sums();
-        let scopes = rows.iter().zip(&of_old).filter(|(_, sum)| sum.is_none());
-        scopes.for_each(|(row, _)| _ = sums.remove(row));
-        sums.remove(&NO_PARENT);
-    }
-    let mut counts: Vec<Count> = sums
-        .into_iter()
-        .map(|(row, sum)| Count {
-            node: NodeId(row),
-            sum,
-        })
-        .collect();
-    counts.sort_by_key(|count| count.node);
-    counts
+    all.into_iter()
+        .filter_map(|(row, tally)| Some((row, tally?)))
+        .collect()
 }
 
 /// The snapshot's counts in other rows; several may come together in one.
@@ -286,7 +281,9 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
             *ticks = ticks.saturating_add(snapshot.nodes.self_ticks[old]);
         }
     }
-    out.counts = counts(snapshot, rows);
+    for (row, tally) in tallies(snapshot, rows) {
+        out.push_tally(NodeId(row), tally);
+    }
     out.measures.add_at(&snapshot.measures, rows, threads);
     out.errors = snapshot
         .errors

@@ -6,15 +6,15 @@ use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Quantity, Snapshot};
+use tickscope_format::snapshot::{Quantity, Snapshot, Tally};
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// The sum of two parts of a row: none where either is no counter.
-pub(super) fn both_sums(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    one.zip(other).map(|(one, other)| one.saturating_add(other))
+/// What two parts of a row have together that have no time: none where either has.
+pub(super) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
+    one.zip(other).map(|(one, other)| one.and(other))
 }
 
 /// A hash of a path of functions from the top of a thread, which is equal in all snapshots of all runs.
@@ -50,8 +50,8 @@ pub struct TreeRow {
     pub depth: u32,
     /// Calls begun since the reset.
     pub calls: u64,
-    /// The sum of a counter, which has no time; none if any part of the row is a scope.
-    pub sum: Option<u64>,
+    /// What a counter, a value or a gauge shows, which has no time; none if any part of the row is a scope.
+    pub tally: Option<Tally>,
     /// Ticks in itself.
     pub self_ticks: u64,
     /// Ticks in itself and all below.
@@ -111,7 +111,7 @@ impl TreeRow {
             depth,
             calls: 0,
             // Nothing is in it yet, so nothing speaks against it.
-            sum: Some(0),
+            tally: Some(Tally::Nothing),
             self_ticks: 0,
             total_ticks: 0,
             self_ns: 0,
@@ -142,7 +142,7 @@ impl CallTree {
         mut in_scope: impl FnMut(ThreadId) -> bool,
     ) -> Self {
         let self_ns = snapshot.self_nanos();
-        let sums = snapshot.sums();
+        let tallies = snapshot.tallies();
         let nodes = &snapshot.nodes;
         let mut tree = Self {
             functions,
@@ -178,7 +178,7 @@ impl CallTree {
                 row_of_node[node] = row;
                 let row = &mut tree.rows[row as usize];
                 row.calls += nodes.calls[node];
-                row.sum = both_sums(row.sum, sums[node]);
+                row.tally = both_tallies(row.tally, tallies[node]);
                 row.self_ticks += nodes.self_ticks[node];
                 row.self_ns += self_ns[node];
             }
@@ -355,7 +355,8 @@ impl CallTree {
         &self.children[start as usize..end as usize]
     }
 
-    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off.
+    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off. Those of a value
+    /// are its numbers.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }

@@ -7,7 +7,9 @@
 
 use std::collections::HashMap;
 
-use crate::call_tree::{CallTree, both_sums};
+use tickscope_format::snapshot::Tally;
+
+use crate::call_tree::{CallTree, both_tallies};
 use crate::functions::FunctionId;
 use crate::transform;
 use crate::uncertainty::Uncertainty;
@@ -21,8 +23,8 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Its calls inside another call of it.
     pub recursive_calls: u64,
-    /// The sum of a counter, which has no time; none for a function.
-    pub sum: Option<u64>,
+    /// What a counter, a value or a gauge shows, which has no time; none for a function.
+    pub tally: Option<Tally>,
     /// Ticks in its outermost calls and all below.
     pub total_ticks: u64,
     /// Ticks in itself.
@@ -56,8 +58,8 @@ pub struct Link {
     pub outermost_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
-    /// The sum of these calls if the callee is a counter, which has no time.
-    pub sum: Option<u64>,
+    /// What these calls show if the callee is a counter, a value or a gauge, which has no time.
+    pub tally: Option<Tally>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
     pub ticks: u64,
     /// [`ticks`](Self::ticks) in nanoseconds.
@@ -99,7 +101,7 @@ impl Neighbours {
             if row.function == function {
                 found = true;
                 places[index] = Place::Own;
-                own.sum = both_sums(own.sum, row.sum);
+                own.tally = both_tallies(own.tally, row.tally);
                 own.self_ticks += row.self_ticks;
                 own.self_ns += row.self_ns;
                 own.errors += row.errors;
@@ -113,7 +115,7 @@ impl Neighbours {
                     uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
                     link.calls += row.calls;
-                    link.sum = both_sums(link.sum, row.sum);
+                    link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls += row.calls;
                     link.ticks += row.total_ticks;
                     link.ns += row.total_ns;
@@ -125,7 +127,7 @@ impl Neighbours {
                     if let Place::Callee(place) = above {
                         let link = callers.link(caller);
                         link.calls += row.calls;
-                        link.sum = both_sums(link.sum, row.sum);
+                        link.tally = both_tallies(link.tally, row.tally);
                         // The time of this call is none of the callee's: the error of both is that of the difference.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -138,7 +140,7 @@ impl Neighbours {
                     let place = callees.place(Some(row.function));
                     let link = &mut callees.list[place];
                     link.calls += row.calls;
-                    link.sum = both_sums(link.sum, row.sum);
+                    link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls += row.calls;
                     link.open += row.open;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -186,7 +188,7 @@ impl Neighbours {
             function,
             outermost_calls: 0,
             recursive_calls: 0,
-            sum: Some(0),
+            tally: Some(Tally::Nothing),
             total_ticks: 0,
             self_ticks: 0,
             total_ns: 0,
@@ -217,7 +219,7 @@ impl Links {
                 calls: 0,
                 outermost_calls: 0,
                 of_calls: 0,
-                sum: Some(0),
+                tally: Some(Tally::Nothing),
                 ticks: 0,
                 ns: 0,
                 open: 0,

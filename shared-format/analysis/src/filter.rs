@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Thread,
+    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread,
 };
 
 use crate::functions::{FunctionId, Functions};
@@ -96,6 +96,7 @@ struct Part<'a> {
     total_ticks: Vec<u64>,
     total_calls: Vec<u64>,
     uncertainties: Vec<Uncertainty>,
+    tallies: Vec<Option<Tally>>,
     errors: HashMap<NodeId, u64>,
 }
 
@@ -124,6 +125,8 @@ impl<'a> Part<'a> {
                 latencies: Default::default(),
                 estimates: Vec::new(),
                 counts: Vec::new(),
+                value_rows: Vec::new(),
+                gauge_rows: Vec::new(),
                 measures: Measures::default(),
                 ..whole.clone()
             },
@@ -132,6 +135,7 @@ impl<'a> Part<'a> {
             total_ticks: whole.nodes.totals(&whole.nodes.self_ticks),
             total_calls: whole.nodes.totals(&whole.nodes.calls),
             uncertainties: uncertainties(whole),
+            tallies: whole.tallies(),
             errors,
         };
         let mut thread_of: Vec<Option<u32>> = vec![None; whole.threads.len()];
@@ -199,8 +203,8 @@ impl<'a> Part<'a> {
         if let Some(&count) = self.errors.get(&old) {
             self.part.errors.push(NodeErrors { node: new, count });
         }
-        if let Some(sum) = self.whole.sum_of(old) {
-            self.part.counts.push(Count { node: new, sum });
+        if let Some(tally) = self.tallies[row] {
+            self.part.push_tally(new, tally);
         }
         if let Some(estimate) = self.whole.estimate_of(old) {
             self.part.estimates.push(Estimate {
@@ -350,7 +354,7 @@ mod tests {
                     let same = all.rows.iter().find(|other| other.path == row.path).unwrap();
                     prop_assert_eq!(same.total_ticks, row.total_ticks);
                     let stays = same.total_ns as f64 >= all.measured_ns() as f64 * share;
-                    prop_assert!(stays || row.sum.is_some());
+                    prop_assert!(stays || row.tally.is_some());
                 }
             }
             let mut bytes = Vec::new();

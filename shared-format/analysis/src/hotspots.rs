@@ -1,8 +1,9 @@
 //! Hotspots: the self time of each function over all its call sites. Recursion counts once in totals.
 
 use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{CallTree, OffCpu, both_sums};
+use crate::call_tree::{CallTree, OffCpu, both_tallies};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -13,8 +14,8 @@ pub struct HotRow {
     pub function: FunctionId,
     /// Its calls, recursive ones too.
     pub calls: u64,
-    /// The sum of a counter, which has no time; none for a function.
-    pub sum: Option<u64>,
+    /// What a counter, a value or a gauge shows, which has no time; none for a function.
+    pub tally: Option<Tally>,
     /// Ticks in itself.
     pub self_ticks: u64,
     /// Ticks in its outermost calls and all below.
@@ -31,7 +32,8 @@ pub struct HotRow {
     pub open: u32,
     /// Clock errors.
     pub errors: u64,
-    /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off.
+    /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off. Of a value
+    /// they are its numbers.
     pub latency: Histogram,
     /// The uncertainty of its times, or none if they are exact.
     pub uncertainty: Option<Uncertainty>,
@@ -45,7 +47,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         .map(|id| HotRow {
             function: FunctionId(id),
             calls: 0,
-            sum: Some(0),
+            tally: Some(Tally::Nothing),
             self_ticks: 0,
             total_ticks: 0,
             self_ns: 0,
@@ -63,7 +65,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         let row = &tree.rows[index as usize];
         let entry = &mut table[row.function.index()];
         entry.calls += row.calls;
-        entry.sum = both_sums(entry.sum, row.sum);
+        entry.tally = both_tallies(entry.tally, row.tally);
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
         entry.self_off += row.self_off;

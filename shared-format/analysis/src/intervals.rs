@@ -321,6 +321,8 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         latencies: Latencies::default(),
         estimates: snapshot.estimates.clone(),
         counts: Vec::new(),
+        value_rows: Vec::new(),
+        gauge_rows: Vec::new(),
         measures: Measures::default(),
         waits: snapshot.waits,
         window: snapshot.window,

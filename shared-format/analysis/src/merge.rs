@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{
-    Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Thread, ThreadState,
+    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Tally, Thread, ThreadState,
 };
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
@@ -38,7 +38,7 @@ struct Adder<'a> {
 #[derive(Default)]
 struct Beside {
     errors: BTreeMap<u32, u64>,
-    counts: BTreeMap<u32, u64>,
+    tallies: BTreeMap<u32, Tally>,
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
     measures: Measures,
@@ -207,9 +207,17 @@ impl Beside {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);
         }
-        for count in &part.counts {
-            let sum = self.counts.entry(row_of[count.node.index()]).or_default();
-            *sum = sum.saturating_add(count.sum);
+        // Ticks of another clock do not compare: what it has set was set before.
+        let is_same_clock = part.clock.epoch == last.clock.epoch;
+        for (&row, tally) in row_of.iter().zip(part.tallies()) {
+            let Some(tally) = tally else { continue };
+            let tally = if is_same_clock {
+                tally
+            } else {
+                tally.set_before_all()
+            };
+            let all = self.tallies.entry(row).or_insert(Tally::Nothing);
+            *all = all.and(tally);
         }
         let square = |error: u64| error as f64 * error as f64;
         for estimate in &part.estimates {
@@ -231,11 +239,10 @@ impl Beside {
             count,
         });
         out.errors = errors.collect();
-        let counts = self.counts.into_iter().map(|(row, sum)| Count {
-            node: NodeId(row),
-            sum,
-        });
-        out.counts = counts.collect();
+        out.clear_tallies();
+        for (row, tally) in self.tallies {
+            out.push_tally(NodeId(row), tally);
+        }
         let estimates = self
             .estimates
             .into_iter()
@@ -266,7 +273,7 @@ fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::snapshot::Quantity;
+    use tickscope_format::snapshot::{Extremes, Quantity};
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -339,6 +346,29 @@ mod tests {
             sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>()
         );
         assert_eq!(less(&both, &one).counts, one.counts);
+    }
+
+    #[test]
+    fn values_have_the_numbers_of_both_and_gauges_the_level_set_last() {
+        let earlier = tickscope_testkit::fixture::programs::queries();
+        let mut later = earlier.clone();
+        later.value_rows[0].range = Some(Extremes::of(95_000));
+        let level = later.gauge_rows[0].level.as_mut().unwrap();
+        (level.last, level.set_tick) = (7, 9_000);
+        level.range = Extremes::of(7);
+        let both = sum(&[&earlier, &later]);
+        let node = earlier.value_rows[0].node;
+        let row = both.value_rows[0];
+        assert_eq!(row.range.map(|range| (range.min, range.max)), Some((0, 95_000)));
+        let count = |s: &Snapshot| s.latencies.of(node.0).count();
+        assert_eq!(count(&both), 2 * count(&earlier));
+        let level = both.gauge_rows[0].level.unwrap();
+        assert_eq!((level.last, level.range.min, level.range.max), (7, 0, 100));
+        // A clock that began anew.
+        later.clock.epoch += 1;
+        later.gauge_rows[0].level.as_mut().unwrap().set_tick = 3;
+        let level = sum(&[&earlier, &later]).gauge_rows[0].level.unwrap();
+        assert_eq!((level.last, level.set_tick), (7, 3));
     }
 
     #[test]

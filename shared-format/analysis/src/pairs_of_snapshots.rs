@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Thread, ThreadState,
+    Count, Extremes, Level, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Tally, Thread, ThreadState,
 };
 use tickscope_testkit::fixture::programs::{
-    any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
+    any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
 };
 
 use crate::align::align;
@@ -55,6 +55,8 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
         estimates: Vec::new(),
         latencies: Latencies::default(),
         counts: Vec::new(),
+        value_rows: Vec::new(),
+        gauge_rows: Vec::new(),
         ..s.clone()
     };
     let sums = s.sums();
@@ -172,8 +174,90 @@ fn outside(s: &Snapshot) -> u64 {
 fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
-    rows.map(|row| (row.path.0, (row.calls, row.self_ticks, row.total_ticks, row.sum)))
-        .collect()
+    rows.map(|row| {
+        (
+            row.path.0,
+            (
+                row.calls,
+                row.self_ticks,
+                row.total_ticks,
+                row.tally.map(Tally::sum),
+            ),
+        )
+    })
+    .collect()
+}
+
+/// A thread with a value that was given these numbers, and a gauge that was set to these levels.
+fn given(numbers: &[u64], levels: &[i64]) -> Snapshot {
+    let mut s = queries();
+    let (value, histogram) = value_of(&numbers.iter().map(|&number| (number, 1)).collect::<Vec<_>>());
+    let level = levels.last().map(|&last| Level {
+        last,
+        set_tick: levels.len() as u64,
+        range: levels
+            .iter()
+            .map(|&level| Extremes::of(level))
+            .reduce(Extremes::and)
+            .unwrap(),
+    });
+    s.clear_tallies();
+    s.latencies = Latencies::default();
+    s.nodes = Nodes::default();
+    for (site, calls) in [(2, numbers.len()), (4, levels.len())] {
+        s.nodes.push(None, SiteId(site), calls as u64, 0);
+    }
+    s.push_tally(NodeId(0), value);
+    s.latencies.push(0, &histogram);
+    s.push_tally(NodeId(1), Tally::Gauge { level });
+    s.threads.truncate(1);
+    s.threads[0].rows = 2;
+    s
+}
+
+/// Checks that a range bounds what it is of, and that what it calls exact is so.
+fn assert_bounds<T: Copy + Ord + std::fmt::Debug>(range: Extremes<T>, of: &[T]) {
+    let (min, max) = (of.iter().min().unwrap(), of.iter().max().unwrap());
+    assert!(range.min <= *min && range.max >= *max, "{range:?} of {of:?}");
+    assert!(!range.min_exact || range.min == *min, "{range:?} of {of:?}");
+    assert!(!range.max_exact || range.max == *max, "{range:?} of {of:?}");
+}
+
+#[test]
+fn a_window_has_the_numbers_since_where_they_are_certain() {
+    let earlier = given(&[3, 500, 90_000], &[5, -7]);
+    let window = between(&given(&[3, 500, 90_000, 12, 40_000], &[5, -7, 2, 9]), &earlier);
+    let tallies = window.tallies();
+    // 12 has a bucket of its own; the largest number is of before, and that of the window is in the bucket of 40 000.
+    let range = tallies[0].unwrap().range().unwrap();
+    assert_eq!(
+        (range.min, range.min_exact, range.max, range.max_exact),
+        (12, true, 40_959, false)
+    );
+    let level = tallies[1].unwrap().level().unwrap();
+    assert_eq!(
+        (level.last, level.range),
+        (9, Extremes::of(-7).and(Extremes::of(9)))
+    );
+    let none = between(&earlier, &earlier).tallies();
+    assert_eq!(none[0], Some(Tally::Value { sum: 0, range: None }));
+    let level = none[1].unwrap().level().unwrap();
+    assert_eq!((level.last, level.range), (-7, Extremes::of(-7)), "it holds");
+}
+
+#[test]
+fn a_row_that_one_of_two_has_is_of_the_same_kind_in_the_other() {
+    let later = given(&[3], &[5]);
+    let mut earlier = later.clone();
+    earlier.clear_tallies();
+    earlier.latencies = Latencies::default();
+    earlier.nodes = Nodes::default();
+    earlier.threads[0].rows = 0;
+    let (now, then) = align(&later, &earlier);
+    assert_eq!(now.tallies(), later.tallies());
+    assert_eq!(now.latencies, later.latencies);
+    let nothing = [Tally::Value { sum: 0, range: None }, Tally::Gauge { level: None }];
+    assert_eq!(then.tallies(), nothing.map(Some));
 }
 
 #[test]
@@ -325,6 +409,48 @@ fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
 }
 
 proptest! {
+    /// Whatever was given before, and whether the numbers of then were kept one by one or not.
+    #[test]
+    fn windows_bound_what_was_given_in_them(
+        numbers in proptest::collection::vec(0u64..1 << 40, 0..12),
+        small in proptest::collection::vec(0u64..20, 0..12),
+        levels in proptest::collection::vec(-50i64..50, 0..12),
+        at in any::<[proptest::sample::Index; 2]>(),
+        is_coarse: bool,
+    ) {
+        let numbers: Vec<u64> = small.iter().zip(&numbers).flat_map(|(a, b)| [*a, *b]).chain(small.clone()).collect();
+        let (number_at, level_at) = (at[0].index(numbers.len() + 1), at[1].index(levels.len() + 1));
+        let mut earlier = given(&numbers[..number_at], &levels[..level_at]);
+        if is_coarse {
+            earlier.latencies = Latencies::default();
+        }
+        let window = between(&given(&numbers, &levels), &earlier);
+        let since = &numbers[number_at..];
+        let [Some(value), Some(gauge)] = window.tallies()[..] else { panic!("two rows") };
+        prop_assert_eq!(value.sum(), since.iter().sum::<u64>());
+        prop_assert_eq!(value.range().is_some(), !since.is_empty());
+        if let Some(range) = value.range() {
+            assert_bounds(range, since);
+            let counted = window.latencies.of(0).count();
+            prop_assert!(counted == since.len() as u64 || (is_coarse && number_at > 0 && counted == 0));
+        }
+        prop_assert_eq!(gauge.level().map(|level| level.last), levels.last().copied());
+        if let Some(level) = gauge.level() {
+            assert_bounds(level.range, &levels[level_at.saturating_sub(1)..]);
+        }
+        // The same by way of both epochs of a reset.
+        let all = sum(&[&earlier, &given(since, &levels[level_at.saturating_sub(1)..])]).tallies();
+        if let Some(range) = all[0].unwrap().range() {
+            assert_bounds(range, &numbers);
+        }
+        if let Some(level) = all[1].unwrap().level() {
+            assert_bounds(level.range, &levels);
+        }
+        let mut payload = Vec::new();
+        tickscope_format::codec::encode(&window, &mut payload).unwrap();
+        prop_assert_eq!(tickscope_format::codec::decode(&payload).unwrap(), window);
+    }
+
     #[test]
     fn a_window_holds_what_was_added(
         first in any_snapshot().prop_map(small),

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use tickscope_format::ids::NO_PARENT;
 
-use crate::call_tree::{CallTree, PathId, TreeRow, both_sums};
+use crate::call_tree::{CallTree, PathId, TreeRow, both_tallies};
 use crate::functions::{FunctionId, fnv1a};
 use crate::uncertainty::Uncertainty;
 
@@ -284,7 +284,7 @@ impl<'a> Shape<'a> {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
         row.calls += source.calls;
-        row.sum = both_sums(row.sum, source.sum);
+        row.tally = both_tallies(row.tally, source.tally);
         row.self_ticks += source.self_ticks;
         row.self_ns += source.self_ns;
         row.self_off += source.self_off;
@@ -312,7 +312,7 @@ impl<'a> Shape<'a> {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
         row.calls += source.calls;
-        row.sum = both_sums(row.sum, source.sum);
+        row.tally = both_tallies(row.tally, source.tally);
         row.errors += source.errors;
         row.total_ticks += source.self_ticks;
         row.total_ns += source.self_ns;

@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Column, Count, Estimate, Measures, NodeErrors, Snapshot};
+use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
+use tickscope_format::latency::{Histogram, Latencies, value_edges};
+use tickscope_format::snapshot::{Column, Estimate, Extremes, Level, Measures, NodeErrors, Snapshot, Tally};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -55,12 +55,12 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
             take(cpu_ns, &mut group.cpu_ns);
         }
     }
-    window.counts = counts(later, earlier, &pools);
     window.measures = measures(later, earlier, &pools);
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);
+    add_tallies(&mut window, later, earlier, &pools);
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;
@@ -269,7 +269,8 @@ fn take_each(
     }
 }
 
-fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
+/// Gives a window what its rows show that have no time. Calls and latencies are those of the window already.
+fn add_tallies(window: &mut Snapshot, later: &Snapshot, earlier: &Snapshot, pools: &Pools) {
     let mut counts = later.counts.clone();
     take_each(
         &mut counts.iter_mut().map(|count| (count.node.0, &mut count.sum)),
@@ -277,7 +278,86 @@ fn counts(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Count> {
         earlier.counts.iter().map(|count| (count.node.0, count.sum)),
         |row| pools.given_to(row),
     );
-    counts
+    let mut before: HashMap<u32, Tally> = HashMap::new();
+    if !later.value_rows.is_empty() || !later.gauge_rows.is_empty() {
+        for (row, tally) in (0..).zip(earlier.tallies()) {
+            if let Some((pool, tally)) = pools.given_to(row).zip(tally) {
+                let all = before.entry(pool).or_insert(Tally::Nothing);
+                *all = all.and(tally);
+            }
+        }
+    }
+    let tallies = later.tallies();
+    window.clear_tallies();
+    for count in counts {
+        let row = count.node.index();
+        let then = pools
+            .taken_from(count.node.0)
+            .and_then(|pool| before.get(&pool).copied());
+        let calls = window.nodes.calls[row];
+        let tally = match tallies[row] {
+            Some(Tally::Value { range, .. }) => Tally::Value {
+                sum: count.sum,
+                range: range
+                    .filter(|_| calls > 0)
+                    .map(|range| since(range, then, &window.latencies.of(count.node.0))),
+            },
+            Some(Tally::Gauge { level }) => Tally::Gauge {
+                level: level.map(|level| level_since(level, then, calls)),
+            },
+            _ => Tally::Counter { sum: count.sum },
+        };
+        window.push_tally(count.node, tally);
+    }
+}
+
+/// The numbers of a value in a window: those of the later snapshot that are not in the earlier one. What the earlier one had
+/// as well may be of before, and only the histogram of the window bounds it.
+fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
+    let Some(then) = then else { return now };
+    let then = then.range();
+    let is_new = Extremes {
+        min_exact: now.min_exact && then.is_none_or(|then| now.min < then.min),
+        max_exact: now.max_exact && then.is_none_or(|then| now.max > then.max),
+        ..now
+    };
+    let edges = window.buckets.first().zip(window.buckets.last());
+    let Some((first, last)) =
+        edges.map(|(first, last)| (value_edges(first.0.into()), value_edges(last.0.into())))
+    else {
+        return is_new;
+    };
+    let (min, max) = (now.min.max(first.0), now.max.min(last.1));
+    Extremes {
+        min,
+        max: max.max(min),
+        // Small numbers have buckets of their own.
+        min_exact: (is_new.min_exact && min == now.min) || first.0 == first.1,
+        max_exact: (is_new.max_exact && max == now.max) || last.0 == last.1,
+    }
+}
+
+/// The level of a gauge in a window that begins with the level it had. Levels are not taken from each other.
+fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
+    let held = match then.map(Tally::level) {
+        // It began in the window.
+        None | Some(None) => return now,
+        Some(Some(then)) => then,
+    };
+    let ends = Extremes::of(held.last).and(Extremes::of(now.last));
+    if calls == 0 {
+        return Level {
+            range: Extremes::of(now.last),
+            ..now
+        };
+    }
+    let known = Extremes {
+        min: now.range.min.min(ends.min),
+        max: now.range.max.max(ends.max),
+        min_exact: ends.min == now.range.min || (now.range.min_exact && now.range.min < held.range.min),
+        max_exact: ends.max == now.range.max || (now.range.max_exact && now.range.max > held.range.max),
+    };
+    Level { range: known, ..now }
 }
 
 fn errors(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<NodeErrors> {
@@ -348,10 +428,11 @@ fn estimates(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Estimat
 
 /// Whether calls had finished, and how long they took was not kept, as in a coarse record.
 pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
-    if !snapshot.latencies.row.is_empty() {
+    let is_of_calls = |&&row: &&u32| !snapshot.is_value(NodeId(row));
+    if snapshot.latencies.row.iter().find(is_of_calls).is_some() {
         return false;
     }
-    // Calls that are open have no length yet, and counters never have one.
+    // Calls that are open have no length yet, and counters never have one. Values have their numbers.
     let mut unfinished = vec![false; snapshot.nodes.len()];
     let open = snapshot.threads.iter().flat_map(|thread| &thread.open);
     let counters = snapshot.counts.iter().map(|count| count.node.index());
@@ -362,11 +443,16 @@ pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
 }
 
+/// Whether values were given numbers that were not kept one by one.
+fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
+    let mut values = snapshot.value_rows.iter().map(|row| row.node);
+    values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
+}
+
 /// None where those that are there may be of calls from before.
 fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
-    if has_forgotten_latencies(earlier) {
-        return Latencies::default();
-    }
+    let forgotten = has_forgotten_latencies(earlier);
+    let has_forgotten_numbers = has_forgotten_numbers(earlier);
     let mut row_of_pool = vec![NONE; pools.calls.len()];
     // Of pools with several givers or takers: what is left of them.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
@@ -382,6 +468,13 @@ fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
     }
     let mut out = Latencies::default();
     for &row in &later.latencies.row {
+        let is_forgotten = match later.is_value(NodeId(row)) {
+            true => has_forgotten_numbers,
+            false => forgotten,
+        };
+        if is_forgotten {
+            continue;
+        }
         let Some(pool) = pools.taken_from(row) else {
             out.push(row, &later.latencies.of(row));
             continue;

@@ -52,6 +52,19 @@ const HOW: [&str; 14] = [
     "sum",
     "group",
 ];
+/// What values and gauges have, where there are some. Their calls and sums are in the columns of all.
+const TALLIES: [&str; 10] = [
+    "value_p50",
+    "value_p90",
+    "value_p99",
+    "value_p999",
+    "value_mean",
+    "last",
+    "lowest",
+    "lowest_exact",
+    "highest",
+    "highest_exact",
+];
 /// The last ones, where numbers are per call.
 pub const PER: [&str; 2] = ["per", "per_calls"];
 
@@ -85,7 +98,12 @@ pub fn write_per(
 ) -> io::Result<()> {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let per_columns = PER.into_iter().filter(|_| per.is_some());
-    let columns = unit.columns().into_iter().chain(measures::names(snapshot));
+    let tallies = TALLIES.into_iter().filter(|_| has_tallies(snapshot));
+    let columns = unit
+        .columns()
+        .into_iter()
+        .chain(measures::names(snapshot))
+        .chain(tallies);
     writer.write_record(columns.chain(per_columns))?;
     let mut depths: Vec<u32> = vec![0; snapshot.nodes.len()];
     for node in nodes(snapshot, per) {
@@ -159,7 +177,39 @@ fn write_node<W: Write>(
     for (_, value) in node.measures.iter() {
         numbers.put(value)?;
     }
+    if has_tallies(snapshot) {
+        let value = node.value.as_ref();
+        for quantile in [
+            value.and_then(|value| value.p50),
+            value.and_then(|value| value.p90),
+            value.and_then(|value| value.p99),
+            value.and_then(|value| value.p999),
+        ] {
+            numbers.put_if(quantile)?;
+        }
+        numbers.put_if(value.and_then(|value| value.mean))?;
+        let gauge = node.gauge;
+        numbers.put_if(gauge.and_then(|gauge| gauge.last))?;
+        let either = |value: Option<u64>, level: Option<i64>| match value {
+            Some(value) => Some(value.to_string()),
+            None => level.map(|level| level.to_string()),
+        };
+        let (min, max) = (
+            value.and_then(|value| value.min),
+            value.and_then(|value| value.max),
+        );
+        numbers.put_if(either(min, gauge.and_then(|gauge| gauge.min)))?;
+        let exact = value.map_or(gauge.and_then(|gauge| gauge.min_exact), |value| value.min_exact);
+        numbers.put_if(exact)?;
+        numbers.put_if(either(max, gauge.and_then(|gauge| gauge.max)))?;
+        let exact = value.map_or(gauge.and_then(|gauge| gauge.max_exact), |value| value.max_exact);
+        numbers.put_if(exact)?;
+    }
     Ok(())
+}
+
+fn has_tallies(snapshot: &Snapshot) -> bool {
+    !snapshot.value_rows.is_empty() || !snapshot.gauge_rows.is_empty()
 }
 
 /// Fields that are numbers or yes and no.

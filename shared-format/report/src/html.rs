@@ -27,9 +27,10 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 15] = [
+const SCRIPTS: [&str; 16] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
+    include_str!("html/script/tally.js"),
     include_str!("html/script/model.js"),
     include_str!("html/script/colours.js"),
     include_str!("html/script/columns.js"),

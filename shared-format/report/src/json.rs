@@ -9,6 +9,7 @@ pub(crate) mod measures;
 pub(crate) mod node;
 mod raw;
 mod sites;
+mod tally;
 
 #[cfg(test)]
 mod tests;

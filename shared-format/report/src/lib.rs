@@ -61,6 +61,7 @@ pub mod sites;
 #[cfg(feature = "export")]
 pub mod speedscope;
 pub mod stacks;
+pub mod tally;
 pub mod text;
 pub mod unit;
 

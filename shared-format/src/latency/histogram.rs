@@ -40,6 +40,33 @@ pub fn upper_edge(bucket: usize) -> u64 {
     edge(bucket + 1).saturating_sub(1).max(edge(bucket))
 }
 
+/// Returns the bucket of a number that a program gave to `value!`. 0 and 1 have buckets of their own.
+#[inline(always)]
+pub fn value_bucket(number: u64) -> usize {
+    if number >> f64::MANTISSA_DIGITS == 0 {
+        // No duration has bucket 1, because it lies between 1 and 2.
+        bucket_of(number) | usize::from(number == 1)
+    } else {
+        large_value_bucket(number)
+    }
+}
+
+/// A float would be rounded.
+#[cold]
+fn large_value_bucket(number: u64) -> usize {
+    let octave = number.ilog2() as usize;
+    octave * PER_OCTAVE + (number >> (octave - 3)) as usize % PER_OCTAVE
+}
+
+/// Returns the smallest and the largest number in a bucket of a value.
+pub fn value_edges(bucket: usize) -> (u64, u64) {
+    match bucket {
+        0 | 1 => (bucket as u64, bucket as u64),
+        _ if bucket >= BUCKETS - 1 => (lower_edge(BUCKETS - 1), u64::MAX),
+        _ => (lower_edge(bucket), upper_edge(bucket)),
+    }
+}
+
 /// Rounded up: the first whole number of ticks in the bucket.
 fn edge(bucket: usize) -> u64 {
     let (octave, step) = ((bucket / PER_OCTAVE) as u32, (bucket % PER_OCTAVE) as u128);
@@ -72,6 +99,16 @@ impl Histogram {
     /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or none if no call has
     /// finished. It is the middle of a bucket, so it is accurate to 6.3 %.
     pub fn quantile(&self, share: f64) -> Option<u64> {
+        let bucket = self.quantile_bucket(share)?;
+        let middle = lower_edge(bucket).midpoint(upper_edge(bucket));
+        Some(match self.max_ticks {
+            0 => middle,
+            max => middle.min(max),
+        })
+    }
+
+    /// Returns the bucket of the duration that a share of the calls (0 to 1) did not exceed.
+    pub(crate) fn quantile_bucket(&self, share: f64) -> Option<usize> {
         let count = self.count();
         let rank = ((share * count as f64).ceil() as u64).clamp(1, count.max(1));
         let mut seen = 0u64;
@@ -79,11 +116,7 @@ impl Histogram {
             seen = seen.saturating_add(count);
             seen >= rank
         });
-        let middle = |bucket: usize| lower_edge(bucket).midpoint(upper_edge(bucket));
-        bucket.map(|&(bucket, _)| match self.max_ticks {
-            0 => middle(bucket.into()),
-            max => middle(bucket.into()).min(max),
-        })
+        bucket.map(|&(bucket, _)| bucket.into())
     }
 
     /// Returns the longest call in ticks and whether that is exact, or none if no call has finished. An inexact value
@@ -185,6 +218,32 @@ mod tests {
         let mut all = Histogram::default();
         durations.iter().for_each(|&ticks| all.insert(ticks));
         all
+    }
+
+    #[test]
+    fn numbers_of_values_lie_between_the_edges_of_their_buckets() {
+        let powers = (0..64).flat_map(|shift| {
+            let power = 1u64 << shift;
+            [
+                power - 1,
+                power,
+                power + 1,
+                power | power >> 3,
+                power | power >> 1,
+            ]
+        });
+        for number in powers.chain(0..1000).chain([u64::MAX - 1, u64::MAX]) {
+            let bucket = value_bucket(number);
+            let (lower, upper) = value_edges(bucket);
+            assert!((lower..=upper).contains(&number), "{number} in {bucket}");
+            assert_eq!(
+                (value_bucket(lower), value_bucket(upper)),
+                (bucket, bucket),
+                "{number}"
+            );
+            assert!(upper - lower <= lower / 8, "{number}");
+        }
+        assert_eq!([0, 1, 2].map(value_bucket), [0, 1, 8]);
     }
 
     #[test]

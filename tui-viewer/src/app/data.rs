@@ -211,7 +211,7 @@ impl Data {
         let figures = self.figures(what);
         // Bottom-up the time is that of the function alone, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
-        !is_part && figures.sum.is_none() && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
     }
 
     /// Whether a line of callers and callees is the function itself.
@@ -249,7 +249,7 @@ impl Data {
                     self_ns: row.self_ns,
                     off: row.total_off,
                     calls: row.calls,
-                    sum: row.sum,
+                    tally: row.tally,
                     open: row.open,
                     errors: row.errors,
                 }
@@ -261,7 +261,7 @@ impl Data {
                     self_ns: row.self_ns,
                     off: row.total_off,
                     calls: row.calls,
-                    sum: row.sum,
+                    tally: row.tally,
                     open: row.open,
                     errors: row.errors,
                 }

@@ -143,7 +143,7 @@ fn rows_below(data: &Data, row: u32) -> Vec<u32> {
 /// Self ticks of one thread in some of its nodes; where the row is a counter, which has none, its calls.
 fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
     let nodes = &data.snapshot.nodes;
-    let column = match data.figures(what).sum {
+    let column = match data.figures(what).tally {
         Some(_) => &nodes.calls,
         None => &nodes.self_ticks,
     };
@@ -166,14 +166,14 @@ fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
     for &index in &hot.rows {
         let row = &data.tree.rows[index as usize];
         let caller = row.parent.map(|parent| data.tree.rows[parent as usize].function);
-        *by_caller.entry(caller).or_default() += match hot.sum {
+        *by_caller.entry(caller).or_default() += match hot.tally {
             Some(_) => row.calls,
             None => row.self_ns,
         };
     }
     let mut found: Vec<(Option<FunctionId>, u64)> = by_caller.into_iter().collect();
     found.sort_by_key(|&(caller, ns)| (std::cmp::Reverse(ns), caller));
-    let whole = hot.sum.map_or(hot.self_ns, |_| hot.calls);
+    let whole = hot.tally.map_or(hot.self_ns, |_| hot.calls);
     let name = |caller: Option<FunctionId>| match caller {
         Some(function) => data.names.short[function.index()].clone(),
         None => "(top)".to_string(),

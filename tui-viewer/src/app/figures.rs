@@ -1,6 +1,7 @@
 //! Where the figures of a row stand, and what they are.
 
 use tickscope_analysis::call_tree::OffCpu;
+use tickscope_format::snapshot::Tally;
 
 /// Where a row's figures stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,8 +31,8 @@ pub(crate) struct Figures {
     pub(crate) off: OffCpu,
     /// Calls begun.
     pub(crate) calls: u64,
-    /// What a counter has added up; it has no time.
-    pub(crate) sum: Option<u64>,
+    /// What a counter, a value or a gauge shows; it has no time.
+    pub(crate) tally: Option<Tally>,
     /// Threads that are in it now.
     pub(crate) open: u32,
     /// Clock errors.
@@ -53,7 +54,7 @@ impl What {
 impl Figures {
     /// Total time of a call; none without calls, and none of a counter.
     pub(crate) fn avg_ns(self) -> Option<u64> {
-        (self.calls > 0 && self.sum.is_none()).then(|| self.total_ns / self.calls)
+        (self.calls > 0 && self.tally.is_none()).then(|| self.total_ns / self.calls)
     }
 }
 

@@ -135,7 +135,7 @@ impl Around {
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => Figures {
                 total_ns: link.ns,
                 calls: link.outermost_calls,
-                sum: link.sum,
+                tally: link.tally,
                 open: link.open,
                 ..Figures::default()
             },
@@ -143,7 +143,7 @@ impl Around {
                 total_ns: of.self_ns,
                 self_ns: of.self_ns,
                 calls: of.outermost_calls + of.recursive_calls,
-                sum: of.sum,
+                tally: of.tally,
                 open: of.open,
                 errors: of.errors,
                 ..Figures::default()

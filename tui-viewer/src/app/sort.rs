@@ -139,6 +139,8 @@ impl Sort {
             SortKey::Calls => figures.calls,
             // A row without calls has no average and stands below all that have one.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
+            // Numbers of values do not compare with times.
+            SortKey::Quantile(_) | SortKey::Max if figures.tally.is_some() => 0,
             SortKey::Quantile(percent) => data
                 .latency(what)
                 .quantile(f64::from(percent) / 100.0)

@@ -3,6 +3,7 @@
 use tickscope_format::snapshot::{Lifetime, Quantity};
 
 use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::ranges::Ranges;
 use crate::enabled::record::measures::QUANTITIES;
 
 /// The counters of a node.
@@ -42,8 +43,10 @@ struct Epochs<T> {
 pub(crate) struct Baseline {
     counts: Epochs<Counts>,
     measured: Epochs<Measured>,
-    /// How long calls took.
+    /// How long calls took, and the numbers of values.
     pub(crate) histograms: Histograms,
+    /// The smallest and largest numbers of values and gauges.
+    pub(crate) ranges: Ranges,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
     /// this one.
     handed_past: u64,
@@ -180,12 +183,13 @@ impl Baseline {
         self.measured.shown(index)
     }
 
-    /// Returns whether a node has nothing to show since the reset. A node whose call has ended has something to show,
+    /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level. A node whose call has ended has something to show,
     /// even if the call began before the reset and took no tick since.
     pub(crate) fn is_bare(&self, index: usize) -> bool {
         self.shown(index).is_zero()
             && self.measured(index) == Measured::default()
             && self.histograms.shown(index).is_none()
+            && !self.ranges.has_level(index)
     }
 
     /// Returns the CPU time since the reset in nanoseconds, if it is known.
@@ -215,6 +219,7 @@ impl Baseline {
         self.counts.reset();
         self.measured.reset();
         self.histograms.reset();
+        self.ranges.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
@@ -226,15 +231,22 @@ impl Baseline {
         self.counts.undo();
         self.measured.undo();
         self.histograms.undo();
+        self.ranges.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
 
     /// Adds all columns of a node in another baseline to a node in this one.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
+        self.absorb_amounts(index, other, from);
+        self.histograms.absorb(index, &other.histograms, from);
+        self.ranges.absorb(index, &other.ranges, from);
+    }
+
+    /// Adds what was counted in a node in another baseline to a node of another kind in this one.
+    pub(crate) fn absorb_amounts(&mut self, index: usize, other: &Self, from: usize) {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
-        self.histograms.absorb(index, &other.histograms, from);
     }
 
     /// Adds what another baseline holds beside its nodes.

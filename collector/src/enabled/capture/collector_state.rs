@@ -26,6 +26,7 @@ use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::platform::os;
 use crate::enabled::record::live_blocks::{self, Live, Owner};
 use crate::enabled::record::mode_switch::{self, Switch};
+use crate::enabled::record::numbers;
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
@@ -204,6 +205,10 @@ impl LiveThread {
         }
         self.baseline
             .show(&self.reader.counts, &self.reader.measured, cpu_ns);
+        let stretch = numbers::stretch();
+        for read in &self.reader.numbers {
+            self.baseline.ranges.show(read, stretch);
+        }
         reading
     }
 
@@ -408,7 +413,10 @@ impl CollectorState {
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old one.
     pub(crate) fn reset(&mut self) -> Snapshot {
+        // The numbers of values in this capture may or may not be in the closing snapshot.
+        numbers::begin_stretch();
         let closing = self.capture(CaptureKind::Closing);
+        numbers::begin_stretch();
         for thread in self.live.values_mut() {
             thread.baseline.reset();
         }

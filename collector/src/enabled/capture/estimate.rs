@@ -148,12 +148,14 @@ mod tests {
     use proptest::prelude::*;
     use tickscope_format::ids::SiteId;
 
+    use crate::enabled::record::site::SiteKind;
+
     fn row(parent: u32) -> Row {
         Row {
             parent,
             site: SiteId(0),
             errors: 0,
-            is_counter: false,
+            kind: SiteKind::Scope,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::record::live_blocks::Live;
-use crate::enabled::record::site::Site;
+use crate::enabled::record::site::{Site, SiteKind};
 
 /// The largest number of names; threads of further names share [`OTHERS`].
 const NAMES_MAX: usize = 1024;
@@ -83,7 +83,7 @@ impl FinishedThreads {
                     parent: 0,
                     site: SiteId(0),
                     errors: 0,
-                    is_counter: false,
+                    kind: SiteKind::Scope,
                 }],
                 known: HashMap::new(),
                 baseline: Baseline::default(),
@@ -98,18 +98,23 @@ impl FinishedThreads {
                 Some(&place) => place,
                 None if self.nodes < nodes_max => {
                     self.nodes += 1;
-                    threads.add_row(key, row.is_counter)
+                    threads.add_row(key, row.kind)
                 }
                 // One row takes all the rest, so that everything counted stays counted. It has no sum, because sums of
                 // different counters do not add up.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
-                    None => threads.add_row((0, pruned), false),
+                    None => threads.add_row((0, pruned), SiteKind::Scope),
                 },
             };
             places[index] = place;
             threads.rows[place as usize].errors += row.errors;
-            threads.baseline.absorb(place as usize, baseline, index);
+            let place = place as usize;
+            if threads.rows[place].kind == row.kind {
+                threads.baseline.absorb(place, baseline, index);
+            } else {
+                threads.baseline.absorb_amounts(place, baseline, index);
+            }
         }
         (threads.number, places)
     }
@@ -161,13 +166,13 @@ impl FinishedThreads {
 }
 
 impl ThreadsOfAName {
-    fn add_row(&mut self, (parent, site): (u32, SiteId), is_counter: bool) -> u32 {
+    fn add_row(&mut self, (parent, site): (u32, SiteId), kind: SiteKind) -> u32 {
         let place = self.rows.len() as u32;
         self.rows.push(Row {
             parent,
             site,
             errors: 0,
-            is_counter,
+            kind,
         });
         self.known.insert((parent, site), place);
         place
@@ -184,13 +189,17 @@ mod tests {
             parent: 0,
             site: SiteId(0),
             errors: 0,
-            is_counter: false,
+            kind: SiteKind::Scope,
         })
         .chain(sites.iter().map(|&site| Row {
             parent: 0,
             site: SiteId(site),
             errors: 1,
-            is_counter: site == 3,
+            kind: if site == 3 {
+                SiteKind::Counter
+            } else {
+                SiteKind::Scope
+            },
         }))
         .collect::<Vec<_>>();
         let mut baseline = Baseline::default();

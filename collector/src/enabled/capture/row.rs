@@ -5,14 +5,16 @@ use std::ops::AddAssign;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Losses, Mode};
 
+use crate::enabled::record::site::SiteKind;
+
 /// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
-    /// Whether the row belongs to a counter.
-    pub(crate) is_counter: bool,
+    /// What the site of the row does.
+    pub(crate) kind: SiteKind,
 }
 
 /// How the rows of this epoch were measured.

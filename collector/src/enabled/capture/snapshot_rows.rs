@@ -2,12 +2,13 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Count, Estimate, NodeErrors, OpenFrame, Quantity, Thread, Timing};
+use tickscope_format::snapshot::{Estimate, NodeErrors, OpenFrame, Quantity, Tally, Thread, Timing};
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
 use crate::enabled::record::live_blocks::Sampled;
+use crate::enabled::record::site::SiteKind;
 
 /// Appends the rows of a thread that have something to show. Returns the ticks that were charged outside of all rows
 /// but belong to calls that were not timed. `live` is what is live of each row, in rising order.
@@ -57,7 +58,7 @@ pub(crate) fn append(
             parent,
             site,
             errors,
-            is_counter,
+            kind,
         } = rows[index];
         let Counts {
             calls,
@@ -65,7 +66,7 @@ pub(crate) fn append(
             sum,
             ..
         } = baseline.shown(index);
-        let estimate = estimated.get(index).filter(|_| !is_counter);
+        let estimate = estimated.get(index).filter(|_| !kind.is_counter());
         if let Some(estimate) = estimate {
             ticks = estimate.ticks;
         }
@@ -73,8 +74,8 @@ pub(crate) fn append(
         let parent = if parent == 0 { None } else { ids[parent as usize] };
         let id = snapshot.nodes.push(parent, site, calls, ticks);
         ids[index] = Some(id);
-        if is_counter {
-            snapshot.counts.push(Count { node: id, sum });
+        if let Some(tally) = tally(baseline, index, kind, sum) {
+            snapshot.push_tally(id, tally);
         }
         let off_cpu = estimate.map(|estimate| estimate.off_cpu);
         for (quantity, value) in quantities(baseline, index, ticks, off_cpu) {
@@ -83,7 +84,7 @@ pub(crate) fn append(
         for (quantity, value) in levels(live_of(index)) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
-        if epoch.histograms {
+        if epoch.histograms || kind == SiteKind::Value {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
         if let Some(&Estimated {
@@ -136,6 +137,21 @@ fn levels(live: Sampled) -> [(Quantity, u64); 2] {
         (Quantity::LiveBytes, live.bytes()),
         (Quantity::LiveVariance, live.variance()),
     ]
+}
+
+/// Returns what a node shows that has no time; `None` if it is a scope.
+fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<Tally> {
+    Some(match kind {
+        SiteKind::Scope => return None,
+        SiteKind::Counter => Tally::Counter { sum },
+        SiteKind::Value => Tally::Value {
+            sum,
+            range: baseline.ranges.value(index, baseline.histograms.shown(index)),
+        },
+        SiteKind::Gauge => Tally::Gauge {
+            level: baseline.ranges.level(index),
+        },
+    })
 }
 
 /// Returns what a node shows of each quantity. Its time off the CPU, which may be an estimate, is no more than its self

@@ -6,6 +6,7 @@ use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
 
 use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::ranges;
 use crate::enabled::capture::row::{Lost, Row};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::off_cpu::Clocks;
@@ -14,7 +15,9 @@ use crate::enabled::platform::sync::{self, Ordering, fence};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::numbers::Numbers;
 use crate::enabled::record::registry::Block;
+use crate::enabled::record::site::SiteKind;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
@@ -36,6 +39,8 @@ pub(crate) struct Reader {
     pub(crate) counts: Vec<Counts>,
     /// What was counted beside; empty if nothing was.
     pub(crate) measured: Vec<Measured>,
+    /// What was read of values and gauges.
+    pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
@@ -105,24 +110,28 @@ impl Reader {
                     .and_then(|node| node.site.get())
                     .map_or(SiteId(0), |site| sites.id(site)),
                 errors: 0,
-                is_counter: node.is_some_and(Node::is_counter),
+                kind: node.map_or(SiteKind::Scope, Node::kind),
             });
         }
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.left.resize(self.rows.len(), 2);
+        self.numbers.clear();
         for (index, counts) in self.counts.iter_mut().enumerate() {
-            if let Some(node) = tree.nodes.get(index as u32) {
-                read_node(
-                    node,
-                    index,
-                    counts,
-                    &mut self.changed,
-                    &mut self.histogram,
-                    histograms,
-                );
-                if self.rows[index].is_counter {
+            let Some(node) = tree.nodes.get(index as u32) else {
+                continue;
+            };
+            let (changed, histogram) = (&mut self.changed, &mut self.histogram);
+            match self.rows[index].kind {
+                SiteKind::Scope => read_node(node, index, counts, changed, histogram, histograms),
+                SiteKind::Counter => {
+                    counts.calls = node.calls.load(Ordering::Relaxed);
                     counts.sum = node.sum();
                 }
+                SiteKind::Value => {
+                    let read = read_value(tree, node, counts, changed, histogram, histograms);
+                    self.numbers.push(read);
+                }
+                SiteKind::Gauge => self.numbers.extend(read_gauge(tree, node, counts)),
             }
         }
         self.read_measures(tree);
@@ -268,6 +277,55 @@ fn read_node(
     if let Some(latency) = latency.filter(|_| look) {
         counts.timed = latency.timed.load(Ordering::Relaxed);
     }
+}
+
+/// Reads the counters and the numbers of a value. Its calls are those in its histogram, so both are of one moment.
+fn read_value(
+    tree: &Tree,
+    node: &Node,
+    counts: &mut Counts,
+    changed: &mut Changed,
+    histogram: &mut Histogram,
+    histograms: &mut Histograms,
+) -> ranges::Read {
+    // SYNC POINT: calls before numbers, so that all executions that are counted here are among the numbers.
+    let calls = node.calls.load(Ordering::Acquire);
+    let numbers = tree.numbers.of(node);
+    let index = node.index() as usize;
+    counts.sum = node.sum();
+    if changed.look(index, calls != counts.calls) {
+        counts.calls = match numbers {
+            Some(numbers) => {
+                let counted = numbers.read(histogram);
+                histograms.set(index, histogram, 1);
+                counted
+            }
+            None => calls,
+        };
+        if counts.calls != calls {
+            changed.left[index] = 2;
+        }
+    }
+    ranges::Read {
+        node: node.index(),
+        calls,
+        stretches: numbers.and_then(Numbers::stretches),
+        level: None,
+    }
+}
+
+/// Reads the counters and the numbers of a gauge; `None` if it was not set yet.
+fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::Read> {
+    // SYNC POINT: calls before numbers.
+    counts.calls = node.calls.load(Ordering::Acquire);
+    let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
+    let set_tick = numbers.map_or(0, Numbers::set_tick);
+    (counts.calls > 0).then(|| ranges::Read {
+        node: node.index(),
+        calls: counts.calls,
+        stretches: numbers.and_then(Numbers::stretches),
+        level: Some((node.level(), set_tick)),
+    })
 }
 
 /// The time that the tree's next event will charge.

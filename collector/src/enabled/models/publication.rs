@@ -9,6 +9,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::Column;
 use crate::enabled::record::latency::{Latencies, Latency};
 use crate::enabled::record::node::Nodes;
+use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
 /// A reader that sees the number of nodes sees them complete: their pages, sites, parents and places.
@@ -89,6 +90,44 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
         owner.join().unwrap();
         assert_eq!(latency.read(calls, || (counted, ended), &mut histogram), 3);
         assert!(histogram.count() - ended <= 3 - counted + 1, "{counted} {ended}");
+    });
+}
+
+/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. In the
+/// older stretch there is nothing of the newer one.
+#[test]
+fn numbers_that_are_counted_are_in_their_stretches() {
+    let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
+    let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
+    let tree: &'static NumbersOfTree = Box::leak(Box::new(NumbersOfTree::new()));
+    let node = nodes.add(Some(&OUTER), None).unwrap();
+    tree.make(node);
+    let numbers = tree.of(node).unwrap();
+    let give = |stretch, number, calls| {
+        numbers.note_in(stretch, number, calls);
+        numbers.hit(number, pool);
+    };
+    give(2, 100, 0);
+    modelled::check(Some(1), move || {
+        let owner = modelled::spawn(move || {
+            give(4, 300, 1);
+        });
+        let mut histogram = Histogram::default();
+        let counted = numbers.read(&mut histogram);
+        assert!((1..=2).contains(&counted));
+        if let Some([newest, older, _]) = numbers.stretches() {
+            let begun = newest.stretch == 4;
+            assert!(counted < 2 || begun);
+            let before = if begun { older } else { newest };
+            assert_eq!(
+                (before.stretch, before.first, before.min, before.max),
+                (2, 0, 100, 100)
+            );
+            if begun {
+                assert_eq!((newest.first, newest.min, newest.max), (1, 300, 300));
+            }
+        }
+        owner.join().unwrap();
     });
 }
 

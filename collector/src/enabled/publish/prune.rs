@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Latencies;
-use tickscope_format::snapshot::{Count, Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site};
+use tickscope_format::snapshot::{Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site};
 
 /// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
 /// Open rows are kept first, then those with the largest totals. The rows removed below a row are summed up in one
-/// child of it, "(pruned)", with all their calls and ticks. Sums of counters are not kept there.
+/// child of it, "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
 pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
     if before <= rows_max {
@@ -154,7 +154,9 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         measuring: snapshot.measuring.clone(),
         latencies: latencies(&snapshot.latencies, keep, &place),
         estimates: estimates(&snapshot.estimates, &place),
-        counts: counts(&snapshot.counts, keep, &place),
+        counts: kept_rows(&snapshot.counts, |count| &mut count.node, keep, &place),
+        value_rows: kept_rows(&snapshot.value_rows, |row| &mut row.node, keep, &place),
+        gauge_rows: kept_rows(&snapshot.gauge_rows, |row| &mut row.node, keep, &place),
         measures,
         waits: snapshot.waits,
         window: snapshot.window,
@@ -171,14 +173,15 @@ fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
     latencies
 }
 
-/// Counters that are kept keep their sums. Sums of different counters do not add up.
-fn counts(old: &[Count], keep: &[bool], place: &[NodeId]) -> Vec<Count> {
-    let kept = old.iter().filter(|count| keep[count.node.index()]);
-    kept.map(|count| Count {
-        node: place[count.node.index()],
-        ..*count
-    })
-    .collect()
+/// Counters that are kept keep their sums, values and gauges their ranges. Those of different rows do not add up.
+fn kept_rows<T: Copy>(old: &[T], node: fn(&mut T) -> &mut NodeId, keep: &[bool], place: &[NodeId]) -> Vec<T> {
+    let moved = |mut row: T| {
+        let node = node(&mut row);
+        let is_kept = keep[node.index()];
+        *node = place[node.index()];
+        is_kept.then_some(row)
+    };
+    old.iter().copied().filter_map(moved).collect()
 }
 
 /// The error of a sum is the root of the sum of the squared errors.
@@ -204,7 +207,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use tickscope_format::codec;
-    use tickscope_format::snapshot::Thread;
+    use tickscope_format::latency::Histogram;
+    use tickscope_format::snapshot::{Count, Extremes, Tally, Thread};
 
     /// Makes threads of random trees: each row is below an earlier one of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
@@ -265,6 +269,33 @@ mod tests {
             "the small one and its counter are one row"
         );
         assert_eq!(s.sums(), [None, None, None, Some(8), Some(9)]);
+    }
+
+    #[test]
+    fn values_and_gauges_that_stay_keep_their_numbers() {
+        let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 0), (10, 0), (0, 0)]], false);
+        s.nodes.parent = vec![NO_PARENT, 0, 0, 1, 2, NO_PARENT];
+        let value = |sum| Tally::Value {
+            sum,
+            range: Some(Extremes::of(sum)),
+        };
+        for (row, tally) in [(3, value(7)), (4, value(8)), (5, Tally::Gauge { level: None })] {
+            s.push_tally(NodeId(row), tally);
+            if tally.is_value() {
+                let buckets = vec![(24, 1)];
+                s.latencies.push(
+                    row,
+                    &Histogram {
+                        buckets,
+                        max_ticks: 0,
+                    },
+                );
+            }
+        }
+        assert_eq!(prune(&mut s, 5), 1);
+        let gauge = Tally::Gauge { level: None };
+        assert_eq!(s.tallies(), [None, None, None, Some(value(8)), Some(gauge)]);
+        assert_eq!(s.latencies.row, [3]);
     }
 
     proptest! {

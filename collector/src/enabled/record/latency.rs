@@ -187,16 +187,7 @@ impl Latency {
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
-        let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
-        let mut present = self.present.load(Ordering::Acquire);
-        for at in bits(present) {
-            if let Some(octave) = self.octaves[at].get_acquire() {
-                counts[at] = octave
-                    .counts
-                    .each_ref()
-                    .map(|count| count.load(Ordering::Acquire));
-            }
-        }
+        let (mut present, mut counts) = read_octaves(&self.present, &self.octaves);
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         // SYNC POINT: buckets before places.
         let buffered = self
@@ -215,13 +206,7 @@ impl Latency {
                 histogram.max_ticks = histogram.max_ticks.max(ticks);
             }
         }
-        for at in bits(present) {
-            // The zeros are unpredictable, so one branch handles all eight counts.
-            let steps = counts[at].iter().rev();
-            let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
-            let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
-            histogram.buckets.extend(bits(filled).map(bucket));
-        }
+        fill(histogram, present, &counts);
         calls
     }
 
@@ -247,7 +232,7 @@ impl Latency {
 
 impl Octave {
     #[inline(always)]
-    fn hit(&self, bucket: usize) {
+    pub(crate) fn hit(&self, bucket: usize) {
         let count = &self.counts[bucket % PER_OCTAVE];
         // SYNC POINT: out of its place before in its bucket, so that no look counts a call twice.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
@@ -257,6 +242,35 @@ impl Octave {
         self.counts
             .iter()
             .for_each(|count| count.store(0, Ordering::Relaxed));
+    }
+}
+
+/// The counts of all buckets, by octave.
+pub(crate) type Counts = [[u64; PER_OCTAVE]; OCTAVES];
+
+/// Reads the octaves that exist, and returns a bit for each of them and their counts.
+pub(crate) fn read_octaves(present: &AtomicU64, octaves: &[Ref<Octave>; OCTAVES]) -> (u64, Counts) {
+    let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
+    let present = present.load(Ordering::Acquire);
+    for at in bits(present) {
+        if let Some(octave) = octaves[at].get_acquire() {
+            counts[at] = octave
+                .counts
+                .each_ref()
+                .map(|count| count.load(Ordering::Acquire));
+        }
+    }
+    (present, counts)
+}
+
+/// Appends the buckets that are not empty to a histogram that has space for them.
+pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
+    for at in bits(present) {
+        // The zeros are unpredictable, so one branch handles all eight counts.
+        let steps = counts[at].iter().rev();
+        let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
+        let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
+        histogram.buckets.extend(bits(filled).map(bucket));
     }
 }
 
@@ -308,7 +322,7 @@ impl Latencies {
     }
 
     /// Takes a zeroed octave; `None` if there is no memory.
-    fn octave(&self) -> Option<&'static Octave> {
+    pub(crate) fn octave(&self) -> Option<&'static Octave> {
         let used = self.used.load(Ordering::Relaxed);
         let octave = self.octaves.make(u32::try_from(used).ok()?)?;
         self.used.store(used + 1, Ordering::Relaxed);

@@ -3,7 +3,7 @@
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
 use crate::enabled::record::latency::Latency;
-use crate::enabled::record::site::Site;
+use crate::enabled::record::site::{Site, SiteKind};
 
 zeroed! {
     /// One function at one place of a thread's call tree. It fills one cache line.
@@ -14,7 +14,8 @@ zeroed! {
         pub(crate) calls: AtomicU64,
         /// The ticks spent in the node itself.
         pub(crate) self_ticks: AtomicU64,
-        /// The clock when the newest call began. A counter is never open; for it this is the sum ([`Self::sum`]).
+        /// The clock when the newest call began. A counter is never open; for it this is the sum ([`Self::sum`]), and for
+        /// a gauge the level ([`Self::level`]).
         pub(crate) began: AtomicU64,
         /// The call site; `None` for the root. It does not change once the node is published.
         pub(crate) site: Ref<Site>,
@@ -26,7 +27,8 @@ zeroed! {
         pub(crate) latency: Ref<Latency>,
         /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: how many calls, in timed calls of the parent, to skip until one is timed.
+        /// In adaptive mode: how many calls, in timed calls of the parent, to skip until one is timed. A value or a gauge is
+        /// never timed; for it this is the place of its numbers ([`Self::numbers`]).
         pub(crate) skip: AtomicU32,
     }
 }
@@ -119,9 +121,53 @@ impl Node {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the node belongs to a counter. Such a node has no children, and no time is charged to it.
+    /// Counts one execution of a value with this number, which is in its bucket and among its numbers already.
+    #[inline(always)]
+    pub(crate) fn count_number(&self, number: u64) {
+        add(&self.began, number);
+        self.count_noted();
+    }
+
+    /// Counts one execution of a gauge, whose level is among its numbers already.
+    #[inline(always)]
+    pub(crate) fn set_level(&self, level: i64) {
+        self.began.store(level.cast_unsigned(), Ordering::Relaxed);
+        self.count_noted();
+    }
+
+    #[inline(always)]
+    fn count_noted(&self) {
+        // SYNC POINT: numbers before calls.
+        let calls = self.calls.load(Ordering::Relaxed).wrapping_add(1);
+        self.calls.store(calls, Ordering::Release);
+    }
+
+    /// Returns the level of a gauge.
+    pub(crate) fn level(&self) -> i64 {
+        self.began.load(Ordering::Relaxed).cast_signed()
+    }
+
+    /// Returns the place of the numbers of a value or a gauge among those of its tree; `None` if it has none.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> Option<u32> {
+        self.skip.load(Ordering::Acquire).checked_sub(1)
+    }
+
+    /// Sets the place of the numbers of a value or a gauge.
+    pub(crate) fn set_numbers(&self, place: u32) {
+        // SYNC POINT: empty numbers before their place.
+        self.skip.store(place + 1, Ordering::Release);
+    }
+
+    /// Returns what the site of the node does; the root is a scope.
+    pub(crate) fn kind(&self) -> SiteKind {
+        self.site.get().map_or(SiteKind::Scope, Site::kind)
+    }
+
+    /// Returns whether the node belongs to a counter, a value or a gauge. Such a node has no children, and no time is
+    /// charged to it.
     pub(crate) fn is_counter(&self) -> bool {
-        self.site.get().is_some_and(Site::is_counter)
+        self.kind().is_counter()
     }
 
     /// Returns when the open call began, if that is measured.

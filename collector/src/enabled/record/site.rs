@@ -13,8 +13,7 @@ pub struct Site {
     file: &'static str,
     line: u32,
     group: &'static str,
-    /// Whether it is a counter, which opens no scopes and reads no clock.
-    counter: bool,
+    kind: SiteKind,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
     /// Not 0 if it is in the list of known sites.
@@ -27,6 +26,20 @@ pub struct Site {
     pub(crate) next: Ref<Site>,
 }
 
+/// What a site does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum SiteKind {
+    /// It opens scopes.
+    #[default]
+    Scope,
+    /// It adds amounts up.
+    Counter,
+    /// It adds numbers up and keeps their histogram.
+    Value,
+    /// It sets a level.
+    Gauge,
+}
+
 /// Whether a site's scopes count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -35,6 +48,18 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
+}
+
+impl SiteKind {
+    /// Returns whether such a site opens no scopes.
+    pub(crate) fn is_counter(self) -> bool {
+        self != Self::Scope
+    }
+
+    /// Returns whether such a site keeps the numbers it is given.
+    pub(crate) fn keeps_numbers(self) -> bool {
+        matches!(self, Self::Value | Self::Gauge)
+    }
 }
 
 /// The name of a site.
@@ -91,7 +116,7 @@ impl Site {
             file,
             line,
             group: "",
-            counter: false,
+            kind: SiteKind::Scope,
             state: AtomicU32::new(SiteState::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
@@ -108,7 +133,7 @@ impl Site {
 
     /// Makes the site a counter.
     pub const fn counting(mut self) -> Self {
-        self.counter = true;
+        self.kind = SiteKind::Counter;
         self
     }
 
@@ -124,9 +149,26 @@ impl Site {
             && (self.line, self.file) == (line, file)
     }
 
-    /// Returns whether the site is a counter.
+    /// Makes the site a value.
+    pub const fn of_value(mut self) -> Self {
+        self.kind = SiteKind::Value;
+        self
+    }
+
+    /// Makes the site a gauge.
+    pub const fn of_gauge(mut self) -> Self {
+        self.kind = SiteKind::Gauge;
+        self
+    }
+
+    /// Returns what the site does.
+    pub(crate) fn kind(&self) -> SiteKind {
+        self.kind
+    }
+
+    /// Returns whether the site is a counter, a value or a gauge, which opens no scopes.
     pub(crate) fn is_counter(&self) -> bool {
-        self.counter
+        self.kind.is_counter()
     }
 
     /// Returns whether the site is in this state.

@@ -21,6 +21,7 @@ use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
+use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::waits::Waits;
 
 /// The value of `last` while no time is charged. No clock reaches it.
@@ -66,6 +67,8 @@ zeroed! {
         errors: Column<AtomicU64>,
         /// What is counted of each node beside calls and time.
         pub(crate) measures: Column<NodeMeasures>,
+        /// What values and gauges were given.
+        pub(crate) numbers: NumbersOfTree,
         /// What is known of the time off the CPU.
         pub(crate) waits: Waits,
         /// The largest gap between two events that is charged.
@@ -139,6 +142,7 @@ impl Tree {
             latencies: Latencies::new(),
             errors: Column::new(),
             measures: Column::new(),
+            numbers: NumbersOfTree::new(),
             waits: Waits::new(),
             gap_max: AtomicU64::new(NO_LIMIT),
             limit_set: AtomicU64::new(NO_LIMIT),
@@ -160,6 +164,7 @@ impl Tree {
         }
         self.nodes.clear();
         self.latencies.clear();
+        self.numbers.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };

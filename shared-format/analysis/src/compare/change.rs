@@ -48,8 +48,10 @@ pub struct Change {
     pub after: Values,
     /// On which side it is.
     pub presence: Presence,
-    /// Whether it is a counter wherever it is: it has a sum and no time.
+    /// Whether it is a counter, a value or a gauge wherever it is: it has a sum and no time.
     pub is_counter: bool,
+    /// Whether it is a gauge in one of the runs: it has no sum either.
+    pub is_gauge: bool,
     /// Whether its calls are exact: the same in all runs of a side, on both.
     pub calls_exact: bool,
     /// Whether a self time of it is an estimate.

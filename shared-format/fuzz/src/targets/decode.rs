@@ -49,5 +49,7 @@ fn read(payload: &[u8]) {
     assert_eq!(snapshot.threads, twice.threads);
     assert_eq!(snapshot.latencies, twice.latencies);
     assert_eq!(snapshot.counts, twice.counts);
+    assert_eq!(snapshot.value_rows, twice.value_rows);
+    assert_eq!(snapshot.gauge_rows, twice.gauge_rows);
     assert_eq!(snapshot.sites, twice.sites);
 }

@@ -5,8 +5,8 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, OpenFrame, Quantity, Rule, Site, Thread,
-    ThreadState,
+    CaptureKind, ClockSource, Estimate, Extremes, Level, Mode, NodeErrors, OpenFrame, Quantity, Rule, Site,
+    Tally, Thread, ThreadState,
 };
 
 use super::follow::follow;
@@ -174,10 +174,18 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
             }
             100..=129 => {
                 s.nodes.self_ticks[row as usize] = 0;
-                s.counts.push(Count {
-                    node,
-                    sum: input.number(),
-                });
+                let tally = tally(input);
+                s.push_tally(node, tally);
+                if tally.is_value() && input.byte() > 100 {
+                    let buckets = vec![(input.below(512) as u16, input.number().max(1))];
+                    s.latencies.push(
+                        row,
+                        &Histogram {
+                            buckets,
+                            max_ticks: 0,
+                        },
+                    );
+                }
             }
             130..=149 => {
                 let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
@@ -185,6 +193,39 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
             }
             _ => {}
         }
+    }
+}
+
+/// What a row without time shows.
+fn tally(input: &mut Input) -> Tally {
+    let kind = input.byte() % 3;
+    let (one, other) = (input.number(), input.number());
+    let exact = input.byte();
+    let flags = (exact & 1 != 0, exact & 2 != 0);
+    let (min_exact, max_exact) = flags;
+    match kind {
+        0 => Tally::Counter { sum: one },
+        1 => Tally::Value {
+            sum: input.number(),
+            range: (exact & 4 != 0).then(|| Extremes {
+                min: one.min(other),
+                max: one.max(other),
+                min_exact,
+                max_exact,
+            }),
+        },
+        _ => Tally::Gauge {
+            level: (exact & 4 != 0).then(|| Level {
+                last: input.number() as i64,
+                set_tick: input.number(),
+                range: Extremes {
+                    min: (one as i64).min(other as i64),
+                    max: (one as i64).max(other as i64),
+                    min_exact,
+                    max_exact,
+                },
+            }),
+        },
     }
 }
 

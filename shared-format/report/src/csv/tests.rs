@@ -37,6 +37,28 @@ fn units_choose_columns() {
 }
 
 #[test]
+fn values_and_gauges_have_columns_behind_the_others() {
+    let text = written(&fixtures::queries(), Unit::Ns);
+    let all = rows(&text);
+    let of = |name: &str| all.iter().find(|row| row("name") == name).unwrap();
+    let columns = |name: &str| TALLIES.map(|column| of(name)(column)).join(",");
+    assert_eq!(columns("rows"), "1,12,86015,86015,1805.06,,0,true,90000,true");
+    assert_eq!(columns("balance"), ",,,,,-5,-7401,true,12,true");
+    assert_eq!(columns("cache hit"), ",,,,,,,,,");
+    assert_eq!(
+        (of("rows")("sum"), of("queue")("sum")),
+        ("1805060".into(), String::new())
+    );
+    assert_eq!(
+        (of("rows")("p50_ns"), of("rows")("max_ns")),
+        (String::new(), String::new())
+    );
+    let header = |snapshot: &Snapshot| written(snapshot, Unit::Ns).lines().next().unwrap().to_string();
+    assert!(header(&fixtures::queries()).ends_with(&TALLIES.join(",")));
+    assert!(!header(&fixtures::order_sim_counting()).contains("lowest"));
+}
+
+#[test]
 fn numbers_per_call() {
     let snapshot = fixture::two_threads();
     let per = PerCall {

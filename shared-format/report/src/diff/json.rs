@@ -205,7 +205,7 @@ fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) 
         self_ns: sides(Quantity::SelfTime),
         self_estimated: change.self_estimated,
         times_per_run: change.times_per_run,
-        sum: change.is_counter.then(|| sides(Quantity::Sum)),
+        sum: (change.is_counter && !change.is_gauge).then(|| sides(Quantity::Sum)),
         measures: measures.flatten().collect(),
     }
 }

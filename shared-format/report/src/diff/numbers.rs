@@ -43,7 +43,7 @@ impl Numbers {
 
     /// Both sides of a row, with a sign where they are estimates.
     pub(super) fn sides(self, change: &Change, what: Quantity) -> [String; 2] {
-        if change.is_counter && what == Quantity::SelfTime {
+        if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
         }
         let about = match what {
@@ -58,7 +58,7 @@ impl Numbers {
 
     /// What has become of a value.
     pub(super) fn change(self, change: &Change, what: Quantity) -> String {
-        if change.is_counter && what == Quantity::SelfTime {
+        if has_none(change, what) {
             return "-".into();
         }
         match change.presence {
@@ -113,6 +113,15 @@ impl Numbers {
             self.arrow(),
             self.growth(before, after)
         )
+    }
+}
+
+/// Whether a row has no such value: a counter has no time, and levels of gauges do not add up.
+fn has_none(change: &Change, what: Quantity) -> bool {
+    match what {
+        Quantity::SelfTime => change.is_counter,
+        Quantity::Sum => change.is_gauge,
+        Quantity::Calls | Quantity::Total => false,
     }
 }
 

@@ -11,7 +11,7 @@ use tickscope_analysis::groups;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Level, Snapshot};
 
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
@@ -275,7 +275,7 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// By node that has one: the node, its longest call, then bucket and count in turns.
+/// By node that has one, calls or numbers of a value: the node, its longest call, then bucket and count in turns.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
     let latencies = &snapshot.latencies;
     let texts = latencies.row.iter().map(|&row| {
@@ -304,12 +304,43 @@ fn estimates(out: &mut String, snapshot: &Snapshot) {
     list(out, "estimates", estimated);
 }
 
-/// By node that is a counter: the node, and what it has added up. Nothing where there is none.
+/// By node that is a counter, a value or a gauge: the node, and what it has added up; then the ranges of values and gauges.
+/// Nothing where there is none.
 fn counters(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.counts.is_empty() {
         let sums = snapshot.counts.iter();
         let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
         list(out, "counters", sums);
+    }
+    // A node, its smallest and largest number or level, 1 for each of them that is exact; of gauges what it was set to last
+    // and when behind them.
+    let exact = |min: bool, max: bool| format!("{},{}", u8::from(min), u8::from(max));
+    if !snapshot.value_rows.is_empty() {
+        let ranges = snapshot.value_rows.iter().map(|row| match row.range {
+            Some(range) => {
+                let exact = exact(range.min_exact, range.max_exact);
+                format!("[{},{},{},{exact}]", row.node.0, range.min, range.max)
+            }
+            None => format!("[{}]", row.node.0),
+        });
+        list(out, "values", ranges);
+    }
+    if !snapshot.gauge_rows.is_empty() {
+        let levels = snapshot.gauge_rows.iter().map(|row| match row.level {
+            Some(Level {
+                last,
+                set_tick,
+                range,
+            }) => {
+                let exact = exact(range.min_exact, range.max_exact);
+                format!(
+                    "[{},{},{},{exact},{last},{set_tick}]",
+                    row.node.0, range.min, range.max
+                )
+            }
+            None => format!("[{}]", row.node.0),
+        });
+        list(out, "gauges", levels);
     }
 }
 

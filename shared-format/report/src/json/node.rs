@@ -5,9 +5,10 @@ use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, Tally};
 
 use super::measures::{Measures, Members};
+use super::tally::{Gauge, Value};
 use crate::quotient::Quotient;
 
 #[derive(Serialize)]
@@ -21,9 +22,13 @@ pub(crate) struct Node<'a> {
     pub(crate) file: &'a str,
     pub(crate) line: u32,
     pub(crate) calls: Quotient,
-    /// What it has added up; only of a counter.
+    /// What it has added up; only of a counter and of a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sum: Option<Quotient>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) gauge: Option<Gauge>,
     pub(crate) total_ns: Quotient,
     pub(crate) self_ns: Quotient,
     pub(crate) total_ticks: Quotient,
@@ -117,7 +122,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
         }
     }
     let uncertainties = uncertainties(snapshot);
-    let sums = snapshot.sums();
+    let tallies = snapshot.tallies();
     let measures = Measures::new(snapshot, per);
     let threads = 0..snapshot.threads.len() as u32;
     threads
@@ -125,6 +130,13 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
         .map(|(thread, row)| {
             let id = NodeId(row as u32);
             let site = snapshot.site_of(id);
+            let tally = tallies[row];
+            let histogram = snapshot.latencies.of(id.0);
+            // A value's numbers are no times.
+            let (latencies, numbers) = match tally {
+                Some(Tally::Value { .. }) => (Histogram::default(), histogram),
+                _ => (histogram, Histogram::default()),
+            };
             Node {
                 id: id.0,
                 parent: columns.parent_of(id).map(|parent| parent.0),
@@ -134,18 +146,22 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 file: &site.file,
                 line: site.line,
                 calls: Quotient::of(columns.calls[row], per),
-                sum: sums[row].map(|sum| Quotient::of(sum, per)),
+                sum: tally
+                    .filter(|tally| !tally.is_gauge())
+                    .map(|tally| Quotient::of(tally.sum(), per)),
+                value: tally.and_then(|tally| Value::of(tally, columns.calls[row], &numbers, per)),
+                gauge: tally.and_then(Gauge::of),
                 total_ns: Quotient::of(total_ns[row], per),
                 self_ns: Quotient::of(self_ns[row], per),
                 total_ticks: Quotient::of(total_ticks[row], per),
                 self_ticks: Quotient::of(columns.self_ticks[row], per),
                 open: open[row],
                 errors: errors[row],
-                latency: Latency::of(snapshot, &snapshot.latencies.of(id.0)),
+                latency: Latency::of(snapshot, &latencies),
                 estimate: Estimate::of(
                     snapshot,
                     uncertainties.get(row),
-                    sums[row].map_or(columns.calls[row], |_| 0),
+                    tally.map_or(columns.calls[row], |_| 0),
                     per,
                 ),
                 site: columns.site[row],

@@ -33,7 +33,12 @@ pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
             buckets: histogram.buckets,
         }
     };
-    latencies.row.iter().map(histogram).collect()
+    // Those of values are not of times.
+    let rows = latencies
+        .row
+        .iter()
+        .filter(|&&row| !snapshot.is_value(NodeId(row)));
+    rows.map(histogram).collect()
 }
 
 pub(super) fn estimates(snapshot: &Snapshot) -> Vec<Estimate> {

@@ -192,6 +192,33 @@ fn numbers_per_call_are_parts_of_the_whole() {
 }
 
 #[test]
+fn values_and_gauges_have_members_of_their_own() {
+    let text = report(&fixtures::queries(), ProcessState::FromFile);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let node = |name: &str| {
+        let nodes = document["nodes"].as_array().unwrap().iter();
+        nodes.filter(|node| node["name"] == name).collect::<Vec<_>>()
+    };
+    insta::assert_snapshot!(
+        serde_json::to_string_pretty(&[node("rows")[0], node("queue")[1], node("cache hit")[0]]).unwrap()
+    );
+    let [one, other] = node("rows")[..] else {
+        panic!("one in each thread")
+    };
+    assert_eq!(one["sum"], one["value"]["sum"]);
+    assert_eq!(
+        (&other["value"]["max"], &other["value"]["max_exact"]),
+        (&90_111.into(), &false.into())
+    );
+    for name in ["rows", "queue", "cache hit"] {
+        for node in node(name) {
+            assert!(node["p50_ns"].is_null() && node["max_ns"].is_null(), "no times");
+        }
+    }
+    assert_eq!(document["latencies"], Value::Array(Vec::new()));
+}
+
+#[test]
 fn sampled() {
     let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
     let value: Value = serde_json::from_str(&document).expect("JSON");

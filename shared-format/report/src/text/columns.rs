@@ -3,9 +3,11 @@
 use std::fmt::{self, Write};
 
 use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::{Snapshot, Tally};
 
 use super::page::Page;
 use super::scale::{Time, tilde};
+use crate::tally;
 use crate::unit::Unit;
 
 /// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
@@ -35,6 +37,11 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
+/// Whether any row has percentiles, or a longest call or highest level.
+fn has_latencies(snapshot: &Snapshot) -> bool {
+    !snapshot.latencies.row.is_empty() || !snapshot.gauge_rows.is_empty()
+}
+
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
@@ -46,7 +53,7 @@ impl Columns {
         };
         Self {
             cells: page.time_cells(),
-            latencies: page.options.width >= width + more && !page.snapshot.latencies.row.is_empty(),
+            latencies: page.options.width >= width + more && has_latencies(page.snapshot),
             errors: false,
         }
     }
@@ -96,12 +103,20 @@ impl Cells {
         }
     }
 
-    /// Those of a counter: what it has added up stands where times do, and behind a sign that it is none.
-    pub(super) fn counter(page: &Page<'_>, calls: u64, sum: u64) -> Self {
+    /// Those of a counter, a value or a gauge: what it has added up or its level stands where times do, and behind a sign
+    /// that it is none.
+    pub(super) fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
+        let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
+        let quantile = |share: f64| or_none(tally::quantile(of, numbers, share));
         Self {
-            share: page.glyphs.sum.into(),
-            time: page.no_time(&page.count(sum), page.time_cells().0),
+            share: page.sign_of(of).into(),
+            time: in_place_of_time(tally::main(of, |sum| page.count(sum))),
+            other_time: in_place_of_time(tally::least(of, page.options.ascii)),
             calls: page.count(calls),
+            average: in_place_of_time(tally::mean(of, calls)),
+            // As bounds of times are marked in this report.
+            latency: [quantile(0.5), quantile(0.99), or_none(tally::most(of, true))],
             ..Self::nothing(page)
         }
     }
@@ -127,17 +142,49 @@ impl Page<'_> {
         tilde(time.estimated, self.percent(time.ns))
     }
 
-    /// Says what counters are, where there are some.
-    pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
-        if self.snapshot.counts.is_empty() {
-            return Ok(());
+    /// The sign before what a counter has added up, or before the level of a gauge.
+    pub(super) fn sign_of(&self, of: Tally) -> &'static str {
+        if of.is_gauge() {
+            tally::LEVEL
+        } else {
+            self.glyphs.sum
         }
-        writeln!(
-            out,
-            "{} is what a counter has added up in its CALLS; it has no {}",
-            self.glyphs.sum,
-            self.options.by.name(),
-        )
+    }
+
+    /// Says what counters, values and gauges are, where there are some, in a table that has these columns.
+    pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
+        self.write_signs(out)?;
+        let at_least = tally::at_least(self.options.ascii);
+        if !self.snapshot.value_rows.is_empty() {
+            writeln!(
+                out,
+                "AVG, P50, P99 and MAX of a value are plain numbers; {at_least} is before the smallest of them"
+            )?;
+        }
+        if !self.snapshot.gauge_rows.is_empty() {
+            writeln!(
+                out,
+                "MAX of a gauge is its highest level; {at_least} is before its lowest"
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Says what the signs before their sums and levels are.
+    pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
+        let snapshot = self.snapshot;
+        if snapshot.counts.len() > snapshot.gauge_rows.len() {
+            writeln!(
+                out,
+                "{} is what a counter has added up in its CALLS; it has no {}",
+                self.glyphs.sum,
+                self.options.by.name(),
+            )?;
+        }
+        if !snapshot.gauge_rows.is_empty() {
+            writeln!(out, "{} is the level that a gauge was set to last", tally::LEVEL)?;
+        }
+        Ok(())
     }
 
     /// Half of the finished calls, 99 of 100, and all of them took no longer than this.

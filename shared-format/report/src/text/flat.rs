@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use super::page::Page;
 use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
+use crate::tally;
 
 /// Cells of the columns of what a call costs.
 const PER_CALL: usize = "SELF/CALL".len();
@@ -23,7 +24,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         rows.len(),
         page.time(page.measured()),
     )?;
-    page.write_counters(out)?;
+    page.write_signs(out)?;
     writeln!(out)?;
     // A tilde needs a cell of its own.
     let (width, _) = page.time_cells();
@@ -45,12 +46,22 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     line(titles, "FUNCTION")?;
     let mut cumulative = Time::own(0, 0, None);
     for row in &rows {
-        if let Some(sum) = row.sum {
-            let (sum, calls) = (page.no_time(&page.count(sum), width), page.count(row.calls));
-            let [none, per_call, total_per_call] =
-                [width, PER_CALL, TOTAL_PER_CALL].map(|width| page.no_time("-", width));
+        if let Some(tally) = row.tally {
+            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
+            let sum = or_none(tally::main(tally, |sum| page.count(sum)));
+            let (sum, calls) = (page.no_time(&sum, width), page.count(row.calls));
+            let mean = or_none(tally::mean(tally, row.calls));
+            let [none, per_call, total_per_call] = [("-", width), (&mean, PER_CALL), ("-", TOTAL_PER_CALL)]
+                .map(|(text, width)| page.no_time(text, width));
             line(
-                [page.glyphs.sum, &none, &sum, &calls, &per_call, &total_per_call],
+                [
+                    page.sign_of(tally),
+                    &none,
+                    &sum,
+                    &calls,
+                    &per_call,
+                    &total_per_call,
+                ],
                 &marked(page, row),
             )?;
             continue;

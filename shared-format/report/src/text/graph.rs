@@ -9,10 +9,11 @@ use tickscope_analysis::call_graph::{Amount, CallGraph, Edge, Entry, Subject};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
+use tickscope_format::snapshot::Tally;
 
 use super::page::Page;
 use super::scale::Time;
-use crate::number;
+use crate::{number, tally};
 
 /// Cells of the column of what is below a function.
 const CHILDREN: usize = "CHILDREN".len();
@@ -32,10 +33,10 @@ struct Printed<'a> {
     sums: Sums,
 }
 
-/// What counters have added up: each of them, and for each of its callers.
+/// What counters, values and gauges show: each of them, and for each of its callers.
 struct Sums {
-    of: HashMap<FunctionId, u64>,
-    by_caller: HashMap<(Option<FunctionId>, FunctionId), u64>,
+    of: HashMap<FunctionId, Tally>,
+    by_caller: HashMap<(Option<FunctionId>, FunctionId), Tally>,
 }
 
 /// Writes the blocks and the index; tells whether a row is marked as doubtful.
@@ -70,7 +71,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         &page.title("CHILDREN", CHILDREN),
         "CALLED",
     ];
-    page.write_counters(out)?;
+    page.write_signs(out)?;
     cells(out, page, titles)?;
     writeln!(out, "NAME")?;
     let mut doubtful_shown = false;
@@ -178,7 +179,7 @@ impl<'a> Printed<'a> {
         let total = Time::total(entry.total.ns, entry.total.ticks, entry.uncertainty);
         let sum = function.and_then(|id| self.sums.of.get(&id));
         let (share, [own, below]) = match sum {
-            Some(&sum) => (page.glyphs.sum.to_string(), self.counted(sum)),
+            Some(&tally) => (page.sign_of(tally).to_string(), self.counted(tally)),
             None => (
                 page.share_of(total),
                 self.times(entry.own, entry.total, entry.uncertainty),
@@ -216,7 +217,7 @@ impl<'a> Printed<'a> {
     ) -> fmt::Result {
         let page = self.page;
         let (share, [own, below]) = match link.and_then(|link| self.sums.by_caller.get(&link)) {
-            Some(&sum) => (page.glyphs.sum, self.counted(sum)),
+            Some(&tally) => (page.sign_of(tally), self.counted(tally)),
             None => ("", self.times(line.own, line.total, uncertainty)),
         };
         let called = format!("{}/{}", page.count(line.calls), page.count(line.of_calls));
@@ -225,10 +226,11 @@ impl<'a> Printed<'a> {
     }
 
     /// What a counter has in place of times.
-    fn counted(&self, sum: u64) -> [String; 2] {
+    fn counted(&self, of: Tally) -> [String; 2] {
         let (width, _) = self.page.time_cells();
+        let main = tally::main(of, |sum| self.page.count(sum));
         [
-            self.page.no_time(&self.page.count(sum), width),
+            self.page.no_time(main.as_deref().unwrap_or("-"), width),
             self.page.no_time("-", CHILDREN),
         ]
     }
@@ -282,13 +284,13 @@ impl Sums {
         let rows = &page.tree.rows;
         let (mut of, mut by_caller) = (HashMap::new(), HashMap::new());
         for row in rows {
-            let Some(sum) = row.sum else { continue };
+            let Some(tally) = row.tally else { continue };
             let caller = row.parent.map(|parent| rows[parent as usize].function);
             for all in [
-                of.entry(row.function).or_insert(0u64),
-                by_caller.entry((caller, row.function)).or_insert(0u64),
+                of.entry(row.function).or_insert(Tally::Nothing),
+                by_caller.entry((caller, row.function)).or_insert(Tally::Nothing),
             ] {
-                *all = all.saturating_add(sum);
+                *all = all.and(tally);
             }
         }
         Self { of, by_caller }

@@ -83,7 +83,7 @@ fn measured(page: &Page<'_>) -> String {
         .rows
         .iter()
         // Counters are inside scopes, and none.
-        .filter(|row| row.sum.is_none())
+        .filter(|row| row.tally.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
         "{} inside scopes, {} calls",

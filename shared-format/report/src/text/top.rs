@@ -41,7 +41,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
         page.options.by.name(),
         rows.len(),
     )?;
-    if rows.iter().any(|row| row.sum.is_some()) {
+    if rows.iter().any(|row| row.tally.is_some()) {
         page.write_counters(out)?;
     }
     writeln!(out)?;
@@ -82,7 +82,7 @@ pub(super) struct Hidden {
 
 /// Takes out those below the least share.
 pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
-    let is_small = |row: &HotRow| row.sum.is_none() && page.share(row.self_ns) < page.options.min_share;
+    let is_small = |row: &HotRow| row.tally.is_none() && page.share(row.self_ns) < page.options.min_share;
     let small = rows.iter().filter(|row| is_small(row));
     let hidden = small.fold(
         Hidden {
@@ -114,7 +114,7 @@ impl Hidden {
 }
 
 pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
-    row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls)
+    row.tally.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls)
 }
 
 /// The function's name, with a mark where its calls are too short to tell much.
@@ -128,8 +128,8 @@ pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
 }
 
 fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
-    if let Some(sum) = row.sum {
-        let cells = Cells::counter(page, row.calls, sum);
+    if let Some(tally) = row.tally {
+        let cells = Cells::counter(page, row.calls, tally, &row.latency);
         return Cells {
             errors: String::new(),
             ..cells

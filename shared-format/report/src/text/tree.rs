@@ -106,7 +106,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        if row.sum.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls) {
+        if row.tally.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls) {
             write!(out, " {}", page.glyphs.doubtful)?;
             hidden.doubtful_shown = true;
         }
@@ -123,7 +123,7 @@ fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], 
     let bottom = stack.len();
     for &index in siblings {
         // A counter has no time: it stays with what it stands in.
-        if row(index).sum.is_none() && page.share(row(index).total_ns) < page.options.min_share {
+        if row(index).tally.is_none() && page.share(row(index).total_ns) < page.options.min_share {
             hidden.ns += row(index).total_ns;
             hidden.rows += subtree_rows(page, index);
         } else {
@@ -152,8 +152,8 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
 }
 
 fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
-    if let Some(sum) = row.sum {
-        return Cells::counter(page, row.calls, sum);
+    if let Some(tally) = row.tally {
+        return Cells::counter(page, row.calls, tally, page.tree.latency(index));
     }
     let uncertainty = page.tree.uncertainty(index);
     let was_called = row.calls > 0 || row.open > 0;

@@ -1,6 +1,7 @@
 //! The words and marks on the screens, each with what it means: the part of the help below the keys.
 
 use tickscope_format::snapshot::Mode;
+use tickscope_report::tally;
 
 use crate::app::columns::Column;
 use crate::app::columns::spec::ColumnSpec;
@@ -139,9 +140,11 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
             glyphs.doubtful.to_string(),
             "mean under 3x what measuring may cost",
         ),
-        (glyphs.sum.to_string(), "what a counter has added up: no time"),
+        (glyphs.sum.to_string(), "sum of a counter or value: no time"),
+        (tally::LEVEL.to_string(), "level of a gauge: no time"),
         ("~".to_string(), "estimated"),
         (glyphs.at_most.to_string(), "at most"),
+        (tally::at_least(ascii).to_string(), "no number or level is below"),
         (
             glyphs.give_or_take.to_string(),
             "the true value is so near, 2 times in 3",

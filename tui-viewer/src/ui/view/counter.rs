@@ -1,22 +1,31 @@
-//! Counters: what stands where a scope has times.
+//! Counters, values and gauges: what stands where a scope has times.
 
-use tickscope_report::number;
+use tickscope_format::snapshot::Tally;
+use tickscope_report::{number, tally};
 
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
-use crate::app::figures::Figures;
+use crate::app::figures::{Figures, What};
 use crate::app::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
-/// What a column says of a counter.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What a column says of a row that has no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CounterCell {
-    /// The sign that what follows is a sum, and no time.
+    /// The sign that what follows is a sum or a level, and no time.
     Sign,
-    /// What was added up.
-    Sum,
+    /// What was added up, or the level.
+    Main,
+    /// The smallest number or the lowest level.
+    Least,
+    /// The mean of the numbers of a value.
+    Mean,
+    /// What so many of 100 numbers did not exceed.
+    Quantile(u8),
+    /// The largest number or the highest level.
+    Most,
     /// The same as of a scope.
     Calls,
     /// A time, which it has not.
@@ -24,7 +33,8 @@ pub(super) enum CounterCell {
 }
 
 impl CounterCell {
-    /// The part in a column: the sum stands where the view has the time that matters most.
+    /// The part in a column: the sum stands where the view has the time that matters most, and the smallest number where
+    /// it has the other.
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
@@ -32,28 +42,52 @@ impl CounterCell {
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,
-            Value::Time(portion) if portion == main => Self::Sum,
+            Value::Time(portion) if portion == main => Self::Main,
+            Value::Time(_) => Self::Least,
             Value::Calls | Value::CallsOf => Self::Calls,
-            Value::Share(_)
-            | Value::Time(_)
-            | Value::Mean
-            | Value::Quantile(_)
-            | Value::Longest
-            | Value::TimeOf(_)
-            | Value::CpuTime(_)
-            | Value::OffCpu(_)
-            | Value::Drawn => Self::Nothing,
+            Value::Mean => Self::Mean,
+            Value::Quantile(percent) => Self::Quantile(percent),
+            Value::Longest => Self::Most,
+            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) | Value::Drawn => {
+                Self::Nothing
+            }
         }
     }
 }
 
-/// A sum as it is shown: all, or so much per call of what numbers are per call of.
-pub(super) fn sum(data: &Data, sum: u64) -> String {
+/// The text of a cell.
+pub(super) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell: CounterCell) -> String {
+    let text = match cell {
+        CounterCell::Sign if of.is_gauge() => Some(tally::LEVEL.to_string()),
+        CounterCell::Sign => Some(canvas.glyphs.sum.to_string()),
+        CounterCell::Main => Some(main(data, of)),
+        CounterCell::Least => tally::least(of, canvas.ascii),
+        CounterCell::Mean => tally::mean(of, data.figures(what).calls),
+        CounterCell::Quantile(percent) => tally::quantile(of, data.latency(what), f64::from(percent) / 100.0),
+        CounterCell::Most => tally::most(of, canvas.ascii),
+        CounterCell::Calls => calls(data, data.figures(what).calls),
+        CounterCell::Nothing => None,
+    };
+    text.unwrap_or_else(|| UNKNOWN.to_string())
+}
+
+/// A sum as it is shown, all or so much per call of what numbers are per call of, or a level.
+pub(super) fn main(data: &Data, of: Tally) -> String {
+    tally::main(of, |all| sum(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
+}
+
+fn sum(data: &Data, sum: u64) -> String {
     calls(data, sum).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// What the pane says of a counter: its sum and its calls, each a second, and how much each call added.
-pub(super) fn facts(data: &Data, figures: Figures, all: u64) -> Vec<(&'static str, String)> {
+/// What the pane says: of a counter its sum and its calls, each a second, and how much each call added; of a value its
+/// smallest and largest number as well; of a gauge its level, the lowest and the highest, and how often it was set.
+pub(super) fn facts(
+    canvas: &Canvas<'_>,
+    data: &Data,
+    figures: Figures,
+    of: Tally,
+) -> Vec<(&'static str, String)> {
     let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
     let often = |count: u64| {
         let rate = (count as f64 / seconds).round();
@@ -62,22 +96,52 @@ pub(super) fn facts(data: &Data, figures: Figures, all: u64) -> Vec<(&'static st
             false => sum(data, count),
         }
     };
-    let mut facts = vec![("sum", often(all)), ("calls", often(figures.calls))];
-    if figures.calls > 0 {
-        facts.push(("each", quotient(all, figures.calls)));
+    let calls = often(figures.calls);
+    let least = tally::smallest(of, canvas.ascii);
+    let most = tally::most(of, canvas.ascii);
+    if of.is_gauge() {
+        let ends = least.map(|least| ("lowest", least));
+        let mut facts = vec![("level", main(data, of))];
+        facts.extend(ends);
+        facts.extend(most.map(|most| ("highest", most)));
+        facts.push(("set", calls));
+        return facts;
+    }
+    let mut facts = vec![("sum", often(of.sum())), ("calls", calls)];
+    if of.is_value() {
+        facts.extend(tally::mean(of, figures.calls).map(|mean| ("mean", mean)));
+        facts.extend(least.map(|least| ("min", least)));
+        facts.extend(most.map(|most| ("max", most)));
+    } else if figures.calls > 0 {
+        facts.push(("each", quotient(of.sum(), figures.calls)));
     }
     facts
 }
 
-/// In place of latencies.
-pub(super) const NO_LATENCIES: &str = "counted without a clock, so it has no time";
+/// What stands in place of latencies.
+pub(super) fn no_latencies(of: Tally) -> &'static str {
+    if of.is_gauge() {
+        "a level, which holds until it is set again"
+    } else {
+        "counted without a clock, so it has no time"
+    }
+}
 
 /// The same row at another moment.
-pub(super) fn then(canvas: &Canvas<'_>, data: &Data, figures: Figures, all: u64) -> String {
-    format!(
+pub(super) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
+    let cell = |cell| text(canvas, data, what, of, cell);
+    let mut text = format!(
         "{} {}  calls {}",
-        canvas.glyphs.sum,
-        sum(data, all),
-        sum(data, figures.calls)
-    )
+        cell(CounterCell::Sign),
+        cell(CounterCell::Main),
+        cell(CounterCell::Calls)
+    );
+    if of.is_value() {
+        text += &format!(
+            "  mean {}  max {}",
+            cell(CounterCell::Mean),
+            cell(CounterCell::Most)
+        );
+    }
+    text
 }

@@ -70,15 +70,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
                 callers(canvas, app, inner, area.y + 3)
             }
         }
-        match data.figures(row.what).sum {
-            Some(_) => {
-                canvas.put_cut(
-                    inner.x,
-                    area.y + 4,
-                    inner.width,
-                    counter::NO_LATENCIES,
-                    Meaning::Quiet,
-                );
+        match data.figures(row.what).tally {
+            Some(tally) if tally.is_value() => {
+                latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
+            }
+            Some(tally) => {
+                let text = counter::no_latencies(tally);
+                canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
             }
             None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
         }
@@ -204,8 +202,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
         (own, time((figures.self_ns, ticks.1), of_self_time, of_self)),
         (all, time((figures.total_ns, ticks.0), of_total_time, of_total)),
     ];
-    if let Some(sum) = figures.sum {
-        facts = counter::facts(data, figures, sum);
+    if let Some(tally) = figures.tally {
+        facts = counter::facts(canvas, data, figures, tally);
     } else if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
@@ -334,8 +332,8 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
         );
     };
     let figures = then.figures(there);
-    if let Some(sum) = figures.sum {
-        let text = counter::then(canvas, then, figures, sum);
+    if let Some(tally) = figures.tally {
+        let text = counter::then(canvas, then, there, tally);
         return format!(
             "then ({label})  {text}{}columns show now minus then",
             canvas.glyphs.dot

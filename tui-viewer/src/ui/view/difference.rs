@@ -1,5 +1,6 @@
 //! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
 
+use tickscope_format::snapshot::Tally;
 use tickscope_report::number;
 
 use crate::app::columns::place::gap;
@@ -11,6 +12,7 @@ use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
 use crate::ui::view::unit::{clock_ticks, counts, quotient, rounded, ticks, ticks_of};
@@ -56,16 +58,31 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         true => adds_up(&in_ticks, true),
         false => adds_up(&in_ns, false),
     };
-    if now.figures(what).sum.is_some() {
-        match CounterCell::of(app.views.current, value) {
-            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
-            CounterCell::Sum => {
-                let change = count(&|data: &Data, what| data.figures(what).sum.unwrap_or(0));
-                return written(canvas, gap(app.screen.size.width) == 1, &change, false);
+    if let Some(tally) = now.figures(what).tally {
+        let cell = CounterCell::of(app.views.current, value);
+        let change = match cell {
+            // Levels are not taken from each other: it is that of now.
+            CounterCell::Sign | CounterCell::Nothing => None,
+            CounterCell::Calls => Some(count(&|data: &Data, what| data.figures(what).calls)),
+            _ if tally.is_gauge() => None,
+            CounterCell::Main => Some(count(&|data: &Data, what| {
+                data.figures(what).tally.map_or(0, Tally::sum)
+            })),
+            CounterCell::Mean | CounterCell::Least | CounterCell::Quantile(_) | CounterCell::Most => {
+                let then = there.and_then(|(then, what)| number_of_value(then, what, cell));
+                Some(match (number_of_value(now, what, cell), then) {
+                    (Some(a), Some(b)) if cell == CounterCell::Mean => Change::Hundredths(a - b),
+                    (Some(a), Some(b)) => Change::Count(a - b),
+                    (Some(_), None) => Change::New,
+                    (None, Some(_)) if is_gone(now, what) => Change::Gone,
+                    (None, _) => Change::Unknown,
+                })
             }
-            CounterCell::Nothing => return UNKNOWN.to_string(),
-            CounterCell::Calls => {}
-        }
+        };
+        return match change {
+            Some(change) => written(canvas, gap(app.screen.size.width) == 1, &change, false),
+            None => counter::text(canvas, now, what, tally, cell),
+        };
     }
     let (share, share_then) = (
         app.shares(now, what),
@@ -139,6 +156,23 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         Value::Drawn => (Change::Unknown, false),
     };
     written(canvas, gap(app.screen.size.width) == 1, &change, about)
+}
+
+/// A number that a value shows; its mean in hundredths.
+fn number_of_value(data: &Data, what: What, cell: CounterCell) -> Option<i128> {
+    let figures = data.figures(what);
+    let tally = figures.tally.filter(|tally| tally.is_value())?;
+    let hundredths = |sum: u64| (i128::from(sum) * 100).checked_div(figures.calls.into());
+    match cell {
+        CounterCell::Mean => hundredths(tally.sum()),
+        CounterCell::Least => tally.range().map(|range| range.min.into()),
+        CounterCell::Most => tally.range().map(|range| range.max.into()),
+        CounterCell::Quantile(percent) => {
+            let number = tally.quantile(data.latency(what), f64::from(percent) / 100.0);
+            number.map(i128::from)
+        }
+        CounterCell::Sign | CounterCell::Main | CounterCell::Calls | CounterCell::Nothing => None,
+    }
 }
 
 /// A number in so many parts of one, or a call's part of it; none per call of what has none.

@@ -29,12 +29,10 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
 /// The same of one moment.
 pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
-    if let Some(sum) = figures.sum {
-        match CounterCell::of(app.views.current, value) {
-            CounterCell::Sign => return canvas.glyphs.sum.to_string(),
-            CounterCell::Sum => return counter::sum(data, sum),
-            CounterCell::Nothing => return UNKNOWN.to_string(),
-            CounterCell::Calls => {}
+    if let Some(tally) = figures.tally {
+        let cell = CounterCell::of(app.views.current, value);
+        if cell != CounterCell::Calls {
+            return counter::text(canvas, data, what, tally, cell);
         }
     }
     let (of_total, of_self) = app.shares(data, what);

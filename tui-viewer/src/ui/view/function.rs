@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Dimension;
-use tickscope_report::{label, number};
+use tickscope_report::{label, number, tally};
 
 use crate::app::columns::spec::Value;
 use crate::app::data::Data;
@@ -15,6 +15,7 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::call_counts::counted;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::counter;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::unit;
@@ -90,8 +91,10 @@ fn figures(
     ];
     let seen = Known::of(of.total_ns, uncertainty.total_estimated, counts) != Known::Unseen;
     let avg_ns = of.total_ns.checked_div(of.outermost_calls);
-    if let Some(sum) = of.sum {
-        facts = vec![("sum", counted(data, sum)), ("calls", counted(data, all))];
+    if let Some(tally) = of.tally {
+        let word = if tally.is_gauge() { "level" } else { "sum" };
+        facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
+        facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));
     } else if let Some(ns) = avg_ns.filter(|_| seen) {
         let about = if uncertainty.total_estimated { ABOUT } else { "" };
         let avg = match app.measure().dimension() {

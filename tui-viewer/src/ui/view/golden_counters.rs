@@ -1,9 +1,10 @@
-//! Golden screens of counters, and that windows, comparisons and numbers per call hold for them.
+//! Golden screens of counters, values and gauges, and that windows, comparisons and numbers per call hold for them.
 
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
-use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Count, Site, Thread, ThreadState};
+use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::latency::{Histogram, value_bucket};
+use tickscope_format::snapshot::{Count, Extremes, Level, Site, Tally, Thread, ThreadState};
 
 use crate::app::state::App;
 use crate::orderbook;
@@ -129,4 +130,141 @@ fn in_ascii_the_sign_is_a_word() {
     let row = row(&app);
     assert!(row.contains("sum ") && row.contains(" 85.8M"), "{row}");
     assert!(text(&app).is_ascii());
+}
+
+/// The same with a thread that says how many rows its queries return, and how long its queue is.
+fn giving(tenths: u64) -> Snapshot {
+    let mut s = counting(tenths);
+    let first_site = s.sites.len() as u32;
+    for (module, name, line) in [
+        ("db", "serve", 10),
+        ("db", "rows", 25),
+        ("db", "queue", 12),
+        ("db", "balance", 13),
+    ] {
+        s.sites.push(Site {
+            name: name.into(),
+            module: format!("orderbook_sim::{module}"),
+            file: format!("crates/{module}/src/lib.rs"),
+            line,
+            group: String::new(),
+        });
+    }
+    let first_row = s.nodes.len() as u32;
+    let site = |at: u32| SiteId(first_site + at);
+    let top = s.nodes.push(None, site(0), 50 * tenths, tenths * 30_000_000);
+    let numbers = [(0, 4), (1, 20), (12, 25), (tenths * 1_000, 1)];
+    let mut histogram = Histogram::default();
+    for (number, times) in numbers {
+        histogram.add(&Histogram {
+            buckets: vec![(value_bucket(number) as u16, times * tenths)],
+            max_ticks: 0,
+        });
+    }
+    let rows = s.nodes.push(Some(top), site(1), 50 * tenths, 0);
+    let range = numbers.map(|(number, _)| Extremes::of(number));
+    let value = Tally::Value {
+        sum: numbers
+            .iter()
+            .map(|(number, times)| number * times * tenths)
+            .sum(),
+        range: range.into_iter().reduce(Extremes::and),
+    };
+    s.push_tally(rows, value);
+    s.latencies.push(rows.0, &histogram);
+    for (at, last, highest) in [(2, tenths as i64 / 10, 200), (3, -(tenths as i64), 12)] {
+        let gauge = s.nodes.push(Some(top), site(at), 100 * tenths, 0);
+        let level = Level {
+            last,
+            set_tick: tenths,
+            range: Extremes::of(last.min(0)).and(Extremes {
+                max_exact: at == 2,
+                ..Extremes::of(highest)
+            }),
+        };
+        s.push_tally(gauge, Tally::Gauge { level: Some(level) });
+    }
+    s.threads.push(Thread {
+        name: "server".into(),
+        tid: 41_880,
+        state: ThreadState::Idle,
+        count: 1,
+        first_row,
+        rows: 4,
+        ..Thread::default()
+    });
+    debug_assert_eq!(rows, NodeId(first_row + 1));
+    s
+}
+
+/// Shows it, with a row selected by its name.
+fn given(width: u16, height: u16, name: &str) -> App {
+    let mut app = empty(width, height);
+    events(&mut app, Status::Live, Some(giving(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, name);
+    app
+}
+
+fn row_of(app: &App, name: &str) -> String {
+    let text = text(app);
+    let row = text.lines().find(|line| line.trim_end().ends_with(name));
+    row.unwrap_or_default().to_string()
+}
+
+#[test]
+fn values_and_gauges_have_plain_numbers() {
+    for (width, height) in [(160, 34), (80, 24)] {
+        assert_snapshot!(
+            format!("values_tree_{width}x{height}"),
+            looks(&given(width, height, "rows"))
+        );
+    }
+    let mut app = given(120, 34, "db::balance");
+    assert_snapshot!("gauges_tree_120x34", text(&app));
+    keys(&mut app, "2");
+    assert_snapshot!("values_hot_120x34", text(&app));
+    keys(&mut app, "1");
+    find(&mut app, "db::serve");
+    keys(&mut app, "3");
+    assert_snapshot!("values_function_120x34", text(&app));
+}
+
+#[test]
+fn a_comparison_takes_numbers_from_each_other_and_levels_not() {
+    let mut app = empty(140, 34);
+    app.compare_with(giving(1_000).into(), "before.tks".into());
+    events(&mut app, Status::Live, Some(giving(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, "rows");
+    assert_snapshot!("values_compare_140x34", text(&app));
+    // 50 more in each of 340 tenths of a second.
+    assert!(row_of(&app, "db::rows").contains("+17.0k"), "{}", text(&app));
+    // 134, and not 34 more.
+    let queue = row_of(&app, "db::queue");
+    assert!(queue.contains(" 134 ") && !queue.contains("+34 "), "{queue}");
+}
+
+#[test]
+fn values_in_ascii_and_per_call() {
+    let mut app = App::new(
+        ratatui::layout::Size::new(120, 34),
+        crate::cli::args::look::ThemeKind::Mono,
+        true,
+        Some(0),
+    );
+    events(&mut app, Status::Live, Some(giving(1_340)));
+    keys(&mut app, "*");
+    find(&mut app, "balance");
+    assert!(text(&app).is_ascii());
+    let row = row_of(&app, "db::balance");
+    assert!(
+        row.contains(" -1.34k ") && row.contains(">=-1.4k") && row.contains("<=12"),
+        "{row}"
+    );
+    find(&mut app, "serve");
+    keys(&mut app, "b");
+    // 1.34 million in 50 queries, of which each has as many as before.
+    let row = row_of(&app, "db::rows");
+    assert!(row.contains("26.8k") && row.contains("1.34M"), "{row}");
 }

@@ -2,8 +2,9 @@
 
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
-use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
-use tickscope_format::snapshot::Timing;
+use tickscope_format::latency::{Histogram, lower_edge, upper_edge, value_edges};
+use tickscope_format::snapshot::{Tally, Timing};
+use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -50,26 +51,60 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
         .filter_map(|&(share, word)| Some((word, unit::length(canvas, app, data, latency.quantile(share)?))))
         .collect();
     facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
-    let mut x = x;
+    for (_, text) in &mut facts {
+        text.insert_str(0, about);
+    }
+    let (from, to) = ends(latency);
+    let ends = [
+        unit::length(canvas, app, data, from),
+        unit::length_up(canvas, app, data, to),
+    ];
+    facts_and_chart(canvas, &facts, latency, &ends, (area, x, y));
+}
+
+/// Draws the line of a value: how its numbers are distributed.
+pub(super) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of: Tally, area: Rect, y: u16) {
+    let x = canvas.put(area.x, y, area.width, "numbers", Meaning::Quiet) + 2;
+    let numbers = data.latency(what);
+    let Some((first, last)) = numbers.buckets.first().zip(numbers.buckets.last()) else {
+        let room = area.right().saturating_sub(x);
+        let text = match of.range() {
+            Some(_) => "- (not kept one by one for all of this time)",
+            None => "- (it was given none)",
+        };
+        canvas.put_cut(x, y, room, text, Meaning::Quiet);
+        return;
+    };
+    let quantiles = QUANTILES.iter();
+    let mut facts: Vec<(&str, String)> = quantiles
+        .filter_map(|&(share, word)| Some((word, tally::quantile(of, numbers, share)?)))
+        .collect();
+    facts.extend(tally::most(of, canvas.ascii).map(|text| ("max", text)));
+    let ends = [value_edges(first.0.into()).0, value_edges(last.0.into()).1].map(number::count);
+    facts_and_chart(canvas, &facts, numbers, &ends, (area, x, y));
+}
+
+/// Draws numbers with their words, and a chart between its ends if there is room.
+fn facts_and_chart(
+    canvas: &mut Canvas<'_>,
+    facts: &[(&str, String)],
+    latency: &Histogram,
+    [from, to]: &[String; 2],
+    (area, mut x, y): (Rect, u16, u16),
+) {
     for (word, text) in facts {
-        let text = format!("{about}{text}");
-        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+        if usize::from(x) + word.len() + 1 + width(text) > usize::from(area.right()) {
             return;
         }
         x = canvas.put(x, y, area.width, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
+        x = canvas.put(x + 1, y, area.width, text, Meaning::Plain) + 2;
     }
-    let (from, to) = ends(latency);
-    let (from, to) = (
-        unit::length(canvas, app, data, from),
-        unit::length_up(canvas, app, data, to),
-    );
-    let cells = width(&from) + CHART + width(&to) + 4;
+    let cells = width(from) + CHART + width(to) + 4;
     if usize::from(x) + cells <= usize::from(area.right()) {
         let chart = chart(latency, canvas.glyphs.heights);
-        x = canvas.put(x + 2, y, area.width, &from, Meaning::Quiet) + 1;
+        x = canvas.put(x + 2, y, area.width, from, Meaning::Quiet) + 1;
         x = canvas.put(x, y, area.width, &chart, Meaning::Warm) + 1;
-        canvas.put(x, y, area.width, &to, Meaning::Quiet);
+        canvas.put(x, y, area.width, to, Meaning::Quiet);
     }
 }
 

@@ -139,7 +139,7 @@ fn line(
         View::Tree | View::Function => of_total.max(then_total),
         View::Hot | View::Threads | View::Flame | View::Sites => of_self.max(then_self),
     };
-    let is_counter = data.figures(row.what).sum.is_some();
+    let is_counter = data.figures(row.what).tally.is_some();
     let weight = match main {
         _ if is_counter => Meaning::Plain,
         0.25.. => Meaning::Hottest,

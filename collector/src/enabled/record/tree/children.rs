@@ -64,6 +64,9 @@ impl Tree {
         if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
             child.latency.set_release(self.latencies.make(child.index()));
         }
+        if site.kind().keeps_numbers() {
+            self.numbers.make(child);
+        }
         if let Some(errors) = self.errors.get(child.index()) {
             errors.store(0, Ordering::Relaxed);
         }

@@ -46,6 +46,20 @@ pub fn macros(values: &[u8]) -> Option<u8> {
     };
     tickscope::count!("evaluated", once());
     assert_eq!(evaluated, 1);
+    tickscope::value!("rows", values.len());
+    tickscope::value!(NAME, 4096);
+    tickscope::value!(group = GROUP, "rows in a group", u32::from(*first),);
+    tickscope::gauge!("queue", values.len());
+    tickscope::gauge!(NAME, -3,);
+    tickscope::gauge!(group = "g", "level", i32::from(*first) - 300);
+    let mut evaluated = 0u64;
+    let mut once = || {
+        evaluated += 1;
+        evaluated
+    };
+    tickscope::value!("evaluated", once());
+    tickscope::gauge!("evaluated too", once());
+    assert_eq!(evaluated, 2);
     match values {
         [] => tickscope::count!("empty"),
         [..] => tickscope::count!(group = "g", "not empty", 1),

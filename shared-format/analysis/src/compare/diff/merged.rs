@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, Tally};
 
 use crate::call_tree::CallTree;
 use crate::compare::change::{Change, PathRow, Presence, Quantity, Values, median};
@@ -15,6 +15,7 @@ use crate::per_call::named;
 struct Cell {
     values: Values,
     is_counter: bool,
+    is_gauge: bool,
     self_estimated: bool,
     total_estimated: bool,
 }
@@ -73,9 +74,10 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
-                    sum: row.sum.unwrap_or(0) as f64,
+                    sum: row.tally.map_or(0, Tally::sum) as f64,
                 },
-                is_counter: row.sum.is_some(),
+                is_counter: row.tally.is_some(),
+                is_gauge: row.tally.is_some_and(Tally::is_gauge),
                 self_estimated: row
                     .uncertainty
                     .is_some_and(|uncertainty| uncertainty.self_estimated),
@@ -96,9 +98,10 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
-                    sum: row.sum.unwrap_or(0) as f64,
+                    sum: row.tally.map_or(0, Tally::sum) as f64,
                 },
-                is_counter: row.sum.is_some(),
+                is_counter: row.tally.is_some(),
+                is_gauge: row.tally.is_some_and(Tally::is_gauge),
                 self_estimated: uncertainty.self_estimated,
                 total_estimated: uncertainty.total_estimated,
             };
@@ -117,6 +120,7 @@ impl Merged {
                 sum: 0.0,
             },
             is_counter: false,
+            is_gauge: false,
             self_estimated: estimated,
             total_estimated: estimated,
         };
@@ -268,6 +272,7 @@ impl Merged {
                 (true, true) | (false, false) => Presence::Both,
             },
             is_counter,
+            is_gauge: is_counter && self.runs.iter().any(|run| cell_of(run).is_gauge),
             calls_exact: agree(false) && agree(true),
             self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
             total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),

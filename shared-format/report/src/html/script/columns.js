@@ -21,10 +21,10 @@ function columns(profile, inTree) {
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
     column("calls", "CALLS", "number", "5.5ch", "Calls begun since the reset"),
     column("average", "AVG", "number", "7ch", "TOTAL / CALLS"),
-    ...(profile.latency.size > 0 ? latencies : []),
+    ...(profile.latency.size > 0 || profile.data.gauges ? latencies : []),
     ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
     column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
-    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful; with Σ a counter: what it added up, no time"),
+    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful; with Σ a counter or a value: what it added up, with = the level of a gauge; no time"),
   ];
   return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(16ch, 1fr)", "Where it stands in the source")];
 }
@@ -39,9 +39,10 @@ const SORT_VALUES = {
   calls: (row) => row.calls,
   average: (row) => (row.calls > 0 ? row.total / row.calls : null),
   errors: (row) => row.errors,
-  p50: (row, page) => page.latencyOf(row).quantile(0.5),
-  p99: (row, page) => page.latencyOf(row).quantile(0.99),
-  max: (row, page) => (page.latencyOf(row).longest() || [null])[0],
+  // Numbers of values do not compare with times.
+  p50: (row, page) => (row.tally ? null : page.latencyOf(row).quantile(0.5)),
+  p99: (row, page) => (row.tally ? null : page.latencyOf(row).quantile(0.99)),
+  max: (row, page) => (row.tally ? null : (page.latencyOf(row).longest() || [null])[0]),
   function: (row, page) => page.profile.data.rank[row.fn],
   place: (row, page) => page.profile.place(row.fn),
 };

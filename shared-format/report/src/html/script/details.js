@@ -44,7 +44,7 @@ class Details {
         self: tree.self[selected],
         total: tree.total[selected],
         calls: tree.calls[selected],
-        added: tree.added[selected],
+        tally: tree.tally[selected],
         open: tree.open[selected],
         errors: tree.errors[selected],
         estimated: tree.estimated[selected],
@@ -58,11 +58,15 @@ class Details {
       }
     }
     const { callers, callees } = tree.graph(fn);
-    if (all.added === null) {
-      this.histogram(this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected));
+    const latency = this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected);
+    const shown = this.owner.showsFunctions() ? all.tally : tree.tally[selected];
+    if (all.tally === null) {
+      this.histogram(latency);
+    } else if (shown !== null && shown.kind === "value") {
+      this.histogramOfNumbers(latency, shown);
     }
     this.calls("Called from", callers, all);
-    if (all.added === null) {
+    if (all.tally === null) {
       this.calls("Calls", callees, all, all.self);
     }
     this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
@@ -112,14 +116,8 @@ class Details {
     const line = (name, cell) => [name, ...both.map(cell)];
     const whole = (number) => (this.owner.profile.data.per_calls === null ? digits(number) : this.owner.callsText(number));
     const titles = ["", title, ...(everywhere ? ["all places"] : [])];
-    if (here.added !== null) {
-      const each = (row) => (row.calls > 0 ? (row.added / row.calls).toPrecision(3) : "-");
-      const counted = [
-        line("sum", (row) => (row.added === null ? "-" : whole(row.added))),
-        line("calls", (row) => whole(row.calls)),
-        line("each", (row) => (row.added === null ? "-" : each(row))),
-      ];
-      this.table(titles, counted, "numbers");
+    if (here.tally !== null) {
+      this.table(titles, this.counted(here.tally.kind, line, whole), "numbers");
       return;
     }
     const rows = [
@@ -140,6 +138,33 @@ class Details {
     this.table(titles, rows, "numbers");
   }
 
+  // The lines of a row that has no time.
+  counted(kind, line, whole) {
+    const cell = (name, text) => line(name, (row) => (row.tally === null ? "-" : text(row.tally, row)));
+    const level = (number) => (number < 0 ? "-" : "") + digits(Math.abs(number));
+    const end = (name, sign, end) =>
+      cell(name, ({ range }) => (range === null ? "-" : (range[`${end}Exact`] ? "" : sign) + level(range[end])));
+    const ends = [end("smallest", "≥", "min"), end("largest", "<=", "max")];
+    const calls = line("calls", (row) => whole(row.calls));
+    if (kind === "gauge") {
+      return [cell("level", (tally) => (tally.level ? level(tally.level.last) : "-")), ...ends, calls];
+    }
+    const each = (tally, row) => (row.calls > 0 ? (tally.sum / row.calls).toPrecision(3) : "-");
+    const sums = [cell("sum", (tally) => whole(tally.sum)), calls, cell("each", each)];
+    return kind === "value" ? [...sums, ...ends] : sums;
+  }
+
+  histogramOfNumbers(numbers, tally) {
+    this.heading("Numbers of the value");
+    if (numbers.buckets.length === 0) {
+      this.into.append(element("p", "hint", "They were not kept one by one."));
+      return;
+    }
+    const marks = QUANTILES.map(([name, share]) => [name, tally.quantile(numbers, share), ""]);
+    const edges = (bucket) => valueEdges(bucket).map(count);
+    this.chart(numbers, marks, { span: count, edges, what: "numbers", most: tally.most() });
+  }
+
   histogram(latency) {
     this.heading("Latency of finished calls, with callees");
     if (latency.buckets.length === 0) {
@@ -151,25 +176,36 @@ class Details {
       return;
     }
     const { profile } = this.owner;
+    const span = (ticks) => twoDigits(profile.nanos(ticks));
+    const marks = QUANTILES.map(([name, share]) => [name, latency.quantile(share), ""]);
+    const [longest, exact] = latency.longest();
+    marks.push(["max", longest, exact ? "" : "<="]);
+    const edges = (bucket) => [span(lowerEdge(bucket)), span(upperEdge(bucket))];
+    this.chart(latency, marks, { span, edges, what: "calls" });
+  }
+
+  // A histogram with marks: name, number, what stands before it. `most` is the text of the largest number, where no mark is.
+  chart(latency, marks, { span, edges, what, most: largest }) {
     const calls = latency.calls;
     const first = latency.buckets[0][0];
     const last = latency.buckets[latency.buckets.length - 1][0];
     const most = latency.buckets.reduce((most, [, count]) => Math.max(most, count), 0);
-    const span = (ticks) => twoDigits(profile.nanos(ticks));
     const chart = element("div", "chart");
     chart.setAttribute("role", "img");
-    const marks = QUANTILES.map(([name, share]) => [name, latency.quantile(share), ""]);
-    const [longest, exact] = latency.longest();
-    marks.push(["max", longest, exact ? "" : "<="]);
-    const said = marks.map(([name, ticks, bound]) => `${name} ${bound}${span(ticks)}`).join(", ");
-    chart.setAttribute("aria-label", `Histogram of ${count(calls)} calls: ${said}`);
+    const texts = marks.map(([name, number, bound]) => [name, bound + span(number)]);
+    if (largest) {
+      texts.push(["max", largest]);
+    }
+    const said = texts.map(([name, text]) => `${name} ${text}`).join(", ");
+    chart.setAttribute("aria-label", `Histogram of ${count(calls)} ${what}: ${said}`);
     const columns = last - first + 1;
     latency.buckets.forEach(([bucket, count]) => {
       const bar = element("div", "bar");
       bar.style.left = `${((bucket - first) / columns) * 100}%`;
       bar.style.width = `${100 / columns}%`;
       bar.style.height = `${Math.max((count / most) * 100, 1)}%`;
-      bar.title = `${span(lowerEdge(bucket))} to ${span(upperEdge(bucket))}: ${digits(count)} calls, ${percent(count / calls)}`;
+      const [from, to] = edges(bucket);
+      bar.title = `${from} to ${to}: ${digits(count)} ${what}, ${percent(count / calls)}`;
       chart.append(bar);
     });
     // Where in the chart a duration stands: each octave is as wide as any other.
@@ -185,12 +221,11 @@ class Details {
       chart.append(mark);
     });
     const axis = element("div", "axis");
-    axis.append(element("span", "", span(lowerEdge(first))), element("span", "", span(upperEdge(last))));
+    axis.append(element("span", "", edges(first)[0]), element("span", "", edges(last)[1]));
     this.into.append(chart, axis);
-    const row = marks.map(([, ticks, bound]) => bound + span(ticks));
     this.table(
-      marks.map(([name]) => name),
-      [row],
+      texts.map(([name]) => name),
+      [texts.map(([, text]) => text)],
       "quantiles",
     );
   }

@@ -59,14 +59,23 @@ class Histogram {
 
   // The duration in ticks that a share of the calls did not exceed; null where none has finished.
   quantile(share) {
+    const bucket = this.bucketOf(share);
+    if (bucket === null) {
+      return null;
+    }
+    const middle = Math.floor((lowerEdge(bucket) + upperEdge(bucket)) / 2);
+    return this.max === 0 ? middle : Math.min(middle, this.max);
+  }
+
+  // Its bucket.
+  bucketOf(share) {
     const calls = this.calls;
     const rank = Math.min(Math.max(Math.ceil(share * calls), 1), Math.max(calls, 1));
     let seen = 0;
     for (const [bucket, count] of this.buckets) {
       seen += count;
       if (seen >= rank) {
-        const middle = Math.floor((lowerEdge(bucket) + upperEdge(bucket)) / 2);
-        return this.max === 0 ? middle : Math.min(middle, this.max);
+        return bucket;
       }
     }
     return null;

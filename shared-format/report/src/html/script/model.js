@@ -23,7 +23,10 @@ class Profile {
     this.openings = new Uint32Array(rows);
     data.open.forEach((node) => this.openings[node]++);
     this.errors = new Map(data.errors);
-    this.counters = new Map(data.counters);
+    this.tallies = new Map((data.counters || []).map(([node, sum]) => [node, new Tally("counter", sum)]));
+    for (const [kind, rows] of [["value", data.values], ["gauge", data.gauges]]) {
+      (rows || []).forEach((row) => this.tallies.set(row[0], Tally.of(kind, this.tallies.get(row[0]).sum, row)));
+    }
   }
 
   // What shares and the order are of from now on: the number of a measure. Only times are estimates.
@@ -83,9 +86,6 @@ class Profile {
   }
 }
 
-// What two parts of a row have added up; null where one of them is no counter.
-const bothAdded = (one, other) => (one === null || other === null ? null : one + other);
-
 // Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
 class Tree {
   constructor(profile, thread = null) {
@@ -120,13 +120,13 @@ class Tree {
   }
 
   sum(rowOf) {
-    const { data, self, openings, errors, estimate, counters } = this.profile;
+    const { data, self, openings, errors, estimate, tallies } = this.profile;
     const rows = this.length;
     for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
       this[column] = new Float64Array(rows);
     }
-    // What counters have added up, which have no time; null of all others.
-    this.added = Array.from({ length: rows }, () => 0);
+    // What counters, values and gauges show, which have no time; null of all others.
+    this.tally = Array.from({ length: rows }, () => NOTHING);
     // 1: the self time is an estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
     const sizes = new Uint32Array(rows + 1);
@@ -136,7 +136,7 @@ class Tree {
       }
       this.calls[row] += data.calls[node];
       this.self[row] += self[node];
-      this.added[row] = bothAdded(this.added[row], counters.get(node) ?? null);
+      this.tally[row] = bothTallies(this.tally[row], tallies.get(node) ?? null);
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;
       this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
@@ -175,7 +175,7 @@ class Tree {
       }
     }
     this.measured = this.top.reduce((sum, row) => sum + this.total[row], 0);
-    this.allCalls = this.calls.reduce((sum, calls, row) => sum + (this.added[row] === null ? calls : 0), 0);
+    this.allCalls = this.calls.reduce((sum, calls, row) => sum + (this.tally[row] === null ? calls : 0), 0);
     this.histograms = new Map();
   }
 
@@ -268,12 +268,12 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, added: 0, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, tally: NOTHING, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
       row.self += this.self[entry];
-      row.added = bothAdded(row.added, this.added[entry]);
+      row.tally = bothTallies(row.tally, this.tally[entry]);
       row.open += this.open[entry];
       row.errors += this.errors[entry];
       row.estimated |= this.estimated[entry] & 1;

@@ -50,8 +50,11 @@ Object.assign(Page.prototype, {
 
   spoken(row) {
     const { tree } = this;
-    if (tree.added[row] !== null) {
-      return `${this.profile.label(tree.fn[row])}: a counter, sum ${this.callsText(tree.added[row])} in ${this.callsText(tree.calls[row])} calls`;
+    const tally = tree.tally[row];
+    if (tally !== null) {
+      const main = tally.main((sum) => this.callsText(sum));
+      const word = tally.kind === "gauge" ? "level" : "sum";
+      return `${this.profile.label(tree.fn[row])}: a ${tally.kind}, ${word} ${main} in ${this.callsText(tree.calls[row])} calls`;
     }
     const [total, own] = [tree.total[row], tree.self[row]];
     const flags = tree.estimated[row];
@@ -79,22 +82,33 @@ Object.assign(Page.prototype, {
       total: tree.total[row],
       self: tree.self[row],
       calls: tree.calls[row],
-      added: tree.added[row],
+      tally: tree.tally[row],
       open: tree.open[row],
       errors: tree.errors[row],
       estimated: tree.estimated[row],
     };
   },
 
-  // What a counter has added up stands where times do, behind a sign that it is none.
+  // What a counter has added up, or the level of a gauge, stands where times do, behind a sign that it is none.
   textsOfCounter(row) {
+    const { tally } = row;
     const sign = row.rows ? "selfShare" : "share";
-    const sum = row.rows ? "self" : "total";
-    const none = ["share", "total", "self", "selfShare", "average", "p50", "p99", "max"].map((id) => [id, "-"]);
+    const [sum, least] = row.rows ? ["self", "total"] : ["total", "self"];
+    const latency = this.latencyOf(row);
+    const quantile = (share) => {
+      const number = tally.quantile(latency, share);
+      return number === null ? "-" : count(number);
+    };
     return {
-      ...Object.fromEntries(none),
-      [sign]: "Σ",
-      [sum]: this.callsText(row.added),
+      share: "-",
+      selfShare: "-",
+      [sign]: tally.sign,
+      [sum]: tally.main((sum) => this.callsText(sum)),
+      [least]: tally.least(),
+      average: tally.mean(row.calls),
+      p50: quantile(0.5),
+      p99: quantile(0.99),
+      max: tally.most(),
       calls: this.callsText(row.calls),
       errors: count(row.errors),
       place: this.profile.data.place[row.fn],
@@ -102,7 +116,7 @@ Object.assign(Page.prototype, {
   },
 
   texts(row) {
-    if (row.added !== null) {
+    if (row.tally !== null) {
       return this.textsOfCounter(row);
     }
     const latency = this.latencyOf(row);
@@ -125,7 +139,7 @@ Object.assign(Page.prototype, {
 
   marks(row) {
     const open = row.open > 0 ? " •" : "";
-    const doubtful = row.added === null && this.profile.isDoubtful(row.total, row.calls);
+    const doubtful = row.tally === null && this.profile.isDoubtful(row.total, row.calls);
     return open + (doubtful ? " †" : "");
   },
 });

@@ -255,6 +255,7 @@ fn other_measures_are_those_of_the_text_report() {
 #[test]
 fn counters_are_those_of_the_text_report() {
     assert_checks_hold(&fixtures::order_sim_counting());
+    assert_checks_hold(&fixtures::queries());
 }
 
 #[test]

@@ -1,0 +1,306 @@
+//! What values and gauges were given: the smallest and the largest number, and of values a histogram.
+//!
+//! Only its thread writes here, and a reset writes nothing of it. A reset begins a new *stretch* of time instead: each
+//! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are those of its
+//! stretches. While a reset reads the threads it is a stretch of its own, because it is unknown which of its executions the
+//! closing snapshot has counted.
+
+use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
+
+use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
+use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::latency::{Latencies, Octave, fill, read_octaves};
+use crate::enabled::record::node::Node;
+
+/// How often a reader tries to read the stretches at one moment.
+const LOOKS: u32 = 20;
+
+/// The stretches that are kept of each node: that between two resets, and those of both resets.
+pub(crate) const STRETCHES: usize = 3;
+
+/// The number of the stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
+static STRETCH: AtomicU64 = AtomicU64::new(2);
+
+zeroed! {
+    /// The numbers of one stretch.
+    #[derive(Debug)]
+    struct Stretch {
+        /// Which stretch; 0 if there is none.
+        number: AtomicU64,
+        /// The executions of the node before those of the stretch.
+        first: AtomicU64,
+        min: AtomicU64,
+        max: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// The numbers of one value or gauge. Only its thread writes them.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Numbers {
+        /// The stretches in which it was executed last, the newest first.
+        stretches: [Stretch; STRETCHES],
+        /// Odd while another stretch becomes the newest.
+        turning: AtomicU64,
+        /// Of a value: a bit for each octave that exists.
+        present: AtomicU64,
+        /// Of a value: executions for which there was no memory for a bucket.
+        missed: AtomicU64,
+        /// Of a gauge: the tick at which it was set.
+        set_tick: AtomicU64,
+        /// Of a value: buckets by octave; `None` before the first hit.
+        octaves: [Ref<Octave>; OCTAVES],
+    }
+}
+
+const _: () = assert!(size_of::<Numbers>() == 640);
+
+zeroed! {
+    /// The numbers of all values and gauges of a tree, side by side in the order in which they were made.
+    #[derive(Debug)]
+    pub(crate) struct NumbersOfTree {
+        places: Column<Numbers>,
+        used: AtomicU64,
+    }
+}
+
+/// The numbers of a stretch, as read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Which stretch; 0 if there is none.
+    pub(crate) stretch: u64,
+    pub(crate) first: u64,
+    pub(crate) min: u64,
+    pub(crate) max: u64,
+}
+
+/// Returns the number of the stretch.
+#[inline(always)]
+pub(crate) fn stretch() -> u64 {
+    // SYNC POINT: stretch before numbers: what is noted in a stretch after a reset was counted by no reading before.
+    STRETCH.load(Ordering::Acquire)
+}
+
+/// Begins the next stretch. The caller holds the capture lock.
+pub(crate) fn begin_stretch() {
+    // SYNC POINT: readings of a reset before the stretch behind it.
+    STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
+}
+
+/// Returns a level as a number: levels in order are numbers in order.
+#[inline(always)]
+pub(crate) fn of_level(level: i64) -> u64 {
+    level.cast_unsigned() ^ 1 << 63
+}
+
+/// Returns the level of a number.
+pub(crate) fn level_of(number: u64) -> i64 {
+    (number ^ 1 << 63).cast_signed()
+}
+
+impl Stretch {
+    fn set(&self, seen: Seen) {
+        self.number.store(seen.stretch, Ordering::Relaxed);
+        self.first.store(seen.first, Ordering::Relaxed);
+        self.min.store(seen.min, Ordering::Relaxed);
+        self.max.store(seen.max, Ordering::Relaxed);
+    }
+
+    fn get(&self) -> Seen {
+        Seen {
+            stretch: self.number.load(Ordering::Relaxed),
+            first: self.first.load(Ordering::Relaxed),
+            min: self.min.load(Ordering::Relaxed),
+            max: self.max.load(Ordering::Relaxed),
+        }
+    }
+}
+
+impl Numbers {
+    /// Notes the number of an execution before which there were `calls` others. `current` is taken out.
+    #[inline(always)]
+    pub(crate) fn note(&self, number: u64, calls: u64) {
+        self.note_in(stretch(), number, calls);
+    }
+
+    /// The same in a stretch.
+    #[inline(always)]
+    pub(crate) fn note_in(&self, stretch: u64, number: u64, calls: u64) {
+        let newest = &self.stretches[0];
+        if newest.number.load(Ordering::Relaxed) != stretch {
+            return self.turn(Seen {
+                stretch,
+                first: calls,
+                min: number,
+                max: number,
+            });
+        }
+        if number < newest.min.load(Ordering::Relaxed) {
+            newest.min.store(number, Ordering::Relaxed);
+        }
+        if number > newest.max.load(Ordering::Relaxed) {
+            newest.max.store(number, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins another stretch with its first number.
+    #[cold]
+    #[inline(never)]
+    fn turn(&self, newest: Seen) {
+        let turning = self.turning.load(Ordering::Relaxed);
+        self.turning.store(turning + 1, Ordering::Relaxed);
+        // SYNC POINT: odd before anything moves.
+        fence(Ordering::Release);
+        for at in (1..STRETCHES).rev() {
+            self.stretches[at].set(self.stretches[at - 1].get());
+        }
+        self.stretches[0].set(newest);
+        self.turning.store(turning + 2, Ordering::Release);
+    }
+
+    /// Counts a number in its bucket. `current` is taken out.
+    #[inline(always)]
+    pub(crate) fn hit(&self, number: u64, pool: &Latencies) {
+        let bucket = value_bucket(number);
+        match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
+            Some(octave) => octave.hit(bucket),
+            None => self.first_hit(bucket, pool),
+        }
+    }
+
+    /// Counts the first number in an octave.
+    #[cold]
+    #[inline(never)]
+    fn first_hit(&self, bucket: usize, pool: &Latencies) {
+        let Some(octave) = pool.octave() else {
+            return add(&self.missed, 1);
+        };
+        octave.hit(bucket);
+        let at = bucket / PER_OCTAVE % OCTAVES;
+        self.octaves[at].set_release(Some(octave));
+        let present = self.present.load(Ordering::Relaxed);
+        self.present.store(present | 1 << at, Ordering::Release);
+    }
+
+    /// Notes when a gauge is set.
+    #[inline(always)]
+    pub(crate) fn set_at(&self, tick: u64) {
+        self.set_tick.store(tick, Ordering::Relaxed);
+    }
+
+    /// Returns when a gauge was set.
+    pub(crate) fn set_tick(&self) -> u64 {
+        self.set_tick.load(Ordering::Relaxed)
+    }
+
+    /// Reads the histogram of a value into `histogram`, and returns how many numbers are counted: those in it and those
+    /// for which there was no memory.
+    pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
+        // This allocates first, because the allocator may be measured as well.
+        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
+        histogram.buckets.clear();
+        histogram.buckets.reserve((octaves + 1) * PER_OCTAVE);
+        histogram.max_ticks = 0;
+        let (present, counts) = read_octaves(&self.present, &self.octaves);
+        fill(histogram, present, &counts);
+        histogram
+            .count()
+            .wrapping_add(self.missed.load(Ordering::Relaxed))
+    }
+
+    /// Reads the stretches; `None` if the thread is in the middle of beginning one. All numbers that a histogram read
+    /// before has counted are in them.
+    pub(crate) fn stretches(&self) -> Option<[Seen; STRETCHES]> {
+        for _ in 0..LOOKS {
+            let before = self.turning.load(Ordering::Acquire);
+            let seen = self.stretches.each_ref().map(Stretch::get);
+            // SYNC POINT: what was looked at before the second look at `turning`.
+            fence(Ordering::Acquire);
+            if before.is_multiple_of(2) && self.turning.load(Ordering::Relaxed) == before {
+                return Some(seen);
+            }
+            sync::spin_loop();
+        }
+        None
+    }
+
+    /// Forgets everything of an earlier life.
+    fn clear(&self) {
+        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.stretches
+            .iter()
+            .for_each(|stretch| stretch.set(Seen::default()));
+        for word in [&self.turning, &self.present, &self.missed, &self.set_tick] {
+            word.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl NumbersOfTree {
+    pub(crate) const fn new() -> Self {
+        Self {
+            places: Column::new(),
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Gives a new node empty numbers, unless there is no memory.
+    pub(crate) fn make(&self, node: &Node) {
+        let used = self.used.load(Ordering::Relaxed) as u32;
+        if let Some(numbers) = self.places.make(used) {
+            numbers.clear();
+            self.used.store(u64::from(used) + 1, Ordering::Relaxed);
+            node.set_numbers(used);
+        }
+    }
+
+    /// Returns the numbers of a node; `None` if it is no value and no gauge, or there was no memory.
+    #[inline(always)]
+    pub(crate) fn of(&self, node: &Node) -> Option<&'static Numbers> {
+        self.places.get(node.numbers()?)
+    }
+
+    /// Begins another life of the tree.
+    pub(crate) fn clear(&self) {
+        self.used.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::node::Nodes;
+
+    #[test]
+    fn numbers_are_found_in_their_buckets_and_memory_serves_again() {
+        let (pool, tree, nodes) = (Latencies::new(), NumbersOfTree::new(), Nodes::new());
+        let mut histogram = Histogram::default();
+        for _life in 0..3 {
+            let node = nodes.add(None, None).unwrap();
+            assert!(tree.of(node).is_none());
+            tree.make(node);
+            let numbers = tree.of(node).unwrap();
+            assert_eq!(numbers.read(&mut histogram), 0);
+            for (calls, number) in [7, 0, 1, 5_000, 1].into_iter().enumerate() {
+                numbers.note(number, calls as u64);
+                numbers.hit(number, &pool);
+            }
+            assert_eq!(numbers.read(&mut histogram), 5);
+            assert_eq!(histogram.buckets[..2], [(0, 1), (1, 2)]);
+            let seen = numbers.stretches().unwrap();
+            assert_eq!((seen[0].first, seen[0].min, seen[0].max), (0, 0, 5_000));
+            assert_eq!(seen[1], Seen::default());
+            nodes.clear();
+            tree.clear();
+            pool.clear();
+        }
+    }
+
+    #[test]
+    fn levels_in_order_are_numbers_in_order() {
+        let levels = [i64::MIN, -2, -1, 0, 1, i64::MAX];
+        assert!(levels.map(of_level).is_sorted());
+        assert_eq!(levels.map(of_level).map(level_of), levels);
+    }
+}

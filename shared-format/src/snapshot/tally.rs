@@ -1,0 +1,334 @@
+//! Rows without time: counters, values and gauges.
+
+use bincode::{Decode, Encode};
+
+use crate::ids::NodeId;
+use crate::latency::{Histogram, value_edges};
+
+/// A row without time, and its sum. How often it was executed is in the calls of its row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Count {
+    /// The row.
+    pub node: NodeId,
+    /// The sum since the reset; 0 of a gauge.
+    pub sum: u64,
+}
+
+/// The smallest and the largest of some numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extremes<T> {
+    /// The smallest.
+    pub min: T,
+    /// The largest.
+    pub max: T,
+    /// Whether `min` is one of the numbers. If not, it is only known that none of them is smaller.
+    pub min_exact: bool,
+    /// Whether `max` is one of the numbers. If not, it is only known that none of them is larger.
+    pub max_exact: bool,
+}
+
+/// A row of `value!`. It is a counter as well, and its histogram is one of [`Snapshot::latencies`], over numbers in
+/// place of ticks; [`value_edges`](crate::latency::value_edges) has the edges of its buckets.
+///
+/// [`Snapshot::latencies`]: super::Snapshot::latencies
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueRow {
+    /// The row.
+    pub node: NodeId,
+    /// The numbers since the reset, or none if that is not known.
+    pub range: Option<Extremes<u64>>,
+}
+
+/// A row of `gauge!`. It is a counter as well, with a sum of 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GaugeRow {
+    /// The row.
+    pub node: NodeId,
+    /// Its level, or none if it was not set yet.
+    pub level: Option<Level>,
+}
+
+/// The level of a gauge. A reset leaves it as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// What it was set to last.
+    pub last: i64,
+    /// When that was, in ticks of the program's clock.
+    pub set_tick: u64,
+    /// All levels since the reset, that at the reset included.
+    pub range: Extremes<i64>,
+}
+
+/// What a row shows that has no time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tally {
+    /// A row in which nothing was counted yet.
+    Nothing,
+    /// A row of `count!`, or one that is made of rows of different kinds.
+    Counter {
+        /// What was added up.
+        sum: u64,
+    },
+    /// A row of `value!`.
+    Value {
+        /// All its numbers together.
+        sum: u64,
+        /// The smallest and the largest of them.
+        range: Option<Extremes<u64>>,
+    },
+    /// A row of `gauge!`.
+    Gauge {
+        /// Its level.
+        level: Option<Level>,
+    },
+}
+
+impl<T: Copy + Ord> Extremes<T> {
+    /// Returns the extremes of a single number.
+    pub fn of(number: T) -> Self {
+        Self {
+            min: number,
+            max: number,
+            min_exact: true,
+            max_exact: true,
+        }
+    }
+
+    /// Returns the extremes of both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let is_exact = |one: (T, bool), other: (T, bool), both: T| {
+            (one.0 == both && one.1) || (other.0 == both && other.1)
+        };
+        let (min, max) = (self.min.min(other.min), self.max.max(other.max));
+        Self {
+            min,
+            max,
+            min_exact: is_exact((self.min, self.min_exact), (other.min, other.min_exact), min),
+            max_exact: is_exact((self.max, self.max_exact), (other.max, other.max_exact), max),
+        }
+    }
+}
+
+/// Returns what both have together, where each may have nothing.
+pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(join(one, other)),
+        (one, other) => one.or(other),
+    }
+}
+
+impl Level {
+    /// Returns the level of both together: the one that was set last.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let newest = if other.set_tick >= self.set_tick {
+            other
+        } else {
+            self
+        };
+        Self {
+            range: self.range.and(other.range),
+            ..newest
+        }
+    }
+}
+
+impl Tally {
+    /// Returns what was added up; 0 of a gauge.
+    pub fn sum(self) -> u64 {
+        match self {
+            Self::Counter { sum } | Self::Value { sum, .. } => sum,
+            Self::Gauge { .. } | Self::Nothing => 0,
+        }
+    }
+
+    /// Returns the smallest and the largest number of a value.
+    pub fn range(self) -> Option<Extremes<u64>> {
+        match self {
+            Self::Value { range, .. } => range,
+            Self::Counter { .. } | Self::Gauge { .. } | Self::Nothing => None,
+        }
+    }
+
+    /// Returns the level of a gauge.
+    pub fn level(self) -> Option<Level> {
+        match self {
+            Self::Gauge { level } => level,
+            Self::Counter { .. } | Self::Value { .. } | Self::Nothing => None,
+        }
+    }
+
+    /// Returns whether this is a value, which has a histogram.
+    pub fn is_value(self) -> bool {
+        matches!(self, Self::Value { .. })
+    }
+
+    /// Returns whether this is a gauge, which has no sum.
+    pub fn is_gauge(self) -> bool {
+        matches!(self, Self::Gauge { .. })
+    }
+
+    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or none if that is not known.
+    /// `histogram` is that of its row. It is the middle of a bucket, so it is accurate to 6.3 %.
+    pub fn quantile(self, histogram: &Histogram, share: f64) -> Option<u64> {
+        if !self.is_value() {
+            return None;
+        }
+        let (lower, upper) = value_edges(histogram.quantile_bucket(share)?);
+        let middle = lower.midpoint(upper);
+        Some(match self.range() {
+            Some(Extremes { min, max, .. }) if min <= max => middle.clamp(min, max),
+            _ => middle,
+        })
+    }
+
+    /// Returns the same kind with nothing in it.
+    #[must_use]
+    pub fn emptied(self) -> Self {
+        match self {
+            Self::Nothing => Self::Nothing,
+            Self::Counter { .. } => Self::Counter { sum: 0 },
+            Self::Value { .. } => Self::Value { sum: 0, range: None },
+            Self::Gauge { .. } => Self::Gauge { level: None },
+        }
+    }
+
+    /// Returns the same as if it had been set before everything else.
+    #[must_use]
+    pub fn set_before_all(self) -> Self {
+        match self {
+            Self::Gauge { level } => Self::Gauge {
+                level: level.map(|level| Level { set_tick: 0, ..level }),
+            },
+            Self::Nothing | Self::Counter { .. } | Self::Value { .. } => self,
+        }
+    }
+
+    /// Returns the name of its kind.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Counter { .. } | Self::Nothing => "counter",
+            Self::Value { .. } => "value",
+            Self::Gauge { .. } => "gauge",
+        }
+    }
+
+    /// Returns what two parts of a row have together. Parts of different kinds have only their sums.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Nothing, one) | (one, Self::Nothing) => one,
+            (Self::Gauge { level: one }, Self::Gauge { level: other }) => Self::Gauge {
+                level: both(one, other, Level::and),
+            },
+            (
+                Self::Value { range: one, .. },
+                Self::Value {
+                    range: other_range, ..
+                },
+            ) => Self::Value {
+                sum: self.sum().saturating_add(other.sum()),
+                range: both(one, other_range, Extremes::and),
+            },
+            _ => Self::Counter {
+                sum: self.sum().saturating_add(other.sum()),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn exact(min: u64, max: u64) -> Extremes<u64> {
+        Extremes::of(min).and(Extremes::of(max))
+    }
+
+    #[test]
+    fn a_bound_stays_one_until_an_exact_number_reaches_it() {
+        let bound = Extremes {
+            max: 40,
+            max_exact: false,
+            ..exact(3, 0)
+        };
+        let both = bound.and(exact(5, 30));
+        assert_eq!(
+            (both.min, both.min_exact, both.max, both.max_exact),
+            (0, true, 40, false)
+        );
+        assert!(bound.and(exact(5, 40)).max_exact);
+        assert!(bound.and(exact(5, 50)).max_exact);
+    }
+
+    #[test]
+    fn the_level_set_last_is_that_of_all() {
+        let level = |last: i64, set_tick| Level {
+            last,
+            set_tick,
+            range: Extremes::of(last),
+        };
+        let all = level(-3, 20).and(level(9, 10)).and(level(5, 15));
+        assert_eq!((all.last, all.range.min, all.range.max), (-3, -3, 9));
+    }
+
+    #[test]
+    fn kinds_that_differ_have_their_sums_alone() {
+        let value = Tally::Value {
+            sum: 7,
+            range: Some(exact(3, 4)),
+        };
+        let gauge = Tally::Gauge { level: None };
+        assert_eq!(Tally::Nothing.and(value), value);
+        assert_eq!(value.and(Tally::Counter { sum: 5 }), Tally::Counter { sum: 12 });
+        assert_eq!(value.and(gauge), Tally::Counter { sum: 7 });
+        assert_eq!(gauge.and(gauge), gauge);
+        let twice = value.and(value);
+        assert_eq!((twice.sum(), twice.range()), (14, Some(exact(3, 4))));
+        assert_eq!(
+            [value, gauge, Tally::Nothing].map(Tally::kind),
+            ["value", "gauge", "counter"]
+        );
+    }
+
+    #[test]
+    fn a_quantile_of_a_value_is_one_of_its_numbers_where_there_is_one_alone() {
+        let of = |numbers: &[u64]| {
+            let mut histogram = Histogram::default();
+            for &number in numbers {
+                let bucket = crate::latency::value_bucket(number) as u16;
+                let mut one = Histogram::default();
+                one.buckets.push((bucket, 1));
+                histogram.add(&one);
+            }
+            let range = numbers
+                .iter()
+                .map(|&number| Extremes::of(number))
+                .reduce(Extremes::and);
+            let value = Tally::Value { sum: 0, range };
+            [0.5, 0.99].map(|share| value.quantile(&histogram, share).unwrap())
+        };
+        assert_eq!(of(&[4096; 9]), [4096, 4096]);
+        assert_eq!(of(&[0, 0, 0, 1]), [0, 1]);
+        assert_eq!(of(&[u64::MAX]), [u64::MAX; 2]);
+        assert_eq!(
+            Tally::Counter { sum: 1 }.quantile(&Histogram::default(), 0.5),
+            None
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn extremes_of_parts_are_those_of_the_whole(numbers in proptest::collection::vec(any::<i64>(), 1..20), at in any::<proptest::sample::Index>()) {
+            let of = |numbers: &[i64]| numbers.iter().map(|&number| Extremes::of(number)).reduce(Extremes::and);
+            let (one, other) = numbers.split_at(at.index(numbers.len()));
+            let parts = both(of(one), of(other), Extremes::and).unwrap();
+            prop_assert_eq!(Some(&parts.min), numbers.iter().min());
+            prop_assert_eq!(Some(&parts.max), numbers.iter().max());
+            prop_assert!(parts.min_exact && parts.max_exact);
+        }
+    }
+}
