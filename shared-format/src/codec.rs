@@ -16,11 +16,13 @@
 mod measures;
 mod section;
 mod small;
+mod waits_in;
 
 use bincode::{Decode, Encode};
 
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
+use self::waits_in::{WaitsInIn, WaitsInOut};
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
@@ -46,6 +48,7 @@ const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
 const WAITS: u64 = 15;
+const WAITS_IN: u64 = 16;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -119,6 +122,7 @@ fn encode_around(
         counts,
         measures,
         waits,
+        waits_in,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -145,6 +149,9 @@ fn encode_around(
     }
     if *waits {
         section(out, WAITS, waits)?;
+    }
+    if !waits_in.is_empty() {
+        section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -228,6 +235,9 @@ fn decode_with(
                 snapshot.measures = read_as::<MeasuresIn, _>(body, body_at, small::CONFIG)?.measures();
             }
             WAITS => snapshot.waits = read::<bool>(body, body_at)?,
+            WAITS_IN => {
+                snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
+            }
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -400,6 +410,14 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     }
     check_counts(s)?;
     check_measures(s)?;
+    if let Some(found) = s.waits_in.fault(rows, s.threads.len()) {
+        return damaged(
+            "waits in calls",
+            0,
+            found.into(),
+            "rising rows, threads and names that exist, with a sum of 64 bits".into(),
+        );
+    }
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [

@@ -8,6 +8,7 @@ mod losses;
 mod measures;
 mod mode;
 mod sites;
+mod waits_in;
 
 use bincode::{Decode, Encode};
 
@@ -18,6 +19,7 @@ pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, Measures, Quantity};
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
+pub use self::waits_in::{Now, WaitsIn};
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +53,8 @@ pub struct Snapshot {
     pub measures: Measures,
     /// Whether time off the CPU was told from work. Without it nothing is known of waiting, and no column has any.
     pub waits: bool,
+    /// What threads wait in.
+    pub waits_in: WaitsIn,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
@@ -529,6 +533,12 @@ impl Snapshot {
     /// scope's cost.
     pub fn doubtful_below_ns(&self) -> f64 {
         3.0 * self.capture.cost.upper_ns
+    }
+
+    /// Whether reports have columns of time off the CPU. In sampled mode they have dashes. A program in which that is switched
+    /// off, or that is older, has none.
+    pub fn has_wait_columns(&self) -> bool {
+        self.waits || self.capture.mode.is_sampling()
     }
 
     /// Whether the mean of `calls` calls that took `total_ns` together is below

@@ -50,6 +50,7 @@ mod storm;
 mod support;
 mod threads;
 mod waits;
+mod waits_in;
 
 use std::process::ExitCode;
 
@@ -94,5 +95,6 @@ fn main() -> ExitCode {
         storm::TESTS,
         threads::TESTS,
         waits::TESTS,
+        waits_in::TESTS,
     ])
 }

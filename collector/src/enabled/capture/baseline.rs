@@ -3,6 +3,7 @@
 use tickscope_format::snapshot::{Lifetime, Quantity};
 
 use crate::enabled::capture::histograms::Histograms;
+use crate::enabled::capture::waits_in::WaitsIn;
 use crate::enabled::record::measures::QUANTITIES;
 
 /// The counters of a node.
@@ -44,6 +45,8 @@ pub(crate) struct Baseline {
     measured: Epochs<Measured>,
     /// How long calls took.
     pub(crate) histograms: Histograms,
+    /// What the thread was found waiting in.
+    pub(crate) waits_in: WaitsIn,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
     /// this one.
     handed_past: u64,
@@ -215,6 +218,7 @@ impl Baseline {
         self.counts.reset();
         self.measured.reset();
         self.histograms.reset();
+        self.waits_in.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
@@ -226,6 +230,7 @@ impl Baseline {
         self.counts.undo();
         self.measured.undo();
         self.histograms.undo();
+        self.waits_in.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
@@ -235,6 +240,7 @@ impl Baseline {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
         self.histograms.absorb(index, &other.histograms, from);
+        self.waits_in.absorb(index as u32, &other.waits_in, from as u32);
     }
 
     /// Adds what another baseline holds beside its nodes.

@@ -9,6 +9,7 @@ use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::site::Site;
 
 /// The largest number of names; threads of further names share [`OTHERS`].
@@ -108,7 +109,13 @@ impl FinishedThreads {
     }
 
     /// Appends a thread for each name that has something to show.
-    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, lifetime: &mut Lifetime, epoch: &Epoch) {
+    pub(crate) fn show(
+        &mut self,
+        snapshot: &mut Snapshot,
+        waits_in: &mut Vec<(u32, Call, u64)>,
+        lifetime: &mut Lifetime,
+        epoch: &Epoch,
+    ) {
         for (name, threads) in &mut self.by_name {
             let facts = Thread {
                 name: name.clone(),
@@ -118,7 +125,15 @@ impl FinishedThreads {
                 ..Thread::default()
             };
             if (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
-                let handed = append(snapshot, facts, &threads.rows, &threads.baseline, &[], epoch);
+                let handed = append(
+                    snapshot,
+                    waits_in,
+                    facts,
+                    &threads.rows,
+                    &threads.baseline,
+                    &[],
+                    epoch,
+                );
                 threads.baseline.hand(handed);
             }
             threads.baseline.add_lifetime(lifetime);
@@ -185,7 +200,7 @@ mod tests {
     fn shown(finished: &mut FinishedThreads) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
-        finished.show(&mut snapshot, &mut lifetime, &Epoch::default());
+        finished.show(&mut snapshot, &mut Vec::new(), &mut lifetime, &Epoch::default());
         (snapshot, lifetime)
     }
 

@@ -139,6 +139,9 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
     }
     let mut measures = Measures::default();
     measures.add(&snapshot.measures, |row| Some(place[row as usize].0), Some);
+    let rows: Vec<u32> = place.iter().map(|row| row.0).collect();
+    let all_threads: Vec<u32> = (0..snapshot.threads.len() as u32).collect();
+    let waits_in = snapshot.waits_in.moved(&rows, &all_threads);
     Snapshot {
         process: snapshot.process.clone(),
         clock: snapshot.clock.clone(),
@@ -157,6 +160,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         counts: counts(&snapshot.counts, keep, &place),
         measures,
         waits: snapshot.waits,
+        waits_in,
         window: snapshot.window,
         values: snapshot.values,
     }
