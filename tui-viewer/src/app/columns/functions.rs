@@ -92,7 +92,7 @@ impl FunctionColumn {
                 SortKey::Total,
                 total,
             ),
-            Self::Bar => text("", "the first share again, as a length"),
+            Self::Bar => text("", "the first share again; see the marks below"),
             Self::Total => spec::TOTAL,
             Self::Wait => number(
                 "WAIT",
@@ -176,7 +176,8 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
         (View::Tree, 40..) => &[TotalShare, Total, Name],
         (View::Tree, _) => &[TotalShare, Name],
-        (View::Function, 100..) => &[OfShare, Bar, Total, CallsOf, Avg, Name, Where],
+        (View::Function, 116..) => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
+        (View::Function, 100..) => &[OfShare, Bar, Total, Wait, CallsOf, Avg, Name, Where],
         (View::Function, 80..) => &[OfShare, Bar, Total, CallsOf, Avg, Name],
         (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
         (View::Function, 40..) => &[OfShare, Total, Name],
