@@ -92,7 +92,7 @@ impl FunctionColumn {
                 SortKey::Total,
                 total,
             ),
-            Self::Bar => text("", "the first share again; see the marks below"),
+            Self::Bar => text("", "the first share again, as a length"),
             Self::Total => spec::TOTAL,
             Self::Wait => number(
                 "WAIT",

@@ -439,7 +439,10 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         "SELF the function itself"
     };
     let again = canvas.glyphs.again;
-    let text = match app.views.current {
+    let waits = app.derived.data.as_ref().is_some_and(|data| data.snapshot.waits);
+    let two_tones = waits && app.measure() == Measure::Time;
+    let [off_in_bars, off_in_frames] = canvas.glyphs.off_cpu;
+    let mut text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
             "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
         ),
@@ -456,5 +459,13 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };
+    if waits && app.views.current == View::Tree && !data_is_bottom_up(app) {
+        text += &format!("{dot}{} waits", canvas.glyphs.waits);
+    }
+    match app.views.current {
+        View::Tree | View::Hot if two_tones && wide => text += &format!("{dot}{off_in_bars} off CPU"),
+        View::Flame if two_tones => text += &format!("{dot}{} off CPU", off_in_frames.repeat(3)),
+        _ => {}
+    }
     canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }
