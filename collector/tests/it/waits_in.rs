@@ -150,6 +150,27 @@ fn where_waits_are_off_nobody_looks() {
     }
 }
 
+/// A file of the collector must not get the number that the program wants next.
+fn while_a_standard_descriptor_is_closed_nobody_looks() {
+    isolated!(|| {
+        let session = quick("closed");
+        // SAFETY: this process reads nothing.
+        assert_eq!(unsafe { libc::close(0) }, 0);
+        tickscope::time!("nap", std::thread::sleep(Duration::from_millis(500)));
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(found(&snapshot, "nap").1, 0);
+        // SAFETY: the path is zero-terminated.
+        let null = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) };
+        assert_eq!(null, 0, "the number is still free");
+        tickscope::time!(
+            "nap",
+            wait_until("looks", || found(&tickscope::snapshot(), "nap").1 > 0)
+        );
+        drop(session);
+    });
+}
+
 /// Each look has a budget, and threads take turns.
 fn of_many_threads_each_is_looked_at() {
     const THREADS: usize = 300;
@@ -186,5 +207,6 @@ fn of_many_threads_each_is_looked_at() {
 crate::support::tests![
     threads_are_found_in_the_calls_they_wait_in,
     where_waits_are_off_nobody_looks,
+    while_a_standard_descriptor_is_closed_nobody_looks,
     of_many_threads_each_is_looked_at,
 ];

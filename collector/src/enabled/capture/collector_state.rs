@@ -370,6 +370,9 @@ impl CollectorState {
         if !config::get().waits || !self.switch().mode.charges_time() || !self.looks.is_due() {
             return;
         }
+        if !os::has_standard() {
+            return;
+        }
         let before = os::own_cpu_ns();
         let mut budget = Budget::new();
         let now = config::now();

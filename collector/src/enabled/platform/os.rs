@@ -288,6 +288,13 @@ pub(crate) fn note_standard() {
     }
 }
 
+/// Returns whether standard input, output and error are open. A program that has closed one of them is about to open another
+/// file with its number, and no file of ours may get that number, not even for microseconds.
+pub(crate) fn has_standard() -> bool {
+    // SAFETY: the call only reads flags.
+    (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
+}
+
 /// Returns whether our text may be written to a descriptor. If a program closes standard output or error, the next file
 /// that it opens gets that number; this distinguishes such a file from a redirection. All other descriptors may be
 /// written.
