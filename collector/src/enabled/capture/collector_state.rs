@@ -380,12 +380,11 @@ impl CollectorState {
             let address = std::ptr::from_ref(block).addr();
             // A new thread is known from its first capture on.
             if let Some(thread) = self.live.get_mut(&address) {
-                let Some((looked, found)) = waiting_looks::look(block, thread.looked, now, &mut budget)
-                else {
+                let Some(found) = waiting_looks::look(block, thread.looked, now, &mut budget) else {
                     break;
                 };
-                thread.looked = looked;
-                if let Some((node, call)) = found {
+                thread.looked = found.looked;
+                if let Some((node, call)) = found.waiting {
                     thread.baseline.waits_in.count(node.index(), call);
                 }
             }

@@ -51,6 +51,15 @@ pub(crate) struct Looked {
     doing: Doing,
 }
 
+/// What a look at a thread has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// What it does, if it has had no event meanwhile.
+    pub(crate) looked: Option<Looked>,
+    /// The node in which it waits, if that is charged for it, and in which call.
+    pub(crate) waiting: Option<(&'static Node, Call)>,
+}
+
 impl Looks {
     pub(crate) const fn new() -> Self {
         Self { next_ns: 0, at: None }
@@ -91,15 +100,17 @@ fn is_busy(tree: &Tree, now: u64) -> bool {
     last != PAUSED && now.saturating_sub(last) < least
 }
 
-/// Looks at a thread; `looked` is the look before. Returns the look, if it has had no event meanwhile, and the node in which
-/// it was found waiting, if that node is charged for it. The outer `None` is an empty budget.
+/// Looks at a thread; `looked` is the look before. `None` is an empty budget.
 pub(crate) fn look(
     block: &'static Block,
     looked: Option<Looked>,
     now: u64,
     budget: &mut Budget,
-) -> Option<(Option<Looked>, Option<(&'static Node, Call)>)> {
-    const NOTHING: Option<(Option<Looked>, Option<(&'static Node, Call)>)> = Some((None, None));
+) -> Option<Found> {
+    const NOTHING: Option<Found> = Some(Found {
+        looked: None,
+        waiting: None,
+    });
     let tree = &block.tree;
     let tid = block.tid.load(Ordering::Relaxed);
     let Some(current) = tree.current.get_acquire() else {
@@ -129,11 +140,15 @@ pub(crate) fn look(
     if !is_quiet(tree, current, last) {
         return NOTHING;
     }
-    let found = match doing {
-        Doing::Waiting(call) if !tree.stands_still() && current.site.get().is_some() => Some((current, call)),
-        _ => None,
+    let is_charged = !tree.stands_still() && current.site.get().is_some();
+    let waiting = match doing {
+        Doing::Waiting(call) => is_charged.then_some((current, call)),
+        Doing::Running | Doing::Ready => None,
     };
-    Some((Some(Looked { last, cpu_ns, doing }), found))
+    Some(Found {
+        looked: Some(Looked { last, cpu_ns, doing }),
+        waiting,
+    })
 }
 
 /// Returns what a thread does by the newest look at it, or `None` if it has had an event since, and that not just now.
