@@ -189,7 +189,7 @@ const SYSTEM_CALLS: &[(i32, &str)] = system_calls![
     restart_syscall: libc::SYS_restart_syscall, futex_waitv: 449, futex: 455,
     read: libc::SYS_read, readv: libc::SYS_readv, pread64: libc::SYS_pread64, preadv: libc::SYS_preadv,
     preadv2: libc::SYS_preadv2, write: libc::SYS_write, writev: libc::SYS_writev, pwrite64: libc::SYS_pwrite64,
-    pwritev: libc::SYS_pwritev, pwritev2: libc::SYS_pwritev2, sendfile: libc::SYS_sendfile, splice: libc::SYS_splice,
+    pwritev: libc::SYS_pwritev, pwritev2: libc::SYS_pwritev2, sendfile: 71, splice: libc::SYS_splice,
     tee: libc::SYS_tee, vmsplice: libc::SYS_vmsplice, copy_file_range: libc::SYS_copy_file_range,
     recvfrom: libc::SYS_recvfrom, recvmsg: libc::SYS_recvmsg, recvmmsg: libc::SYS_recvmmsg, sendto: libc::SYS_sendto,
     sendmsg: libc::SYS_sendmsg, sendmmsg: libc::SYS_sendmmsg, accept: libc::SYS_accept, accept4: libc::SYS_accept4,
