@@ -5,8 +5,8 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, OpenFrame, Quantity, Rule, Site, Thread,
-    ThreadState,
+    CaptureKind, ClockSource, Count, Estimate, Mode, NodeErrors, Now, OpenFrame, Quantity, Rule, Site,
+    Thread, ThreadState, WaitsIn,
 };
 
 use super::follow::follow;
