@@ -261,7 +261,6 @@ impl CollectorState {
         lost.losses.dropped += registry::dropped_calls();
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
-        let now = config::now();
         let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
@@ -278,7 +277,7 @@ impl CollectorState {
                 ..Thread::default()
             };
             let thread_number = snapshot.threads.len() as u32;
-            let does = waiting_looks::doing(block, thread.looked, now);
+            let does = waiting_looks::doing(block, thread.looked, config::now());
             doing.extend(does.map(|does| (thread_number, does)));
             let handed = append(
                 &mut snapshot,
