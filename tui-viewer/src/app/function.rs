@@ -151,7 +151,6 @@ impl Around {
                 open: of.open,
                 waiting: of.waiting,
                 errors: of.errors,
-                ..Figures::default()
             },
         }
     }

@@ -462,10 +462,10 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     if waits && app.views.current == View::Tree && !data_is_bottom_up(app) {
         text += &format!("{dot}{} waits", canvas.glyphs.waits);
     }
-    match app.views.current {
-        View::Tree | View::Hot if two_tones && wide => text += &format!("{dot}{off_in_bars} off CPU"),
-        View::Flame if two_tones => text += &format!("{dot}{} off CPU", off_in_frames.repeat(3)),
-        _ => {}
+    if two_tones && app.views.current == View::Flame {
+        text += &format!("{dot}{} off CPU", off_in_frames.repeat(3));
+    } else if two_tones && wide && matches!(app.views.current, View::Tree | View::Hot) {
+        text += &format!("{dot}{off_in_bars} off CPU");
     }
     canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }
