@@ -17,12 +17,14 @@ mod measures;
 mod section;
 mod small;
 mod tallies;
+mod waits_in;
 
 use bincode::{Decode, Encode};
 
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
+use self::waits_in::{WaitsInIn, WaitsInOut};
 use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
@@ -48,6 +50,7 @@ const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
 const WAITS: u64 = 15;
+const WAITS_IN: u64 = 16;
 const VALUES: u64 = 18;
 const GAUGES: u64 = 19;
 // From 64 on they are those of records in a series (`series/stored.rs`).
@@ -146,6 +149,7 @@ fn encode_around(
         gauge_rows,
         measures,
         waits,
+        waits_in,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -178,6 +182,9 @@ fn encode_around(
     }
     if *waits {
         section(out, WAITS, waits)?;
+    }
+    if !waits_in.is_empty() {
+        section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -269,6 +276,9 @@ fn decode_with(
                 snapshot.measures = read_as::<MeasuresIn, _>(body, body_at, small::CONFIG)?.measures();
             }
             WAITS => snapshot.waits = read::<bool>(body, body_at)?,
+            WAITS_IN => {
+                snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
+            }
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -448,6 +458,14 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     check_counts(s)?;
     check_tallies(s)?;
     check_measures(s)?;
+    if let Some(found) = s.waits_in.fault(rows, s.threads.len()) {
+        return damaged(
+            "waits in calls",
+            0,
+            found.into(),
+            "rising rows, threads and names that exist, with a sum of 64 bits".into(),
+        );
+    }
     // Sums of a hostile file must not overflow what every reader adds up.
     let mut longest_ns = 0;
     for (what, sum) in [

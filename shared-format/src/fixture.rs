@@ -5,8 +5,8 @@ pub mod programs;
 
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, OpenFrame, Process, Quantity, Site,
-    Snapshot, Thread, ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, Now, OpenFrame, Process, Quantity, Site,
+    Snapshot, Thread, ThreadState, WaitsIn,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -62,6 +62,15 @@ pub fn waiting() -> Snapshot {
     s.measures.push_row(Quantity::Waiting, 5, 400_000);
     s.measures.push_row(Quantity::Ready, 2, 250_000);
     s.measures.push_outside(Quantity::Waiting, 0, 300);
+    s.waits_in = WaitsIn::new(
+        [
+            (1, "futex", 71),
+            (1, "fsync", 20),
+            (1, "read", 9),
+            (5, "futex", 12),
+        ],
+        [(0, Now::In("futex")), (1, Now::Ready), (2, Now::Running)],
+    );
     s
 }
 

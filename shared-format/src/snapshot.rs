@@ -9,6 +9,7 @@ mod measures;
 mod mode;
 mod sites;
 mod tally;
+mod waits_in;
 
 use bincode::{Decode, Encode};
 
@@ -20,6 +21,7 @@ pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_err
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
+pub use self::waits_in::{Now, WaitsIn};
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +60,8 @@ pub struct Snapshot {
     pub measures: Measures,
     /// Whether time off the CPU was told from work. Without it nothing is known of waiting, and no column has any.
     pub waits: bool,
+    /// What threads wait in.
+    pub waits_in: WaitsIn,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
@@ -581,6 +585,12 @@ impl Snapshot {
     /// scope's cost.
     pub fn doubtful_below_ns(&self) -> f64 {
         3.0 * self.capture.cost.upper_ns
+    }
+
+    /// Whether reports have columns of time off the CPU. In sampled mode they have dashes. A program in which that is switched
+    /// off, or that is older, has none.
+    pub fn has_wait_columns(&self) -> bool {
+        self.waits || self.capture.mode.is_sampling()
     }
 
     /// Whether the mean of `calls` calls that took `total_ns` together is below

@@ -11,3 +11,5 @@ pub(crate) mod site_ids;
 pub(crate) mod snapshot_rows;
 pub(crate) mod thread_lifecycle;
 pub(crate) mod tree_reader;
+pub(crate) mod waiting_looks;
+pub(crate) mod waits_in;

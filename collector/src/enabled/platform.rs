@@ -4,3 +4,4 @@ pub(crate) mod clock;
 pub(crate) mod off_cpu;
 pub(crate) mod os;
 pub(crate) mod sync;
+pub(crate) mod waiting_call;

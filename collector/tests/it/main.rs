@@ -52,6 +52,7 @@ mod support;
 mod threads;
 mod values;
 mod waits;
+mod waits_in;
 
 use std::process::ExitCode;
 
@@ -98,5 +99,6 @@ fn main() -> ExitCode {
         threads::TESTS,
         values::TESTS,
         waits::TESTS,
+        waits_in::TESTS,
     ])
 }

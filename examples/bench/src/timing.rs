@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use rustix::time::{ClockId, clock_gettime};
+
 /// Returns the nanoseconds that `run` takes, without the time in which this thread was ready and no core was free.
 pub fn timed(run: impl FnOnce()) -> f64 {
     let waited_before = waited_for_core();
@@ -15,6 +17,17 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     } else {
         elapsed
     }
+}
+
+/// Returns the nanoseconds of CPU time that `run` takes.
+pub fn timed_on_cpu(run: impl FnOnce()) -> f64 {
+    let now = || {
+        let time = clock_gettime(ClockId::ThreadCPUTime);
+        time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+    };
+    let begin = now();
+    run();
+    now() - begin
 }
 
 /// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if it

@@ -2,6 +2,8 @@
 //! that is possible.
 
 use std::hint::black_box;
+use std::thread;
+use std::time::Duration;
 
 use crate::{Probe, probe};
 
@@ -40,6 +42,36 @@ pub fn body1us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
         probe!(P, "thousand");
         black_box(work(650, seed));
+    }
+}
+
+/// About 20 us of work in each scope: a gap that is looked at for waits.
+#[inline(never)]
+pub fn busy20us<P: Probe>(scopes: u64) {
+    for seed in 0..scopes {
+        probe!(P, "busy20");
+        black_box(work(13_000, seed));
+    }
+}
+
+/// About 100 us of work in each scope.
+#[inline(never)]
+pub fn busy100us<P: Probe>(scopes: u64) {
+    for seed in 0..scopes {
+        probe!(P, "busy100");
+        black_box(work(65_000, seed));
+    }
+}
+
+/// How long the scopes of [`sleepy`] wait, in turn: 20 us to 5 ms.
+const SLEEPS_US: [u64; 6] = [20, 60, 180, 540, 1_600, 5_000];
+
+/// A wait in each scope.
+#[inline(never)]
+pub fn sleepy<P: Probe>(scopes: u64) {
+    for us in (0..scopes).zip(SLEEPS_US.iter().cycle()).map(|(_, us)| *us) {
+        probe!(P, "sleepy");
+        thread::sleep(Duration::from_micros(us));
     }
 }
 

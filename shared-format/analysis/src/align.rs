@@ -285,6 +285,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
         out.push_tally(NodeId(row), tally);
     }
     out.measures.add_at(&snapshot.measures, rows, threads);
+    out.waits_in = snapshot.waits_in.moved(rows, threads);
     out.errors = snapshot
         .errors
         .iter()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Quantity, Snapshot, Tally};
+use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally};
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
@@ -66,6 +66,8 @@ pub struct TreeRow {
     pub total_off: OffCpu,
     /// The number of threads in which it is open.
     pub open: u32,
+    /// The number of those that waited at the newest look at them.
+    pub waiting: u32,
     /// Clock errors.
     pub errors: u64,
 }
@@ -119,6 +121,7 @@ impl TreeRow {
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
             open: 0,
+            waiting: 0,
             errors: 0,
         }
     }
@@ -182,12 +185,15 @@ impl CallTree {
                 row.self_ticks += nodes.self_ticks[node];
                 row.self_ns += self_ns[node];
             }
+            let now = snapshot.waits_in.now_of(thread.0);
+            let waits = u32::from(matches!(now, Some(Now::In(_))));
             for frame in &snapshot.threads[index].open {
                 if let Some(&row) = row_of_node
                     .get(frame.node.index())
                     .filter(|&&row| row != NO_PARENT)
                 {
                     tree.rows[row as usize].open += 1;
+                    tree.rows[row as usize].waiting += waits;
                 }
             }
         }

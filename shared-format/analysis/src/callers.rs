@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{CallTree, both_tallies};
+use crate::call_tree::{CallTree, OffCpu, both_tallies};
 use crate::functions::FunctionId;
 use crate::transform;
 use crate::uncertainty::Uncertainty;
@@ -33,8 +33,14 @@ pub struct Neighbours {
     pub total_ns: u64,
     /// Nanoseconds in itself.
     pub self_ns: u64,
+    /// Of the time in itself, that off the CPU.
+    pub self_off: OffCpu,
+    /// Of the time in its outermost calls and all below, that off the CPU.
+    pub total_off: OffCpu,
     /// The number of threads in which it is open.
     pub open: u32,
+    /// The number of those that waited at the newest look at them.
+    pub waiting: u32,
     /// Clock errors.
     pub errors: u64,
     /// The uncertainty of its times, or none if they are exact.
@@ -64,8 +70,12 @@ pub struct Link {
     pub ticks: u64,
     /// [`ticks`](Self::ticks) in nanoseconds.
     pub ns: u64,
+    /// The part of it off the CPU.
+    pub off: OffCpu,
     /// How many of these calls are open; for a caller, of its outermost ones.
     pub open: u32,
+    /// In how many of those a thread waited at the newest look at it.
+    pub waiting: u32,
     /// The uncertainty of its total, or none if it is exact.
     pub uncertainty: Option<Uncertainty>,
     /// Whether both call each other, directly or through others.
@@ -104,6 +114,7 @@ impl Neighbours {
                 own.tally = both_tallies(own.tally, row.tally);
                 own.self_ticks += row.self_ticks;
                 own.self_ns += row.self_ns;
+                own.self_off += row.self_off;
                 own.errors += row.errors;
                 uncertainty.add_self(&row_spread);
                 let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
@@ -111,7 +122,9 @@ impl Neighbours {
                     own.outermost_calls += row.calls;
                     own.total_ticks += row.total_ticks;
                     own.total_ns += row.total_ns;
+                    own.total_off += row.total_off;
                     own.open += row.open;
+                    own.waiting += row.waiting;
                     uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
                     link.calls += row.calls;
@@ -119,7 +132,9 @@ impl Neighbours {
                     link.outermost_calls += row.calls;
                     link.ticks += row.total_ticks;
                     link.ns += row.total_ns;
+                    link.off += row.total_off;
                     link.open += row.open;
+                    link.waiting += row.waiting;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                 } else {
                     own.recursive_calls += row.calls;
@@ -143,6 +158,7 @@ impl Neighbours {
                     link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls += row.calls;
                     link.open += row.open;
+                    link.waiting += row.waiting;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     Place::Callee(place)
                 }
@@ -152,6 +168,7 @@ impl Neighbours {
                 let link = &mut callees.list[place];
                 link.ticks += row.self_ticks;
                 link.ns += row.self_ns;
+                link.off += row.self_off;
             }
         }
         if !found {
@@ -193,7 +210,10 @@ impl Neighbours {
             self_ticks: 0,
             total_ns: 0,
             self_ns: 0,
+            self_off: OffCpu::default(),
+            total_off: OffCpu::default(),
             open: 0,
+            waiting: 0,
             errors: 0,
             uncertainty: None,
             recursive: false,
@@ -222,7 +242,9 @@ impl Links {
                 tally: Some(Tally::Nothing),
                 ticks: 0,
                 ns: 0,
+                off: OffCpu::default(),
                 open: 0,
+                waiting: 0,
                 uncertainty: None,
                 in_cycle: false,
             });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread,
+    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread, WaitsIn,
 };
 
 use crate::functions::{FunctionId, Functions};
@@ -128,6 +128,7 @@ impl<'a> Part<'a> {
                 value_rows: Vec::new(),
                 gauge_rows: Vec::new(),
                 measures: Measures::default(),
+                waits_in: WaitsIn::default(),
                 ..whole.clone()
             },
             row_of: vec![NO_PARENT; whole.nodes.len()],
@@ -138,11 +139,11 @@ impl<'a> Part<'a> {
             tallies: whole.tallies(),
             errors,
         };
-        let mut thread_of: Vec<Option<u32>> = vec![None; whole.threads.len()];
+        let mut thread_of = vec![NO_PARENT; whole.threads.len()];
         for (index, thread) in whole.threads.iter().enumerate() {
             let id = ThreadId(index as u32);
             if chosen(id) {
-                thread_of[index] = Some(part.part.threads.len() as u32);
+                thread_of[index] = part.part.threads.len() as u32;
                 part.add(thread, whole.rows_of(id), kept);
             }
         }
@@ -226,34 +227,31 @@ impl<'a> Part<'a> {
     }
 
     /// Adds what was measured beside time. Below rows that were left out it goes to the row that sums them up.
-    fn add_measures(&mut self, thread_of: &[Option<u32>]) {
-        if self.whole.measures.is_empty() {
+    fn add_measures(&mut self, thread_of: &[u32]) {
+        if self.whole.measures.is_empty() && self.whole.waits_in.is_empty() {
             return;
         }
-        let mut place: Vec<Option<u32>> = vec![None; self.whole.nodes.len()];
-        for (thread, new) in (0..).zip(thread_of) {
-            let Some(new) = new else { continue };
+        let mut place = vec![NO_PARENT; self.whole.nodes.len()];
+        for (thread, &new) in (0..).zip(thread_of).filter(|&(_, &new)| new != NO_PARENT) {
             for row in self.whole.rows_of(ThreadId(thread)) {
                 place[row] = match (self.row_of[row], self.whole.nodes.parent[row]) {
-                    (NO_PARENT, _) if self.left == Left::Out => None,
+                    (NO_PARENT, _) if self.left == Left::Out => NO_PARENT,
                     (NO_PARENT, parent) => {
                         let above = self.row_of.get(parent as usize).copied().unwrap_or(NO_PARENT);
                         let is_first = parent == NO_PARENT || above != NO_PARENT;
                         if is_first {
-                            self.small_of.get(&(above, *new as usize)).copied()
+                            let small = self.small_of.get(&(above, new as usize));
+                            small.copied().unwrap_or(NO_PARENT)
                         } else {
                             place[parent as usize]
                         }
                     }
-                    (row, _) => Some(row),
+                    (row, _) => row,
                 };
             }
         }
-        self.part.measures.add(
-            &self.whole.measures,
-            |row| place[row as usize],
-            |thread| thread_of[thread as usize],
-        );
+        self.part.measures.add_at(&self.whole.measures, &place, thread_of);
+        self.part.waits_in = self.whole.waits_in.moved(&place, thread_of);
     }
 
     /// Returns the row.

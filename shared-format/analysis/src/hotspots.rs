@@ -30,6 +30,8 @@ pub struct HotRow {
     pub total_off: OffCpu,
     /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
+    /// In how many of those it waited at the newest look at them.
+    pub waiting: u32,
     /// Clock errors.
     pub errors: u64,
     /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off. Of a value
@@ -55,6 +57,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
             open: 0,
+            waiting: 0,
             errors: 0,
             latency: Histogram::default(),
             uncertainty: None,
@@ -80,6 +83,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             entry.total_ns += row.total_ns;
             entry.total_off += row.total_off;
             entry.open += row.open;
+            entry.waiting += row.waiting;
         }
         if let Some(uncertainty) = tree.merged_uncertainty(index) {
             let sum = entry.uncertainty.get_or_insert_default();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tickscope_format::latency::Latencies;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Thread};
+use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Thread, WaitsIn};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -325,6 +325,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         gauge_rows: Vec::new(),
         measures: Measures::default(),
         waits: snapshot.waits,
+        waits_in: WaitsIn::default(),
         window: snapshot.window,
         values: snapshot.values,
     }

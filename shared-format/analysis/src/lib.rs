@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Snapshot -> sites
+//!          -> waits_in (in which system calls threads wait)
 //!          -> functions -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
@@ -56,6 +57,7 @@ pub mod per_call;
 pub mod sites;
 pub mod transform;
 pub mod uncertainty;
+pub mod waits_in;
 pub mod window;
 
 #[cfg(test)]

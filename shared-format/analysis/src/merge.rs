@@ -6,6 +6,7 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{
     Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Tally, Thread, ThreadState,
+    WaitsIn,
 };
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
@@ -42,6 +43,7 @@ struct Beside {
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
     measures: Measures,
+    waits_in: WaitsIn,
 }
 
 impl<'a> Adder<'a> {
@@ -186,6 +188,7 @@ fn hold(sum: &mut Snapshot) {
     hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
     hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
     sum.measures.hold(u64::MAX);
+    sum.waits_in.hold(u64::MAX);
     hold_each(&mut sum.errors.iter_mut().map(|error| &mut error.count), u64::MAX);
 }
 
@@ -203,6 +206,9 @@ impl Beside {
             measures = measures.without_levels();
         }
         self.measures.add_at(&measures, row_of, thread_of);
+        let waits_in = part.waits_in.moved(row_of, thread_of);
+        // The last one, which comes last, says what threads do now.
+        self.waits_in = waits_in.plus(&self.waits_in);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);
@@ -254,6 +260,7 @@ impl Beside {
             });
         out.estimates = estimates.collect();
         out.measures = self.measures;
+        out.waits_in = self.waits_in;
         out.latencies = Latencies::default();
         for (row, histogram) in self.latencies {
             out.latencies.push(row, &histogram);

@@ -8,6 +8,7 @@ use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
     Count, Extremes, Level, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Tally, Thread, ThreadState,
+    WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
@@ -137,7 +138,16 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
 /// it has to be the same with the measure.
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
+    s.waits_in = mirrored_waits(&s);
     s
+}
+
+/// In each row as many samples as calls.
+fn mirrored_waits(s: &Snapshot) -> WaitsIn {
+    let rows = (0..)
+        .zip(&s.nodes.calls)
+        .map(|(row, &calls)| (row, "futex", calls));
+    WaitsIn::new(rows, [])
 }
 
 fn mirror(s: &Snapshot) -> Measures {
@@ -493,6 +503,10 @@ proptest! {
             then,
         ] {
             prop_assert_eq!(&done.measures, &mirror(&done));
+            let samples = |waits_in: &WaitsIn| -> Vec<(u32, u64)> {
+                waits_in.samples().map(|(row, _, count)| (row, count)).collect()
+            };
+            prop_assert_eq!(samples(&done.waits_in), samples(&mirrored_waits(&done)));
         }
     }
 

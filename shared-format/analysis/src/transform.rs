@@ -292,6 +292,7 @@ impl<'a> Shape<'a> {
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
             row.open += source.open;
+            row.waiting += source.waiting;
         }
         if let Some((sum, uncertainty)) = self
             .tree
@@ -319,6 +320,7 @@ impl<'a> Shape<'a> {
         row.total_off += source.self_off;
         if is_outermost {
             row.open += source.open;
+            row.waiting += source.waiting;
         }
         if at_top {
             row.self_ticks += source.self_ticks;

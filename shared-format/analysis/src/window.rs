@@ -6,7 +6,9 @@ use std::hash::Hash;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, value_edges};
-use tickscope_format::snapshot::{Column, Estimate, Extremes, Level, Measures, NodeErrors, Snapshot, Tally};
+use tickscope_format::snapshot::{
+    Column, Estimate, Extremes, Level, Measures, NodeErrors, Snapshot, Tally, WaitsIn,
+};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -57,6 +59,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
     window.measures = measures(later, earlier, &pools);
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
+    window.waits_in = waits_in(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     window.latencies = latencies(later, earlier, &pools);
@@ -401,6 +404,26 @@ fn measures(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Measures {
         measures.set(quantity, Column { rows, outside });
     }
     measures
+}
+
+/// Samples of the same path and the same call are taken from each other. What threads do now is what the later one says.
+fn waits_in(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> WaitsIn {
+    let mut left: HashMap<(u32, &str), u64> = HashMap::new();
+    for (row, call, count) in earlier.waits_in.samples() {
+        if let Some(pool) = pools.given_to(row) {
+            let sum = left.entry((pool, call)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+    }
+    let samples = later.waits_in.samples().map(|(row, call, mut count)| {
+        if let Some(pool) = pools.taken_from(row)
+            && let Some(before) = left.get_mut(&(pool, call))
+        {
+            take(&mut count, before);
+        }
+        (row, call, count)
+    });
+    WaitsIn::new(samples, later.waits_in.now())
 }
 
 /// What was timed before is not timed again; errors of independent times add up by their squares.

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Now, Snapshot, Thread, ThreadState};
 
 use crate::escape::visible;
 use crate::label::{labels, place};
@@ -35,15 +35,12 @@ pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
 fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
     let functions = Functions::of(snapshot);
     let labels = labels(&functions, options.ascii);
-    let shown: Vec<&Thread> = snapshot
-        .threads
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.index() == *index))
-        .map(|(_, thread)| thread)
-        .filter(|thread| thread.state != ThreadState::Finished)
+    let shown: Vec<(u32, &Thread)> = (0..)
+        .zip(&snapshot.threads)
+        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.0 == *index))
+        .filter(|(_, thread)| thread.state != ThreadState::Finished)
         .collect();
-    let busy = shown.iter().filter(|thread| !thread.open.is_empty()).count();
+    let busy = shown.iter().filter(|(_, thread)| !thread.open.is_empty()).count();
     writeln!(
         out,
         "tickscope stacks: {}, pid {}, {}",
@@ -75,8 +72,10 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
         write!(out, "{busy} of {all} live threads inside a scope")?;
     }
     writeln!(out, "; outermost scope first, with its age")?;
-    for thread in shown {
-        thread_stack(out, snapshot, thread, options.ascii, |site| {
+    for (index, thread) in shown {
+        // What a thread did when the program ended says nothing.
+        let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
+        thread_stack(out, snapshot, (thread, now), options.ascii, |site| {
             functions
                 .of_site
                 .get(site as usize)
@@ -89,13 +88,13 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
 fn thread_stack<'a>(
     out: &mut String,
     snapshot: &Snapshot,
-    thread: &Thread,
+    (thread, now): (&Thread, Option<Now<'_>>),
     ascii: bool,
     label: impl Fn(u32) -> &'a str,
 ) -> fmt::Result {
     writeln!(
         out,
-        "\n{}, tid {}, {}{}",
+        "\n{}, tid {}, {}{}{}",
         visible(&thread.name, ascii),
         thread.tid,
         thread.state.words(),
@@ -103,6 +102,11 @@ fn thread_stack<'a>(
             ": in no scope"
         } else {
             ""
+        },
+        match now {
+            Some(Now::In(call)) => format!(", waiting in {call}"),
+            Some(now @ (Now::Running | Now::Ready)) => format!(", {}", now.word()),
+            None => String::new(),
         },
     )?;
     let frames: Vec<(Option<u64>, u32)> = thread
@@ -145,6 +149,14 @@ mod tests {
     #[test]
     fn every_live_thread() {
         insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+    }
+
+    #[test]
+    fn what_each_thread_does_now() {
+        insta::assert_snapshot!(stacks(
+            &tickscope_testkit::fixture::waiting(),
+            &StacksOptions::default()
+        ));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, OpenFrame, Process, Quantity, Site, Thread,
-    ThreadState,
+    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, Now, OpenFrame, Process, Quantity, Site, Thread,
+    ThreadState, WaitsIn,
 };
 
 /// 2026-11-20 14:00:00 UTC.
@@ -232,5 +232,43 @@ pub fn allocating(tenths: u64) -> Snapshot {
         s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
     }
     s.measures.push_outside(Quantity::Allocations, 2, 1_000);
+    s
+}
+
+/// The same program, of which `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its time, and
+/// `publish` sleeps all the time. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
+pub fn waiting(tenths: u64) -> Snapshot {
+    const PARTS: [(&str, Quantity, u64); 3] = [
+        ("check", Quantity::Waiting, 80),
+        ("rebalance", Quantity::Ready, 10),
+        ("publish", Quantity::Waiting, 100),
+    ];
+    let mut s = snapshot(tenths);
+    s.waits = true;
+    for row in 0..s.nodes.len() as u32 {
+        let name = &s.site_of(NodeId(row)).name;
+        if let Some((_, quantity, percent)) = PARTS.into_iter().find(|(part, ..)| part == name) {
+            let ticks = s.nodes.self_ticks[row as usize] * percent / 100;
+            s.measures.push_row(quantity, row, ticks);
+        }
+    }
+    let rows_of = |name: &str| -> Vec<u32> {
+        let rows = 0..s.nodes.len() as u32;
+        rows.filter(|&row| s.site_of(NodeId(row)).name == name).collect()
+    };
+    let locks = rows_of("check").into_iter().map(|row| (row, "futex", 9 * tenths));
+    let reads = rows_of("check")
+        .into_iter()
+        .map(|row| (row, "read (pipe)", tenths));
+    let sleeps = rows_of("publish")
+        .into_iter()
+        .map(|row| (row, "clock_nanosleep", 10 * tenths));
+    let now = [
+        Now::In("futex"),
+        Now::Running,
+        Now::Ready,
+        Now::In("clock_nanosleep"),
+    ];
+    s.waits_in = WaitsIn::new(locks.chain(reads).chain(sleeps), (0..).zip(now));
     s
 }

@@ -248,9 +248,11 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     off: row.total_off,
+                    own_off: row.self_off,
                     calls: row.calls,
                     tally: row.tally,
                     open: row.open,
+                    waiting: row.waiting,
                     errors: row.errors,
                 }
             }
@@ -260,9 +262,11 @@ impl Data {
                     total_ns: row.total_ns,
                     self_ns: row.self_ns,
                     off: row.total_off,
+                    own_off: row.self_off,
                     calls: row.calls,
                     tally: row.tally,
                     open: row.open,
+                    waiting: row.waiting,
                     errors: row.errors,
                 }
             }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::waits_in::{CallSamples, in_nodes};
 use tickscope_format::ids::{NodeId, ThreadId};
 
 use crate::app::data::Data;
@@ -21,6 +22,8 @@ pub(crate) struct Detail {
     pub(crate) members: Vec<String>,
     /// When the first of what is open of it now began; none where nothing is.
     pub(crate) began: Option<Began>,
+    /// In which system calls it waits, callees included, the most frequent first.
+    pub(crate) waits_in: Vec<CallSamples>,
 }
 
 /// When a scope was entered.
@@ -44,6 +47,7 @@ impl Detail {
                     callers: Vec::new(),
                     members: members(data, what),
                     began: began(data, is_row),
+                    waits_in: in_nodes(&data.snapshot, &is_below),
                 }
             }
             What::Hot(row) => {
@@ -55,6 +59,7 @@ impl Detail {
                     began: began(data, |frame| {
                         functions_above(data, frame).next() == Some(function)
                     }),
+                    waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
                 }
             }
             What::Call(_) | What::Thread(_) | What::Site(_) => Self::default(),
@@ -65,6 +70,18 @@ impl Detail {
             },
         }
     }
+}
+
+/// The nodes of a function and all below.
+fn in_calls_of(data: &Data, row: u32) -> impl Fn(NodeId) -> bool {
+    let calls = data.calls();
+    let mut rows = data.hot()[row as usize].rows.clone();
+    let mut next = 0;
+    while let Some(&row) = rows.get(next) {
+        rows.extend(calls.children(row));
+        next += 1;
+    }
+    calls.nodes_of(rows)
 }
 
 /// When the first of the open scopes in question began; unknown where it is of any: that one may be the first.

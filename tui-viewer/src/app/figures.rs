@@ -29,12 +29,16 @@ pub(crate) struct Figures {
     pub(crate) self_ns: u64,
     /// Of the total time, that off the CPU.
     pub(crate) off: OffCpu,
+    /// Of its own time, that off the CPU.
+    pub(crate) own_off: OffCpu,
     /// Calls begun.
     pub(crate) calls: u64,
     /// What a counter, a value or a gauge shows; it has no time.
     pub(crate) tally: Option<Tally>,
     /// Threads that are in it now.
     pub(crate) open: u32,
+    /// How many of those waited at the newest look at them.
+    pub(crate) waiting: u32,
     /// Clock errors.
     pub(crate) errors: u64,
 }

@@ -134,19 +134,23 @@ impl Around {
             FunctionRow::Heading(_) => Figures::default(),
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => Figures {
                 total_ns: link.ns,
+                off: link.off,
                 calls: link.outermost_calls,
                 tally: link.tally,
                 open: link.open,
+                waiting: link.waiting,
                 ..Figures::default()
             },
             FunctionRow::Own => Figures {
                 total_ns: of.self_ns,
                 self_ns: of.self_ns,
+                off: of.self_off,
+                own_off: of.self_off,
                 calls: of.outermost_calls + of.recursive_calls,
                 tally: of.tally,
                 open: of.open,
+                waiting: of.waiting,
                 errors: of.errors,
-                ..Figures::default()
             },
         }
     }

@@ -3,7 +3,7 @@
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::snapshot::ThreadState;
+use tickscope_format::snapshot::{Now, ThreadState};
 
 use crate::app::cpu_history::{CpuHistory, key_of};
 use crate::text::cells::safe;
@@ -63,7 +63,7 @@ pub(crate) fn of(
         ThreadRow {
             name: safe(&thread.name, ascii).into_owned(),
             key,
-            run_state: run_state(thread.state, busy),
+            run_state: run_state(thread.state, busy, snapshot.waits_in.now_of(id.0)),
             busy,
             doing: innermost.and_then(|frame| function_of(frame.node)),
             measured_ns: rows
@@ -78,8 +78,10 @@ pub(crate) fn of(
         .collect()
 }
 
-pub(super) fn run_state(state: ThreadState, busy: Option<f64>) -> RunState {
+/// What a thread does. The program's newest look at it says so where its CPU time does not.
+pub(super) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
+        ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
         ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => RunState::Waiting,
         ThreadState::Running => RunState::Running,
         ThreadState::Paused => RunState::Paused,

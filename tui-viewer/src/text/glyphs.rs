@@ -32,8 +32,10 @@ pub(crate) struct Glyphs {
     pub(crate) closed: &'static str,
     /// A row without children, below a parent.
     pub(crate) leaf: &'static str,
-    /// Running now.
+    /// Open now, in a thread that runs or is ready to.
     pub(crate) running: &'static str,
+    /// Open now, in threads that wait, all of them.
+    pub(crate) waits: &'static str,
     /// Recursion in one row, or a function that calls back.
     pub(crate) again: &'static str,
     /// Before who calls, what is itself, and what is called.
@@ -64,6 +66,8 @@ pub(crate) struct Glyphs {
     pub(crate) heights: &'static [&'static str],
     /// Parts of a cell, from empty to full.
     pub(crate) eighths: &'static [&'static str],
+    /// A cell of a bar, and of a frame in Flame, for time off the CPU.
+    pub(crate) off_cpu: [&'static str; 2],
     /// Corners and sides of a frame: top left, top right, bottom left, bottom right, upright.
     pub(crate) frame: [&'static str; 5],
     /// Marks of states: live, frozen, stale, ended, kept, waiting.
@@ -78,6 +82,7 @@ pub(crate) const UNICODE: Glyphs = Glyphs {
     closed: "▸",
     leaf: "─",
     running: "•",
+    waits: "◦",
     again: "↻",
     calls: ["↑ ", "· ", "↓ "],
     cut: "…",
@@ -93,6 +98,7 @@ pub(crate) const UNICODE: Glyphs = Glyphs {
     sum: "Σ",
     heights: &[" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"],
     eighths: &["", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"],
+    off_cpu: ["▒", "·"],
     frame: ["┌", "┐", "└", "┘", "│"],
     marks: ["●", "‖", "!", "■", "◆", "○"],
 };
@@ -105,6 +111,7 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     closed: ">",
     leaf: "-",
     running: "*",
+    waits: "o",
     again: "@",
     calls: ["^ ", "= ", "v "],
     cut: "...",
@@ -120,6 +127,7 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     sum: "sum",
     heights: &[" ", "_", ".", "-", "=", "#"],
     eighths: &["", "-", "=", "#"],
+    off_cpu: [".", "~"],
     frame: ["+", "+", "+", "+", "|"],
     marks: ["*", "||", "!", "#", "=", "o"],
 };

@@ -34,6 +34,8 @@ pub(crate) enum Meaning {
     Match,
     /// All is well.
     Good,
+    /// Time off the CPU, and who waits.
+    Waiting,
     /// Not as usual, not wrong.
     Notable,
     /// Over, or wrong.

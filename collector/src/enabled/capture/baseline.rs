@@ -4,6 +4,7 @@ use tickscope_format::snapshot::{Lifetime, Quantity};
 
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::ranges::Ranges;
+use crate::enabled::capture::waits_in::WaitsIn;
 use crate::enabled::record::measures::QUANTITIES;
 
 /// The counters of a node.
@@ -47,6 +48,8 @@ pub(crate) struct Baseline {
     pub(crate) histograms: Histograms,
     /// The smallest and largest numbers of values and gauges.
     pub(crate) ranges: Ranges,
+    /// What the thread was found waiting in.
+    pub(crate) waits_in: WaitsIn,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
     /// this one.
     handed_past: u64,
@@ -220,6 +223,7 @@ impl Baseline {
         self.measured.reset();
         self.histograms.reset();
         self.ranges.reset();
+        self.waits_in.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
@@ -232,6 +236,7 @@ impl Baseline {
         self.measured.undo();
         self.histograms.undo();
         self.ranges.undo();
+        self.waits_in.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
@@ -247,6 +252,7 @@ impl Baseline {
     pub(crate) fn absorb_amounts(&mut self, index: usize, other: &Self, from: usize) {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
+        self.waits_in.absorb(index as u32, &other.waits_in, from as u32);
     }
 
     /// Adds what another baseline holds beside its nodes.

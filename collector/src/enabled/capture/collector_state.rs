@@ -5,6 +5,7 @@
 //! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock
 //! guards the collector's state; it is never held while encoding or writing.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::Ordering;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,7 +15,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Process, Thread,
+    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Now, Process, Thread, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -23,7 +24,9 @@ use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
+use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
 use crate::enabled::platform::os;
+use crate::enabled::platform::waiting_call::{Call, Doing};
 use crate::enabled::record::live_blocks::{self, Live, Owner};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::numbers;
@@ -80,6 +83,8 @@ pub(crate) struct CollectorState {
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
+    /// When the publisher looks again at what threads wait in.
+    looks: Looks,
 }
 
 #[derive(Debug)]
@@ -89,6 +94,8 @@ struct LiveThread {
     reader: Reader,
     /// The ticks that samples added to each node.
     sampled: Vec<u64>,
+    /// The newest look at what it waits in.
+    looked: Option<Looked>,
 }
 
 static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
@@ -121,6 +128,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     undo: None,
     withdrawn: None,
     closings: VecDeque::new(),
+    looks: Looks::new(),
 });
 
 /// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
@@ -182,6 +190,30 @@ fn kernel_name_of(path: &str) -> String {
     name.trim_ascii_end().into()
 }
 
+/// Gives calls their names.
+fn named(samples: &[(u32, Call, u64)], doing: &[(u32, Doing)]) -> WaitsIn {
+    let waiting = doing.iter().filter_map(|(_, doing)| match doing {
+        Doing::Waiting(call) => Some(*call),
+        Doing::Running | Doing::Ready => None,
+    });
+    let calls = samples.iter().map(|&(_, call, _)| call).chain(waiting);
+    let mut names: BTreeMap<Call, Cow<'static, str>> = BTreeMap::new();
+    for call in calls {
+        names.entry(call).or_insert_with(|| call.name());
+    }
+    let now = |doing: &Doing| match doing {
+        Doing::Running => Now::Running,
+        Doing::Ready => Now::Ready,
+        Doing::Waiting(call) => Now::In(&names[call]),
+    };
+    WaitsIn::new(
+        samples
+            .iter()
+            .map(|(row, call, samples)| (*row, &*names[call], *samples)),
+        doing.iter().map(|(thread, doing)| (*thread, now(doing))),
+    )
+}
+
 impl LiveThread {
     fn new(tid: u32) -> Self {
         let own = kernel_name_of(&format!("/proc/self/task/{tid}/comm"));
@@ -194,6 +226,7 @@ impl LiveThread {
             baseline: Baseline::default(),
             reader: Reader::default(),
             sampled: Vec::new(),
+            looked: None,
         }
     }
 
@@ -238,6 +271,7 @@ impl CollectorState {
         let mut lifetime = Lifetime::default();
         let epoch = self.epoch();
         let live = Live::read();
+        let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
@@ -252,8 +286,12 @@ impl CollectorState {
                 cpu_ns: thread.baseline.cpu_shown(),
                 ..Thread::default()
             };
+            let thread_number = snapshot.threads.len() as u32;
+            let does = waiting_looks::doing(block, thread.looked, config::now());
+            doing.extend(does.map(|does| (thread_number, does)));
             let handed = append(
                 &mut snapshot,
+                &mut waits_in,
                 facts,
                 &thread.reader.rows,
                 &thread.baseline,
@@ -264,7 +302,8 @@ impl CollectorState {
             thread.baseline.hand(handed);
             thread.baseline.add_lifetime(&mut lifetime);
         }
-        self.finished.show(&mut snapshot, &mut lifetime, &live, &epoch);
+        self.finished
+            .show(&mut snapshot, &mut waits_in, &mut lifetime, &live, &epoch);
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();
@@ -288,6 +327,9 @@ impl CollectorState {
             off_sites,
         };
         snapshot.waits = config.waits && epoch.mode.charges_time();
+        if snapshot.waits {
+            snapshot.waits_in = named(&waits_in, &doing);
+        }
         self.describe(&mut snapshot, kind, config, lost);
         snapshot
     }
@@ -331,6 +373,34 @@ impl CollectorState {
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
             thread.sample(block, passed);
         }
+    }
+
+    /// Looks at what threads wait in, if it is time to.
+    pub(crate) fn look_at_waits(&mut self) {
+        if !config::get().waits || !self.switch().mode.charges_time() || !self.looks.is_due() {
+            return;
+        }
+        if !os::has_standard() {
+            return;
+        }
+        let before = os::own_cpu_ns();
+        let mut budget = Budget::new();
+        let now = config::now();
+        for block in registry::living_after(self.looks.at).take(THREADS_MOST) {
+            let address = std::ptr::from_ref(block).addr();
+            // A new thread is known from its first capture on.
+            if let Some(thread) = self.live.get_mut(&address) {
+                let Some(found) = waiting_looks::look(block, thread.looked, now, &mut budget) else {
+                    break;
+                };
+                thread.looked = found.looked;
+                if let Some((node, call)) = found.waiting {
+                    thread.baseline.waits_in.count(node.index(), call);
+                }
+            }
+            self.looks.at = Some(block);
+        }
+        self.looks.spent(os::own_cpu_ns().saturating_sub(before));
     }
 
     /// Measures in another mode from now on, in a new reset epoch. Returns the snapshot that closes the old epoch, or

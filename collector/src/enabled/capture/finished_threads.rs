@@ -9,6 +9,7 @@ use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Live;
 use crate::enabled::record::site::{Site, SiteKind};
 
@@ -123,6 +124,7 @@ impl FinishedThreads {
     pub(crate) fn show(
         &mut self,
         snapshot: &mut Snapshot,
+        waits_in: &mut Vec<(u32, Call, u64)>,
         lifetime: &mut Lifetime,
         live: &Live,
         epoch: &Epoch,
@@ -139,6 +141,7 @@ impl FinishedThreads {
             if !live.is_empty() || (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
                 let handed = append(
                     snapshot,
+                    waits_in,
                     facts,
                     &threads.rows,
                     &threads.baseline,
@@ -216,7 +219,13 @@ mod tests {
     fn shown(finished: &mut FinishedThreads) -> (Snapshot, Lifetime) {
         let mut snapshot = Snapshot::default();
         let mut lifetime = Lifetime::default();
-        finished.show(&mut snapshot, &mut lifetime, &Live::default(), &Epoch::default());
+        finished.show(
+            &mut snapshot,
+            &mut Vec::new(),
+            &mut lifetime,
+            &Live::default(),
+            &Epoch::default(),
+        );
         (snapshot, lifetime)
     }
 

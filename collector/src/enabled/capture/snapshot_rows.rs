@@ -7,13 +7,16 @@ use tickscope_format::snapshot::{Estimate, NodeErrors, OpenFrame, Quantity, Tall
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
+use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
-/// Appends the rows of a thread that have something to show. Returns the ticks that were charged outside of all rows
-/// but belong to calls that were not timed. `live` is what is live of each row, in rising order.
+/// Appends the rows of a thread that have something to show; what they wait in goes to `waits_in`, by row. Returns the ticks
+/// that were charged outside of all rows but belong to calls that were not timed. `live` is what is live of each row, in
+/// rising order.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
+    waits_in: &mut Vec<(u32, Call, u64)>,
     thread: Thread,
     rows: &[Row],
     baseline: &Baseline,
@@ -84,6 +87,8 @@ pub(crate) fn append(
         for (quantity, value) in levels(live_of(index)) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
+        let found = baseline.waits_in.shown(index as u32);
+        waits_in.extend(found.map(|(call, samples)| (id.0, call, samples)));
         if epoch.histograms || kind == SiteKind::Value {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }

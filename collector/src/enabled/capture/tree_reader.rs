@@ -145,9 +145,7 @@ impl Reader {
         // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
         // has put the same node back has moved `last` before.
         fence(Ordering::Acquire);
-        let same = |now: &'static Node| current.is_some_and(|current| std::ptr::eq(now, current));
-        let quiet = tree.current.get_acquire().filter(|now| same(now));
-        let quiet = quiet.filter(|_| tree.last.load(Ordering::Acquire) == last);
+        let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
             // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
@@ -358,6 +356,12 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     }
     *stretch = stretch.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))));
     pending
+}
+
+/// Returns whether a thread is still where it was, with the event at tick `last` as its last one.
+pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
+    let now = tree.current.get_acquire();
+    now.is_some_and(|now| std::ptr::eq(now, current)) && tree.last.load(Ordering::Acquire) == last
 }
 
 /// Returns where a busy thread is. Its events take nanoseconds, so a few looks find it between two of them.

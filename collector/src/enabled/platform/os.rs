@@ -83,6 +83,28 @@ pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u
     Some(buffer.get(..usize::try_from(read).ok()?)?.trim_ascii())
 }
 
+/// What a descriptor is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FileKind {
+    File,
+    Pipe,
+    Socket,
+    /// A terminal, for one.
+    Device,
+    Other,
+}
+
+/// Returns what a descriptor of this process is of, or `None` if there is no such descriptor.
+pub(crate) fn kind_of_file(descriptor: i32) -> Option<FileKind> {
+    Some(match facts_of(descriptor)?.st_mode & libc::S_IFMT {
+        libc::S_IFREG => FileKind::File,
+        libc::S_IFIFO => FileKind::Pipe,
+        libc::S_IFSOCK => FileKind::Socket,
+        libc::S_IFCHR => FileKind::Device,
+        _ => FileKind::Other,
+    })
+}
+
 fn clock(id: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -264,6 +286,13 @@ pub(crate) fn note_standard() {
             inode.store(facts.st_ino.wrapping_add(1), Ordering::Relaxed);
         }
     }
+}
+
+/// Returns whether standard input, output and error are open. A program that has closed one of them is about to open another
+/// file with its number, and no file of ours may get that number, not even for microseconds.
+pub(crate) fn has_standard() -> bool {
+    // SAFETY: the call only reads flags.
+    (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
 }
 
 /// Returns whether our text may be written to a descriptor. If a program closes standard output or error, the next file

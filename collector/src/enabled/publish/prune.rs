@@ -139,6 +139,9 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
     }
     let mut measures = Measures::default();
     measures.add(&snapshot.measures, |row| Some(place[row as usize].0), Some);
+    let rows: Vec<u32> = place.iter().map(|row| row.0).collect();
+    let all_threads: Vec<u32> = (0..snapshot.threads.len() as u32).collect();
+    let waits_in = snapshot.waits_in.moved(&rows, &all_threads);
     Snapshot {
         process: snapshot.process.clone(),
         clock: snapshot.clock.clone(),
@@ -159,6 +162,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         gauge_rows: kept_rows(&snapshot.gauge_rows, |row| &mut row.node, keep, &place),
         measures,
         waits: snapshot.waits,
+        waits_in,
         window: snapshot.window,
         values: snapshot.values,
     }

@@ -281,6 +281,9 @@ impl Publisher {
         }
         due |= self.clock_broke();
         due |= collector_state::lock().is_some_and(|state| state.has_closings()) || reset_asked;
+        if let Some(mut state) = collector_state::lock() {
+            state.look_at_waits();
+        }
         if due || !answers.is_empty() {
             let before = os::own_cpu_ns();
             let (record, epoch) = self.publish_now(CaptureKind::Periodic);

@@ -136,8 +136,22 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Block> {
 
 /// The blocks of threads that have begun to count, including ended threads that are not merged yet.
 pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
-    all()
-        .filter(|block| block.state.load(Ordering::Acquire) != FREE && block.tid.load(Ordering::Acquire) != 0)
+    all().filter(|block| is_living(block))
+}
+
+/// The same blocks, those behind `at` in the list first.
+pub(crate) fn living_after(at: Option<&'static Block>) -> impl Iterator<Item = &'static Block> {
+    let behind = at
+        .into_iter()
+        .flat_map(|at| std::iter::successors(at.next.get_acquire(), |block| block.next.get_acquire()));
+    let is_last = move |block: &&'static Block| at.is_some_and(|at| std::ptr::eq(*block, at));
+    let mut at_end = false;
+    let before = all().take_while(move |block| !std::mem::replace(&mut at_end, is_last(block)));
+    behind.chain(before).filter(|block| is_living(block))
+}
+
+fn is_living(block: &Block) -> bool {
+    block.state.load(Ordering::Acquire) != FREE && block.tid.load(Ordering::Acquire) != 0
 }
 
 /// Notes a switch of modes at a tick, and alarms every tree. The caller holds the capture lock.

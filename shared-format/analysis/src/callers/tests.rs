@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::Estimate;
+use tickscope_format::snapshot::{Estimate, Quantity};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
+use tickscope_testkit::orderbook;
 
 use super::*;
 use crate::hotspots::hot;
@@ -35,6 +36,49 @@ fn a_function_that_calls_itself_is_counted_once() {
     assert_eq!(links(&tree, &main.callers), ["- 1/1 650"]);
     assert_eq!(links(&tree, &main.callees), ["fib 1/7 600"]);
     assert!(!main.recursive);
+}
+
+#[test]
+fn time_off_the_cpu_is_divided_as_all_time_is() {
+    let mut snapshot = fixture::mutual_recursion();
+    snapshot.waits = true;
+    // Half of all time of each row, so that each sum is half of its time.
+    for row in 0..snapshot.nodes.len() as u32 {
+        let ticks = &mut snapshot.nodes.self_ticks[row as usize];
+        *ticks *= 20;
+        snapshot.measures.push_row(Quantity::Waiting, row, *ticks / 2);
+        snapshot.measures.push_row(Quantity::Ready, row, *ticks / 4);
+    }
+    let tree = CallTree::build(&snapshot, |_| true);
+    let is_part = |off: OffCpu, ns: u64| {
+        assert_eq!((off.waiting_ns * 2, off.ready_ns * 4), (ns, ns));
+    };
+    for function in (0..tree.functions.list.len() as u32).map(FunctionId) {
+        let around = Neighbours::of(&tree, function).unwrap();
+        is_part(around.self_off, around.self_ns);
+        is_part(around.total_off, around.total_ns);
+        for link in around.callers.iter().chain(&around.callees) {
+            is_part(link.off, link.ns);
+        }
+    }
+}
+
+#[test]
+fn who_waits_now_is_told_of_each_row_and_link() {
+    let tree = CallTree::build(&orderbook::waiting(1_340), |_| true);
+    let open: Vec<(u32, u32)> = tree.rows.iter().map(|row| (row.open, row.waiting)).collect();
+    assert!(open.iter().all(|(open, waiting)| waiting <= open));
+    assert!(
+        open.iter().any(|&(open, waiting)| open > 0 && waiting == open),
+        "{open:?}"
+    );
+    for row in hot(&tree) {
+        let around = Neighbours::of(&tree, row.function).unwrap();
+        assert_eq!((around.open, around.waiting), (row.open, row.waiting));
+        let callers = around.callers.iter();
+        let sum = callers.fold((0, 0), |sum, link| (sum.0 + link.open, sum.1 + link.waiting));
+        assert_eq!(sum, (row.open, row.waiting));
+    }
 }
 
 #[test]

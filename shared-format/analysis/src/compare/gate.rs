@@ -8,7 +8,8 @@
 //! Other counts, as `allocations` and `bytes`, are judged like calls: of the whole program and of each function, with all
 //! it calls.
 //!
-//! `time` (the total) and `self` are judged by a rank test over at least [`RUNS`] runs a side, see [`super::rank`].
+//! `time` (the total), `self`, `working` and `waiting` are judged by a rank test over at least [`RUNS`] runs a side, see
+//! [`super::rank`].
 //! Three decisions keep an unchanged program from failing by chance:
 //!
 //! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs

@@ -5,8 +5,8 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, ClockSource, Estimate, Extremes, Level, Mode, NodeErrors, OpenFrame, Quantity, Rule, Site,
-    Tally, Thread, ThreadState,
+    CaptureKind, ClockSource, Estimate, Extremes, Level, Mode, NodeErrors, Now, OpenFrame, Quantity, Rule,
+    Site, Tally, Thread, ThreadState, WaitsIn,
 };
 
 use super::follow::follow;
@@ -190,6 +190,15 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
             130..=149 => {
                 let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
                 s.measures.push_row(quantity, row, input.number());
+            }
+            150..=169 => {
+                let call = ["futex", "read", ""][input.below(3)];
+                s.waits_in = s.waits_in.plus(&WaitsIn::new([(row, call, input.number())], []));
+            }
+            170..=179 => {
+                let now = [Now::Running, Now::Ready, Now::In("poll")][input.below(3)];
+                let thread = input.below(s.threads.len() + 1) as u32;
+                s.waits_in = WaitsIn::new([], s.waits_in.now().chain([(thread, now)])).plus(&s.waits_in);
             }
             _ => {}
         }

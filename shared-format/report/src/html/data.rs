@@ -4,6 +4,7 @@
 //! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are
 //! nanoseconds by node; the scripts merge threads and compute totals.
 
+use std::collections::BTreeMap;
 use std::fmt::{Display, Write};
 
 use tickscope_analysis::functions::Functions;
@@ -11,7 +12,7 @@ use tickscope_analysis::groups;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::{Level, Snapshot};
+use tickscope_format::snapshot::{Level, Quantity, Snapshot};
 
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
@@ -32,6 +33,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     estimates(out, snapshot);
     counters(out, snapshot);
     measures(out, snapshot);
+    off_cpu(out, snapshot);
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');
@@ -370,6 +372,31 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
         text
     });
     list(out, "measures", texts);
+}
+
+/// Whether there are columns of time off the CPU, whether that is known, and by node that was off the CPU itself: the node,
+/// nanoseconds of waiting, and those of being ready. Nothing where there are no such columns.
+fn off_cpu(out: &mut String, snapshot: &Snapshot) {
+    if !snapshot.has_wait_columns() {
+        return;
+    }
+    for name in ["wait_columns", "waits"] {
+        member(out, name, name == "wait_columns" || snapshot.waits);
+        out.push(',');
+    }
+    let mut parts: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
+    for (which, quantity) in [Quantity::Waiting, Quantity::Ready].into_iter().enumerate() {
+        let column = snapshot.measures.of(quantity);
+        for &(row, ticks) in column.iter().flat_map(|column| &column.rows) {
+            parts.entry(row).or_default()[which] = snapshot.nanos(ticks);
+        }
+    }
+    let parts = parts.iter();
+    list(
+        out,
+        "off_cpu",
+        parts.map(|(row, [waiting, ready])| format!("[{row},{waiting},{ready}]")),
+    );
 }
 
 fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {

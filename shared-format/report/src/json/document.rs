@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
-use tickscope_format::snapshot::{Losses, Snapshot};
+use tickscope_format::snapshot::{Losses, Now, Snapshot};
 
 use super::groups::{Group, groups};
 use super::layout::VERSION;
@@ -122,6 +122,11 @@ struct Thread<'a> {
     began_ticks: Vec<u64>,
     #[serde(flatten)]
     measures: Members,
+    /// What it does now: "running", "ready" or "waiting", and then in which system call; only where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    now_in: Option<&'a str>,
 }
 
 /// JSON has no NaN and no infinity.
@@ -248,6 +253,8 @@ fn threads<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Thread<'
             outside_ticks: Quotient::of(thread.outside_ticks, per),
             began_ticks: thread.open.iter().map(|frame| frame.began_tick).collect(),
             measures: measures.outside(index as u32),
+            now: snapshot.waits_in.now_of(index as u32).map(|now| now.word()),
+            now_in: snapshot.waits_in.now_of(index as u32).and_then(Now::call),
         })
         .collect()
 }

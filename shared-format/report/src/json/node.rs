@@ -3,6 +3,7 @@
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
+use tickscope_analysis::waits_in::{self, CallSamples};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
@@ -43,6 +44,17 @@ pub(crate) struct Node<'a> {
     pub(crate) site: u32,
     #[serde(flatten)]
     pub(crate) measures: Members,
+    /// In which system calls it waits itself, the most frequent first; only where it was found in any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) waits_in: Vec<WaitsIn>,
+}
+
+/// A system call, and how often the node was found waiting in it.
+#[derive(Serialize)]
+pub(crate) struct WaitsIn {
+    call: String,
+    samples: u64,
+    share: f64,
 }
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
@@ -66,6 +78,13 @@ pub(crate) struct Estimate {
     pub(crate) self_error_ns: Option<Quotient>,
     pub(crate) total_error_ns: Option<Quotient>,
     pub(crate) timed_calls: Quotient,
+}
+
+impl WaitsIn {
+    fn of(of: CallSamples) -> Self {
+        let CallSamples { call, samples, share } = of;
+        Self { call, samples, share }
+    }
 }
 
 impl Latency {
@@ -166,6 +185,10 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 ),
                 site: columns.site[row],
                 measures: measures.of_row(row),
+                waits_in: waits_in::in_node(snapshot, id)
+                    .into_iter()
+                    .map(WaitsIn::of)
+                    .collect(),
             }
         })
         .collect()

@@ -62,6 +62,43 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
 }
 
 #[test]
+fn nodes_and_threads_say_what_they_wait_in() {
+    let text = report(&fixture::waiting(), ProcessState::Running);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let calls = |node: usize| -> Vec<(&str, u64, f64)> {
+        let list = document["nodes"][node]["waits_in"].as_array();
+        let call = |of: &'_ Value| of["samples"].as_u64().zip(of["share"].as_f64());
+        list.into_iter()
+            .flatten()
+            .map(|of| (of["call"].as_str().unwrap(), call(of).unwrap()))
+            .map(|(name, (samples, share))| (name, samples, share))
+            .collect()
+    };
+    assert_eq!(
+        calls(1),
+        [("futex", 71, 0.71), ("fsync", 20, 0.2), ("read", 9, 0.09)]
+    );
+    assert_eq!(calls(5), [("futex", 12, 1.0)]);
+    assert!(
+        document["nodes"][0].get("waits_in").is_none(),
+        "nothing is known of it"
+    );
+    let threads = document["threads"].as_array().unwrap();
+    let now: Vec<_> = threads
+        .iter()
+        .map(|thread| (thread["now"].as_str(), thread["now_in"].as_str()))
+        .collect();
+    assert_eq!(
+        now[..3],
+        [
+            (Some("waiting"), Some("futex")),
+            (Some("ready"), None),
+            (Some("running"), None),
+        ]
+    );
+}
+
+#[test]
 fn hostile() {
     insta::assert_snapshot!(report(&fixtures::hostile(), ProcessState::FromFile));
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::call_tree::OffCpu;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
@@ -16,11 +17,17 @@ pub(super) const WIDTH_FOR_TREE: usize = 100;
 /// Behind the name of a function stands its place.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
+/// From this width on there is a column of waiting, and from the other one also one of being ready.
+const WIDTH_FOR_WAIT: usize = 100;
+const WIDTH_FOR_READY: usize = 116;
+
 /// Which columns there are beside the six that are always there.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
     /// Cells of a time, and what stands before it.
     pub(super) cells: (usize, &'static str),
+    /// How many of waiting and ready.
+    pub(super) off_cpu: usize,
     pub(super) latencies: bool,
     pub(super) errors: bool,
 }
@@ -31,6 +38,8 @@ pub(super) struct Cells {
     pub(super) time: String,
     pub(super) other_time: String,
     pub(super) other_share: String,
+    /// Waiting and ready, parts of the total time.
+    pub(super) off_cpu: [String; 2],
     pub(super) calls: String,
     pub(super) average: String,
     pub(super) latency: [String; 3],
@@ -45,14 +54,22 @@ fn has_latencies(snapshot: &Snapshot) -> bool {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
-        // There are three columns of times, and three more where they are in both units.
-        let more = if page.unit() == Unit::Both {
-            3 * (cells + gap.len())
+        // A column of times is two where they are in both units.
+        let second = if page.unit() == Unit::Both {
+            cells + gap.len()
         } else {
             0
         };
+        let least = [WIDTH_FOR_WAIT + 4 * second, WIDTH_FOR_READY + 5 * second];
+        let off_cpu = if page.snapshot.has_wait_columns() {
+            least.iter().filter(|&&least| page.options.width >= least).count()
+        } else {
+            0
+        };
+        let more = (3 + off_cpu) * second;
         Self {
             cells: page.time_cells(),
+            off_cpu,
             latencies: page.options.width >= width + more && has_latencies(page.snapshot),
             errors: false,
         }
@@ -66,6 +83,7 @@ impl Columns {
             time,
             other_time,
             other_share,
+            off_cpu,
             calls,
             average,
             latency: [p50, p99, max],
@@ -73,9 +91,12 @@ impl Columns {
         } = cells;
         write!(
             out,
-            "{share:>width$}{gap}{time:>width$}{gap}{other_time:>width$}{gap}{other_share:>width$}  {calls:>5}\
-             {gap}{average:>width$}  "
+            "{share:>width$}{gap}{time:>width$}{gap}{other_time:>width$}{gap}{other_share:>width$}"
         )?;
+        for time in off_cpu.iter().take(self.off_cpu) {
+            write!(out, "{gap}{time:>width$}")?;
+        }
+        write!(out, "  {calls:>5}{gap}{average:>width$}  ")?;
         if self.latencies {
             write!(out, "{p50:>6}  {p99:>6}  {max:>7}  ")?;
         }
@@ -96,6 +117,7 @@ impl Cells {
             time: time(),
             other_time: time(),
             other_share: text(),
+            off_cpu: [time(), time()],
             calls: text(),
             average: time(),
             latency: [text(), text(), text()],
@@ -129,6 +151,7 @@ impl Cells {
             time: title(time),
             other_time: title(other_time),
             other_share: other_share.into(),
+            off_cpu: ["WAIT", "READY"].map(title),
             calls: "CALLS".into(),
             average: title("AVG"),
             latency: ["P50", "P99", "MAX"].map(str::to_string),
@@ -140,6 +163,32 @@ impl Cells {
 impl Page<'_> {
     pub(super) fn share_of(&self, time: Time) -> String {
         tilde(time.estimated, self.percent(time.ns))
+    }
+
+    /// Says what the columns of time off the CPU are, where there are some.
+    pub(super) fn write_off_cpu(&self, out: &mut String, columns: Columns) -> fmt::Result {
+        match columns.off_cpu {
+            0 => Ok(()),
+            _ if !self.snapshot.waits => writeln!(
+                out,
+                "WAIT is not known in mode {}",
+                self.snapshot.capture.mode.as_str()
+            ),
+            1 => writeln!(
+                out,
+                "WAIT is the part of TOTAL time in which threads could not have run"
+            ),
+            _ => writeln!(
+                out,
+                "WAIT and READY are parts of TOTAL time: threads could not have run, or could and had no CPU"
+            ),
+        }
+    }
+
+    /// Waiting and ready, whatever the measure is.
+    pub(super) fn off_cpu(&self, off: OffCpu) -> [String; 2] {
+        let (width, _) = self.time_cells();
+        [off.waiting_ns, off.ready_ns].map(|ns| self.part_off_cpu(ns, width))
     }
 
     /// The sign before what a counter has added up, or before the level of a gauge.

@@ -37,6 +37,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     )?;
     let columns = Columns {
         cells: page.time_cells(),
+        off_cpu: 0,
         latencies: false,
         errors: false,
     };

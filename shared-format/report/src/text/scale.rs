@@ -161,14 +161,36 @@ impl Page<'_> {
         }
     }
 
+    /// A part of a time off the CPU, in a column. A dash stands for none, as most rows never wait, and where it is not known.
+    pub(super) fn part_off_cpu(&self, ns: u64, width: usize) -> String {
+        if ns == 0 || !self.snapshot.waits {
+            return self.nothing(width);
+        }
+        let nanos = match &self.options.per {
+            None => self.duration(ns),
+            Some(per) => self.part(ns, per.calls),
+        };
+        let ticks = || self.count((ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64);
+        match self.unit() {
+            Unit::Ns => nanos,
+            Unit::Ticks => ticks(),
+            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
+        }
+    }
+
+    /// A time of each of so many calls.
+    fn part(&self, ns: u64, calls: u64) -> String {
+        match number::rounded(ns, calls.max(1)) {
+            // Little is not nothing.
+            0 if ns > 0 => "<1ns".into(),
+            ns => self.duration(ns),
+        }
+    }
+
     fn nanos(&self, time: Time) -> String {
         let text = match (&self.options.per, self.dimension()) {
             (None, dimension) => self.in_charset(number::value(time.ns, dimension)),
-            (Some(per), Dimension::Time) => match number::rounded(time.ns, per.calls.max(1)) {
-                // Little is not nothing.
-                0 if time.ns > 0 => "<1ns".into(),
-                ns => self.duration(ns),
-            },
+            (Some(per), Dimension::Time) => self.part(time.ns, per.calls),
             (Some(per), dimension) => number::mean(time.ns, per.calls, dimension),
         };
         tilde(time.estimated, text)

@@ -7,6 +7,7 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use super::*;
+use crate::unit::Unit;
 use crate::{Extent, ProcessState};
 
 mod views;
@@ -103,6 +104,35 @@ fn percentiles_have_columns_where_there_is_room() {
 }
 
 #[test]
+fn waiting_and_ready_have_columns_where_they_are_known() {
+    let mut snapshot = fixture::waiting();
+    let text = |snapshot: &Snapshot, width, unit, by| {
+        let options = TextOptions {
+            width,
+            unit,
+            by,
+            ..TextOptions::default()
+        };
+        report(snapshot, &options)
+    };
+    let [narrow, wide] = [100, 120].map(|width| text(&snapshot, width, Unit::Ns, Measure::Time));
+    let ticks = text(&snapshot, 160, Unit::Both, Measure::Time);
+    let by_calls = text(&snapshot, 120, Unit::Ns, Measure::Calls);
+    let by_waiting = text(&snapshot, 120, Unit::Ns, Measure::Waiting);
+    let all = [narrow, wide, ticks, by_calls, by_waiting];
+    insta::assert_snapshot!(all.join("\n=====\n"));
+    let has_columns = |snapshot: &Snapshot, width| {
+        let text = text(snapshot, width, Unit::Ns, Measure::Time);
+        [" WAIT ", " READY "].map(|title| text.contains(title))
+    };
+    assert_eq!(has_columns(&snapshot, 99), [false, false]);
+    assert_eq!(has_columns(&snapshot, 115), [true, false]);
+    assert_eq!(has_columns(&snapshot, 116), [true, true]);
+    snapshot.waits = false;
+    assert_eq!(has_columns(&snapshot, 120), [false, false]);
+}
+
+#[test]
 fn estimates_carry_a_tilde_and_short_calls_a_mark() {
     insta::assert_snapshot!(report(&fixtures::order_sim_adaptive(), &TextOptions::default()));
 }
@@ -136,9 +166,9 @@ fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
         line.split_whitespace().collect()
     };
     let (unseen, uncalled) = (row("wire::checksum"), row("stats::publish"));
-    assert_eq!((unseen[1], unseen[2], unseen[5]), ("-", "-", "-"), "{text}");
+    assert_eq!((unseen[1], unseen[2], unseen[6]), ("-", "-", "-"), "{text}");
     assert_eq!(
-        (uncalled[1], uncalled[2], uncalled[4]),
+        (uncalled[1], uncalled[2], uncalled[5]),
         ("0ns", "0ns", "0"),
         "{text}"
     );

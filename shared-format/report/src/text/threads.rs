@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Thread, ThreadState, Values};
+use tickscope_format::snapshot::{Now, Thread, ThreadState, Values};
 
 use super::page::Page;
 use super::scale::Time;
@@ -30,6 +30,7 @@ const WAITING_BELOW: f64 = 0.1;
 /// What a thread has since the reset.
 struct Row<'a> {
     thread: &'a Thread,
+    now: Option<Now<'a>>,
     inside: Time,
     calls: u64,
 }
@@ -59,6 +60,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     for row in rows(page) {
         let Row {
             thread,
+            now,
             inside,
             calls,
         } = row;
@@ -84,7 +86,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         ];
         let name = visible(&thread.name, page.options.ascii);
         line(out, page, cells.map(String::as_str), &name)?;
-        open_path(out, page, thread)?;
+        open_path(out, page, thread, now)?;
     }
     Ok(())
 }
@@ -116,6 +118,7 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
             let at_top = |row: &usize| snapshot.nodes.parent[*row] == NO_PARENT;
             Row {
                 thread: &snapshot.threads[id.index()],
+                now: snapshot.waits_in.now_of(id.0),
                 inside: Time {
                     ns: self_ns[nodes.clone()].iter().sum(),
                     ticks: snapshot.nodes.self_ticks[nodes.clone()].iter().sum(),
@@ -168,7 +171,7 @@ fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     }
 }
 
-fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread) -> fmt::Result {
+fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now<'_>>) -> fmt::Result {
     if thread.open.is_empty() {
         return Ok(());
     }
@@ -190,6 +193,9 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread) -> fmt::Result 
                 format!("{name} {}", page.duration(snapshot.nanos(age)))
             }
         });
+    }
+    if let Some(call) = now.and_then(Now::call) {
+        pieces.push(format!("waits in {call}"));
     }
     // Filled as words are.
     let mut cells = page.options.width.max(1);

@@ -41,11 +41,14 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
         page.options.by.name(),
         rows.len(),
     )?;
+    let columns = Columns::of(page, WIDTH_FOR_TOP);
+    if page.options.view == View::Hot {
+        page.write_off_cpu(out, columns)?;
+    }
     if rows.iter().any(|row| row.tally.is_some()) {
         page.write_counters(out)?;
     }
     writeln!(out)?;
-    let columns = Columns::of(page, WIDTH_FOR_TOP);
     columns.write(out, &Cells::titles(page, ["%SELF", "SELF", "TOTAL", "%TOT"]))?;
     writeln!(out, "{:<width$}  WHERE", "FUNCTION")?;
     for row in &rows {
@@ -144,6 +147,7 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         time: page.cell(own, width),
         other_time: page.cell(total, width),
         other_share: page.share_of(total),
+        off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
         average: page.average(total, row.calls, width),
         latency: page.latency(&row.latency),

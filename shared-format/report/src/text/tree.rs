@@ -51,6 +51,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
         )?;
     }
+    page.write_off_cpu(out, columns)?;
     page.write_counters(out)?;
     writeln!(out)?;
     columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
@@ -63,7 +64,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             ..Cells::nothing(page)
         },
     )?;
-    let outside = if columns.latencies {
+    let outside = if columns.latencies || columns.off_cpu > 0 {
         "(outside)  no part of 100%"
     } else {
         "(outside)  of any scope, not part of the 100%"
@@ -165,6 +166,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         time: page.cell(total, width),
         other_time: page.cell(own, width),
         other_share: page.share_of(own),
+        off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
         average: page.average(total, row.calls, width),
         latency: page.latency(page.tree.latency(index)),

@@ -27,7 +27,7 @@ pub(crate) enum ThreadColumn {
     Total,
     /// Time outside any scope.
     Outside,
-    /// The innermost function that is open.
+    /// What it does or waits in, and in which function.
     Now,
 }
 
@@ -80,7 +80,7 @@ impl ThreadColumn {
                 SortKey::Outside,
                 Value::TimeOf(outside_ns),
             ),
-            Self::Now => text("NOW IN", "the innermost scope that is open"),
+            Self::Now => text("NOW", "what it does or waits in, in which scope"),
         }
     }
 

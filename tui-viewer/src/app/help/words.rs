@@ -134,8 +134,13 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
     let glyphs = Glyphs::of(ascii);
     let both = |one: &str, other: &str| format!("{one} {other}");
     let fills = if ascii { ". :" } else { "░ ▒" };
+    let full = glyphs.eighths.last().copied().unwrap_or_default();
+    let [off_in_bars, off_in_frames] = glyphs.off_cpu;
+    let bars = both(full, off_in_bars);
     let lines = [
         (glyphs.running.to_string(), "open now: a thread is in this call"),
+        (glyphs.waits.to_string(), "the same, and all such threads wait"),
+        (bars, "bar: on the CPU; off it (WAIT + READY)"),
         (
             glyphs.doubtful.to_string(),
             "mean under 3x what measuring may cost",
@@ -162,6 +167,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
         ),
         (glyphs.cut.to_string(), "left out for want of room"),
         (fills.to_string(), "fills of the frames in Flame"),
+        (off_in_frames.to_string(), "the part of a frame off the CPU"),
         ("!".to_string(), "an alarm: look at this number"),
         (">".to_string(), "the selected row"),
     ];

@@ -220,7 +220,7 @@ fn a_search_finds_callers_and_callees() {
 #[test]
 fn callers_and_callees_sort_by_themselves() {
     let mut app = stage(120, 30);
-    keys(&mut app, "jjj3>");
+    keys(&mut app, "jjj3>>>");
     assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
     let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");

@@ -26,6 +26,8 @@ Gates:
   time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
                      with all it calls, by more than 10 %; time > 2ms: by more than that
   self > 10%         the same of the time in a function itself
+  waiting > 10%      the same of the part of the time off the CPU in which threads could not run;
+  working > 10%      of the part on the CPU. Both where the programs measure waiting
   allocations > 0    the whole program, or a function with all it calls, allocates more often;
   bytes > 1%         or more bytes. Both are counts, where the program counts them
   calls(parse) > 0   of one function, by its name or more of its path; of times also a small one

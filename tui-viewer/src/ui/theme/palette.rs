@@ -24,6 +24,7 @@ mod dark {
     pub(super) const BROWN: Color = Color::Rgb(0xaf, 0x5f, 0x00);
     pub(super) const RED: Color = Color::Rgb(0xaf, 0x00, 0x00);
     pub(super) const TEAL: Color = Color::Rgb(0x00, 0x5f, 0x5f);
+    pub(super) const BLUE: Color = Color::Rgb(0x00, 0x5f, 0xaf);
     /// Behind what a search has found.
     pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
 }
@@ -52,9 +53,8 @@ impl ThemeKind {
                 style.add_modifier(Modifier::BOLD)
             }
             // Without a grey there is only faint text to step back by.
-            (Self::Cvd | Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small) => {
-                style.add_modifier(Modifier::DIM)
-            }
+            (Self::Cvd | Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small)
+            | (Self::Mono, Meaning::Waiting) => style.add_modifier(Modifier::DIM),
             _ => style,
         }
     }
@@ -84,6 +84,10 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
         Meaning::Good => (
             Modifier::empty(),
             colours(Color::Green, dark::TEAL, okabe_ito::GREEN),
+        ),
+        Meaning::Waiting => (
+            Modifier::empty(),
+            colours(Color::Cyan, dark::BLUE, okabe_ito::SKY),
         ),
         Meaning::Ended => (Modifier::empty(), red),
         Meaning::Alarm => (Modifier::BOLD, red),
@@ -124,7 +128,7 @@ pub(crate) fn indexed(colour: Color) -> Color {
 mod tests {
     use super::*;
 
-    const MEANINGS: [Meaning; 14] = [
+    const MEANINGS: [Meaning; 15] = [
         Meaning::Plain,
         Meaning::Strong,
         Meaning::Quiet,
@@ -136,6 +140,7 @@ mod tests {
         Meaning::Sorted,
         Meaning::Match,
         Meaning::Good,
+        Meaning::Waiting,
         Meaning::Notable,
         Meaning::Ended,
         Meaning::Alarm,
@@ -159,7 +164,7 @@ mod tests {
             Meaning::Strong | Meaning::Selected | Meaning::Sorted | Meaning::Match | Meaning::Alarm => {
                 Told::Modifier
             }
-            Meaning::Good | Meaning::Notable | Meaning::Ended => Told::MarkOrWord,
+            Meaning::Good | Meaning::Waiting | Meaning::Notable | Meaning::Ended => Told::MarkOrWord,
             Meaning::Hottest | Meaning::Warm | Meaning::Small => Told::Number,
             Meaning::Plain | Meaning::Quiet | Meaning::Rule => Told::Nothing,
         }

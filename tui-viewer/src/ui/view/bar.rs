@@ -12,6 +12,19 @@ pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     out
 }
 
+/// The same in two tones, of which the second one is for time off the CPU: `off` is that part of the share, 0 to 1. Parts of a
+/// cell are for a bar of one tone; of two, each has whole cells.
+pub(super) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
+    let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
+    let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));
+    if all <= working {
+        return [bar(share, cells, glyphs), String::new()];
+    }
+    let full = glyphs.eighths[glyphs.eighths.len() - 1];
+    let [off_cpu, _] = glyphs.off_cpu;
+    [full.repeat(working), off_cpu.repeat(all - working)]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -24,5 +37,18 @@ mod tests {
         assert_eq!(bar(1.0, 5, unicode), "█████");
         assert_eq!(bar(f64::NAN, 5, unicode), "");
         assert_eq!(bar(0.5, 5, Glyphs::of(true)), "##=");
+    }
+
+    #[test]
+    fn what_is_off_the_cpu_has_a_tone_of_its_own_behind_the_rest() {
+        let (unicode, ascii) = (Glyphs::of(false), Glyphs::of(true));
+        assert_eq!(in_two(0.751, 0.0, 10, unicode), ["███████▌", ""]);
+        assert_eq!(in_two(0.8, 0.25, 10, unicode), ["██████", "▒▒"]);
+        assert_eq!(in_two(0.8, 1.0, 10, unicode), ["", "▒▒▒▒▒▒▒▒"]);
+        assert_eq!(in_two(1.0, 0.5, 4, ascii), ["##", ".."]);
+        // Too little for a cell.
+        assert_eq!(in_two(0.8, 0.01, 10, unicode), ["████████", ""]);
+        assert_eq!(in_two(0.0, 0.5, 10, unicode), ["", ""]);
+        assert_eq!(in_two(f64::NAN, f64::NAN, 10, unicode), ["", ""]);
     }
 }

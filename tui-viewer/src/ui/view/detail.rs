@@ -2,13 +2,14 @@
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
+use tickscope_format::snapshot::Values;
 use tickscope_report::number;
 
 use crate::app::activity::BEATS;
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::detail::Began;
-use crate::app::figures::What;
+use crate::app::figures::{What, share};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
@@ -24,6 +25,12 @@ use crate::ui::view::{counter, latency, sites, spark, threads, unit};
 
 /// From this width on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
+
+/// So many system calls at most are named that a row waits in.
+const CALLS_MOST: usize = 4;
+
+/// In fewer cells than this nothing is said of threads.
+const ROOM_FOR_THREADS: usize = 20;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
@@ -92,7 +99,8 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
                 width: inner.width.saturating_sub(activity),
                 ..inner
             };
-            by_thread(canvas, app, room, area.y + 5);
+            let x = waits(canvas, app, data, row, room, area.y + 5);
+            by_thread(canvas, app, room, x, area.y + 5);
         }
         if !notes.is_empty() {
             canvas.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
@@ -277,9 +285,40 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     shares(canvas, &detail.callers, area, x, y, false);
 }
 
-fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+/// How much of its time a row waits, and in which system calls; gives where the rest of the line begins.
+fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
+    let figures = data.figures(row.what);
+    let mut text = String::new();
+    if data.snapshot.values == Values::Time && figures.off.waiting_ns > 0 {
+        text = number::percent(share(figures.off.waiting_ns, figures.total_ns));
+    }
+    let calls = app.derived.detail.iter().flat_map(|detail| &detail.waits_in);
+    for (at, call) in calls.take(CALLS_MOST).enumerate() {
+        let before = match (at, text.is_empty()) {
+            (0, true) => "in ",
+            (0, false) => " in ",
+            _ => ", ",
+        };
+        text += &format!(
+            "{before}{} {}",
+            safe(&call.call, canvas.ascii),
+            number::percent(call.share)
+        );
+    }
+    if text.is_empty() {
+        return area.x;
+    }
+    let x = canvas.put(area.x, y, area.width, "waits", Meaning::Quiet) + 2;
+    let room = area.right().saturating_sub(x);
+    canvas.put_cut(x, y, room, &text, Meaning::Plain) + 4
+}
+
+fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, x: u16, y: u16) {
     let Some(detail) = &app.derived.detail else { return };
-    let x = canvas.put(area.x, y, area.width, "threads", Meaning::Quiet) + 2;
+    if usize::from(x) + ROOM_FOR_THREADS > usize::from(area.right()) {
+        return;
+    }
+    let x = canvas.put(x, y, area.width, "threads", Meaning::Quiet) + 2;
     shares(canvas, &detail.threads, area, x, y, true);
 }
 
@@ -398,7 +437,10 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         "SELF the function itself"
     };
     let again = canvas.glyphs.again;
-    let text = match app.views.current {
+    let waits = app.derived.data.as_ref().is_some_and(|data| data.snapshot.waits);
+    let two_tones = waits && app.measure() == Measure::Time;
+    let [off_in_bars, off_in_frames] = canvas.glyphs.off_cpu;
+    let mut text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
             "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
         ),
@@ -415,5 +457,13 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };
+    if waits && app.views.current == View::Tree && !data_is_bottom_up(app) {
+        text += &format!("{dot}{} waits", canvas.glyphs.waits);
+    }
+    if two_tones && app.views.current == View::Flame {
+        text += &format!("{dot}{} off CPU", off_in_frames.repeat(3));
+    } else if two_tones && wide && matches!(app.views.current, View::Tree | View::Hot) {
+        text += &format!("{dot}{off_in_bars} off CPU");
+    }
     canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }

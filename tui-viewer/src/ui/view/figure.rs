@@ -76,10 +76,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             let ns = read(data, what);
             time(ns, ticks_of(data, ns), false, data.per_calls)
         }
-        // Nothing is known of callers and callees apart.
-        Value::OffCpu(_) if !data.snapshot.waits || matches!(what, What::Call(_) | What::Outside) => {
-            (None, false)
-        }
+        Value::OffCpu(_) if !data.snapshot.waits || what == What::Outside => (None, false),
         Value::OffCpu(part) => {
             let ns = part(figures.off);
             let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);

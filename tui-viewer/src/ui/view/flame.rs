@@ -142,6 +142,28 @@ fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rec
     }
     let rest = usize::from(area.right().saturating_sub(x));
     canvas.put(x, area.y, rest as u16, &fill.repeat(rest), quiet);
+    if selected {
+        return;
+    }
+    // The part off the CPU stands at the end. Where it has the fill it has one of its own, and where it has the name
+    // its looks say it.
+    let off = rows::off_cpu(app, data, what);
+    let cells = ((off * f64::from(area.width)).round() as u16).min(area.width.saturating_sub(1));
+    let start = area.right() - cells;
+    let [_, own_fill] = canvas.glyphs.off_cpu;
+    let filled = x.max(start);
+    let own_fill = own_fill.repeat(usize::from(area.right().saturating_sub(filled)));
+    canvas.put(
+        filled,
+        area.y,
+        area.right().saturating_sub(filled),
+        &own_fill,
+        Meaning::Waiting,
+    );
+    if !stale && !look.hit {
+        let named = Rect::new(start, area.y, filled.saturating_sub(start), 1);
+        canvas.paint(named, Meaning::Waiting);
+    }
 }
 
 /// A name in so many cells: with its module, without it, or cut: in the middle, or where that leaves too little, at the

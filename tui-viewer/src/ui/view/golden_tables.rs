@@ -67,6 +67,34 @@ fn every_view_by_bytes() {
 }
 
 #[test]
+fn who_waits_and_for_what() {
+    for (width, height) in SIZES {
+        for view in ["1", "2", "3", "4", "5"] {
+            let mut app = empty(width, height);
+            events(&mut app, Status::Live, Some(orderbook::waiting(1_340)));
+            keys(&mut app, view);
+            assert_snapshot!(format!("waiting_{view}_{width}x{height}"), text(&app));
+        }
+    }
+}
+
+#[test]
+fn working_and_waiting_have_two_tones_in_every_theme() {
+    for theme in ThemeKind::ALL {
+        for (view, ascii) in [("1", false), ("5", false), ("1", true), ("5", true)] {
+            let mut app = empty(80, 24);
+            events(&mut app, Status::Live, Some(orderbook::waiting(1_340)));
+            keys(&mut app, view);
+            app.screen.theme = theme;
+            app.screen.ascii = ascii;
+            assert!(!ascii || text(&app).is_ascii(), "{}", text(&app));
+            let charset = if ascii { "ascii" } else { "unicode" };
+            assert_snapshot!(format!("tones_{view}_{}_{charset}", theme.word()), looks(&app));
+        }
+    }
+}
+
+#[test]
 fn the_flame() {
     for (width, height) in SIZES {
         let mut app = live(width, height);

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
+use tickscope_analysis::measure::Measure;
 use tickscope_report::{label, number};
 
 use crate::app::columns;
@@ -10,7 +11,7 @@ use crate::app::columns::functions;
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::figures::{What, share};
 use crate::app::row::{Fold, Row};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
@@ -18,9 +19,8 @@ use crate::app::view::View;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{difference, figure, function, spark};
+use crate::ui::view::{bar, difference, figure, function, spark};
 
 /// Draws the rows.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
@@ -166,8 +166,11 @@ fn line(
                 ..look
             };
             canvas.clear(cells);
-            let text = bar(main, place.width, canvas.glyphs);
-            canvas.put(place.x, y, place.width, &text, plain.of(weight));
+            let off = off_cpu(app, data, row.what);
+            let [working, off] = bar::in_two(main, off, place.width, canvas.glyphs);
+            let x = canvas.put(place.x, y, place.width, &working, plain.of(weight));
+            let rest = place.x + place.width - x;
+            canvas.put(x, y, rest, &off, plain.of(Meaning::Waiting));
             continue;
         }
         let (text, meaning) = if column == FunctionColumn::Bar {
@@ -186,6 +189,19 @@ fn line(
             canvas.put(place.x, y, place.width, &text, look.of(meaning));
         }
     }
+}
+
+/// Which part of what a bar shows is off the CPU, 0 to 1: of the same time, and only where shares are of all time.
+pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
+    if app.measure() != Measure::Time || !data.snapshot.waits {
+        return 0.0;
+    }
+    let figures = data.figures(what);
+    let (off, of_ns) = match app.views.current {
+        View::Tree | View::Function | View::Flame => (figures.off, figures.total_ns),
+        View::Hot | View::Threads | View::Sites => (figures.own_off, figures.self_ns),
+    };
+    share(off.waiting_ns.saturating_add(off.ready_ns), of_ns)
 }
 
 /// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
@@ -246,8 +262,11 @@ fn name(
     if data.is_recursive(row.what) {
         marks.push((glyphs.again, Meaning::Notable));
     }
-    if data.figures(row.what).open > 0 {
+    let figures = data.figures(row.what);
+    if figures.open > figures.waiting {
         marks.push((glyphs.running, Meaning::Good));
+    } else if figures.open > 0 {
+        marks.push((glyphs.waits, Meaning::Waiting));
     }
     if data.is_doubtful(row.what) {
         marks.push((glyphs.doubtful, Meaning::Notable));

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use ratatui::layout::Rect;
+use tickscope_format::snapshot::Now;
 use tickscope_report::number;
 
 use crate::app::columns::place::Place;
@@ -15,7 +16,7 @@ use crate::app::row::Row;
 use crate::app::state::App;
 use crate::app::thread_rows::{RunState, ThreadRow};
 use crate::app::window::span_words;
-use crate::text::cells::{cut_end, cut_middle, width, without_module};
+use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
 use crate::text::clock_time::clock_time;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
@@ -122,12 +123,40 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
         ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
         ThreadColumn::Total => time(thread.measured_ns),
         ThreadColumn::Outside => time(thread.outside_ns),
-        ThreadColumn::Now => match thread.doing {
-            Some(function) => short(&data.names.short[function.index()], cells, canvas.glyphs).into_owned(),
-            None => unknown(),
-        },
+        ThreadColumn::Now => now(data, index, cells, canvas),
     }
 }
+
+/// What a thread does or waits in, as far as it is known, and the innermost function that is open.
+fn now(data: &Data, index: u32, cells: usize, canvas: &Canvas<'_>) -> String {
+    let function = data.threads()[index as usize].doing;
+    let function = function.map(|function| data.names.short[function.index()].as_str());
+    let does = data
+        .snapshot
+        .waits_in
+        .now_of(index)
+        .map(|now| safe(now.call().unwrap_or(now.word()), canvas.ascii));
+    let in_function = |name: &str, cells: usize| short(name, cells, canvas.glyphs).into_owned();
+    match (does, function) {
+        (Some(does), Some(function)) => {
+            let room = cells.saturating_sub(width(&does) + IN.len());
+            // Where only one of both fits it is the function.
+            if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
+                return in_function(function, cells);
+            }
+            format!("{does}{IN}{}", in_function(function, room))
+        }
+        (Some(does), None) => cut_end(&does, cells, canvas.glyphs.cut).into_owned(),
+        (None, Some(function)) => in_function(function, cells),
+        (None, None) => UNKNOWN.to_string(),
+    }
+}
+
+/// Between what a thread does and where.
+const IN: &str = " in ";
+
+/// A function needs so many cells, or as many as it has.
+const ROOM_FOR_FUNCTION: usize = 12;
 
 /// A time in the unit that was chosen.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
@@ -175,6 +204,9 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
         ("outside", time(thread.outside_ns)),
         ("calls", calls(data, thread.calls)),
     ];
+    if let Some(call) = data.snapshot.waits_in.now_of(index).and_then(Now::call) {
+        facts.insert(1, ("now in", safe(call, canvas.ascii).into_owned()));
+    }
     match (of_snapshot.count, of_snapshot.tid) {
         (2.., _) => facts.insert(1, ("threads", number::count(of_snapshot.count))),
         (_, 0) => {}

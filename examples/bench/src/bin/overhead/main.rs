@@ -101,7 +101,8 @@ fn rows(
     if options.form == Form::Json {
         return Ok(rows);
     }
-    if options.instructions && threads == 1 {
+    // With fewer scopes the difference is that of what else the program does.
+    if options.instructions && threads == 1 && case.scopes() >= 1_000 {
         match instructions::added(case) {
             Ok(added) => {
                 for (row, added) in rows.iter_mut().zip(added) {

@@ -14,7 +14,7 @@ pub(crate) fn heading(form: Form) {
     );
     println!("[..] = 95 % interval; instr = instructions above plain");
     println!(
-        "time without a core is taken off; adaptive has learned its rates before; load {}\n",
+        "time without a core is taken off, and of sleepy it is CPU time; adaptive has learned its rates before; load {}\n",
         kernel::load()
     );
     println!(

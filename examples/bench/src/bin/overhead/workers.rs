@@ -5,9 +5,9 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};
 use std::thread::{self, JoinHandle};
 
-use tickscope_bench::timing::timed;
+use tickscope_bench::timing::{timed, timed_on_cpu};
 
-use crate::cases::Case;
+use crate::cases::{Case, Clock};
 use crate::modes::Mode;
 
 /// What to run once.
@@ -64,6 +64,10 @@ impl Drop for Workers {
 fn work(tasks: &Receiver<Task>, barrier: &Barrier, times: &Sender<f64>) {
     while let Ok((case, mode)) = tasks.recv() {
         barrier.wait();
-        _ = times.send(timed(|| case.run(mode)));
+        let run = || case.run(mode);
+        _ = times.send(match case.clock {
+            Clock::Wall => timed(run),
+            Clock::Cpu => timed_on_cpu(run),
+        });
     }
 }

@@ -8,7 +8,7 @@ use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
 /// What was wanted instead of what cannot be understood.
-const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
+const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
 
 /// How much more is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -154,6 +154,33 @@ fn allocations_are_judged_with_callees_and_one_run_is_enough() {
 }
 
 #[test]
+fn waiting_is_judged_apart_from_working() {
+    let waiting = |percent: u64| -> Vec<Snapshot> {
+        let each = runs(&[99, 100, 100, 101, 102], &ROWS).into_iter();
+        each.map(|mut run| {
+            run.waits = true;
+            // Of the 90 000 ns the working part is the same.
+            let work = run.nodes.self_ticks[1];
+            let waits = work / 2 * percent / 100;
+            run.nodes.self_ticks[1] = work / 2 + waits;
+            run.measures.push_row(MeasuredQuantity::Waiting, 1, waits);
+            run
+        })
+        .collect()
+    };
+    let (before, same, after) = (waiting(100), waiting(100), waiting(130));
+    assert!(verdict(&before, &same, "waiting > 10%").is_passed());
+    let grown = verdict(&before, &after, "waiting > 10%");
+    let diff = Diff::by(Measure::Waiting, &before, &after, None).unwrap();
+    let mut names = failed(&diff, &grown);
+    names.sort();
+    assert_eq!(names, ["(all)", "main", "work"]);
+    assert!(verdict(&before, &after, "waiting(tiny) > 0").is_passed());
+    assert!(!verdict(&before, &after, "time > 10%").is_passed());
+    assert!(verdict(&before, &after, "working > 3%").is_passed());
+}
+
+#[test]
 fn times_want_five_runs_a_side() {
     let diff = Diff::of(&runs(&[100; 5], &ROWS), &runs(&[100; 4], &ROWS), None).unwrap();
     let error = judge(&diff, &condition("time > 10%")).unwrap_err().to_string();

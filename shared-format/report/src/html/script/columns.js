@@ -12,6 +12,10 @@ function columns(profile, inTree) {
     column("self", "SELF", "number", "7ch", "Time, or the chosen measure, in the function alone"),
     column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all inside scopes, in the function alone"),
   ];
+  const offCpu = [
+    column("wait", "WAIT", "number minor waits", "7ch", "Part of the time with callees in which threads could not have run"),
+    column("ready", "READY", "number minor waits", "7ch", "Part of the time with callees in which threads could have run and had no CPU"),
+  ];
   const latencies = [
     column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),
     column("p99", "P99", "number minor latency", "6ch", "99 of 100 finished calls took no longer"),
@@ -19,6 +23,7 @@ function columns(profile, inTree) {
   ];
   const all = [
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
+    ...(profile.data.wait_columns ? offCpu : []),
     column("calls", "CALLS", "number", "5.5ch", "Calls begun since the reset"),
     column("average", "AVG", "number", "7ch", "TOTAL / CALLS"),
     ...(profile.latency.size > 0 || profile.data.gauges ? latencies : []),
@@ -36,6 +41,8 @@ const SORT_VALUES = {
   bar: (row) => row.total,
   self: (row) => row.self,
   selfShare: (row) => row.self,
+  wait: (row) => row.off[0],
+  ready: (row) => row.off[1],
   calls: (row) => row.calls,
   average: (row) => (row.calls > 0 ? row.total / row.calls : null),
   errors: (row) => row.errors,
@@ -48,7 +55,7 @@ const SORT_VALUES = {
 };
 
 // In narrower tables these kinds of columns are left out; the details have them.
-const LEFT_OUT_BELOW = { latency: 840, place: 1160 };
+const LEFT_OUT_BELOW = { latency: 840, waits: 960, place: 1160 };
 
 const fromA = (id) => id === "function" || id === "place";
 

@@ -43,6 +43,7 @@ class Details {
       const here = {
         self: tree.self[selected],
         total: tree.total[selected],
+        off: tree.off.map((column) => column[selected]),
         calls: tree.calls[selected],
         tally: tree.tally[selected],
         open: tree.open[selected],
@@ -123,6 +124,9 @@ class Details {
     const rows = [
       line("total", (row) => exact(row.total, row.estimated & 2)),
       line("self", (row) => exact(row.self, row.estimated & 1)),
+      ...(this.owner.profile.data.wait_columns
+        ? [line("waiting", (row) => this.owner.offCpuText(row.off[0])), line("ready", (row) => this.owner.offCpuText(row.off[1]))]
+        : []),
       line("calls", (row) => whole(row.calls)),
       line("average", (row) => this.owner.average(row.total, row.calls, row.estimated)),
       line("open now", (row) => digits(row.open)),

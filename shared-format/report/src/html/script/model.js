@@ -27,6 +27,8 @@ class Profile {
     for (const [kind, rows] of [["value", data.values], ["gauge", data.gauges]]) {
       (rows || []).forEach((row) => this.tallies.set(row[0], Tally.of(kind, this.tallies.get(row[0]).sum, row)));
     }
+    // Waiting and ready, in nanoseconds: parts of the node's own time, whatever the measure is.
+    this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
   }
 
   // What shares and the order are of from now on: the number of a measure. Only times are estimates.
@@ -81,7 +83,7 @@ class Profile {
   // Calls so short on average that measuring them tells little.
   isDoubtful(total, calls) {
     const { mode, doubtful_below_ns: below } = this.data;
-    const unknown = this.dimension !== "time" || mode === "off" || (mode === "sampled" && total === 0);
+    const unknown = this.by !== 0 || mode === "off" || (mode === "sampled" && total === 0);
     return calls > 0 && !unknown && total < below * calls;
   }
 }
@@ -120,13 +122,15 @@ class Tree {
   }
 
   sum(rowOf) {
-    const { data, self, openings, errors, estimate, tallies } = this.profile;
+    const { data, self, openings, errors, estimate, tallies, offCpu } = this.profile;
     const rows = this.length;
     for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
       this[column] = new Float64Array(rows);
     }
     // What counters, values and gauges show, which have no time; null of all others.
     this.tally = Array.from({ length: rows }, () => NOTHING);
+    // Waiting and ready, with all below.
+    this.off = [new Float64Array(rows), new Float64Array(rows)];
     // 1: the self time is an estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
     const sizes = new Uint32Array(rows + 1);
@@ -140,6 +144,9 @@ class Tree {
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;
       this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
+      (offCpu.get(node) || []).forEach((ns, which) => {
+        this.off[which][row] += ns;
+      });
       sizes[row + 1]++;
     });
     // The nodes of a row stand side by side.
@@ -157,7 +164,9 @@ class Tree {
     this.total.set(this.self);
     for (let row = rows - 1; row >= 0; row--) {
       if (this.parent[row] >= 0) {
-        this.total[this.parent[row]] += this.total[row];
+        for (const column of [this.total, ...this.off]) {
+          column[this.parent[row]] += column[row];
+        }
       }
     }
   }
@@ -268,7 +277,7 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, tally: NOTHING, self: 0, total: 0, open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
@@ -280,6 +289,7 @@ class Tree {
       row.rows.push(entry);
       if (depth[fn] === 0) {
         row.total += this.total[entry];
+        row.off = row.off.map((ns, which) => ns + this.off[which][entry]);
         row.estimated |= this.estimated[entry] & 2;
         row.outermost.push(entry);
       }

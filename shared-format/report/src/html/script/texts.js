@@ -13,6 +13,14 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));
   },
 
+  // A part of a time off the CPU, whatever the measure is; most rows never wait.
+  offCpuText(ns) {
+    if (!this.profile.data.waits || ns === 0) return "-";
+    const per = this.profile.data.per_calls;
+    const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
+    return part === 0n ? "<1ns" : duration(part);
+  },
+
   callsText(calls) {
     const per = this.profile.data.per_calls;
     return per === null ? count(calls) : quotient(calls, per);
@@ -81,6 +89,7 @@ Object.assign(Page.prototype, {
       fn: tree.fn[row],
       total: tree.total[row],
       self: tree.self[row],
+      off: tree.off.map((column) => column[row]),
       calls: tree.calls[row],
       tally: tree.tally[row],
       open: tree.open[row],
@@ -102,6 +111,8 @@ Object.assign(Page.prototype, {
     return {
       share: "-",
       selfShare: "-",
+      wait: "-",
+      ready: "-",
       [sign]: tally.sign,
       [sum]: tally.main((sum) => this.callsText(sum)),
       [least]: tally.least(),
@@ -127,6 +138,8 @@ Object.assign(Page.prototype, {
       total: this.time(row.total, row.estimated & 2),
       self: this.time(row.self, row.estimated & 1),
       selfShare: this.shareText(row.self, row.estimated & 1),
+      wait: this.offCpuText(row.off[0]),
+      ready: this.offCpuText(row.off[1]),
       calls: this.callsText(row.calls),
       average: this.average(row.total, row.calls, row.estimated),
       p50: ticks(latency.quantile(0.5)),

@@ -110,7 +110,10 @@ fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
     };
     let text = text::report(snapshot, &options);
     // Where there is no histogram, neither report has its three columns.
-    let columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
+    let mut columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
+    if snapshot.has_wait_columns() {
+        columns += 2;
+    }
     let mut table = "";
     let mut rows = Vec::new();
     for line in text.lines() {
@@ -246,6 +249,32 @@ fn other_measures_are_those_of_the_text_report() {
         let options = PageOptions {
             by,
             per,
+            ..PageOptions::default()
+        };
+        assert_checks_hold_with(&snapshot, &options);
+    }
+}
+
+#[test]
+fn waiting_and_ready_are_those_of_the_text_report() {
+    let mut snapshot = fixtures::order_sim_with_latencies();
+    snapshot.waits = true;
+    for row in (0..snapshot.nodes.len() as u32).step_by(2) {
+        let ticks = snapshot.nodes.self_ticks[row as usize];
+        snapshot.measures.push_row(Quantity::Waiting, row, ticks / 3);
+        snapshot.measures.push_row(Quantity::Ready, row, ticks / 7);
+    }
+    for (by, per) in [
+        (Measure::Time, None),
+        (Measure::Waiting, None),
+        (Measure::Calls, Some(60)),
+    ] {
+        let options = PageOptions {
+            by,
+            per: per.map(|calls| PerCall {
+                name: "frame".into(),
+                calls,
+            }),
             ..PageOptions::default()
         };
         assert_checks_hold_with(&snapshot, &options);

@@ -3,6 +3,7 @@
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, OpenFrame, ThreadState};
+use tickscope_testkit::orderbook;
 
 use super::*;
 use crate::unit::Unit;
@@ -59,6 +60,15 @@ fn one_thread_alone() {
     };
     let text = report(&fixture::two_threads(), &options);
     assert!(text.contains("match-1\n") && !text.contains("match-0"), "{text}");
+}
+
+#[test]
+fn threads_that_wait_say_in_which_call() {
+    let options = TextOptions {
+        view: View::Threads,
+        ..TextOptions::default()
+    };
+    insta::assert_snapshot!(report(&orderbook::waiting(1_340), &options));
 }
 
 /// A thread that slept inside a scope was "running".

@@ -1,0 +1,161 @@
+//! Looks at threads that have had no event for a while: what they wait in.
+//!
+//! A look asks the kernel, by a file of a few microseconds for each thread, so looks have a budget: of files and of threads
+//! at each look, and of time for all. Threads take turns.
+
+use crate::enabled::capture::tree_reader::is_quiet;
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::platform::waiting_call::{self, Call, Doing};
+use crate::enabled::record::node::Node;
+use crate::enabled::record::registry::Block;
+use crate::enabled::record::tree::{PAUSED, Tree};
+use crate::enabled::record::waits::least_ticks;
+use crate::enabled::record::waits::ticks_per_ns;
+
+/// The shortest time between two looks, in nanoseconds.
+const BETWEEN_NS: u64 = 50_000_000;
+
+/// The time between two looks is at least this many times what the last one cost: 0.1 % of a core.
+const COST_SHARE: u64 = 1000;
+
+/// At most so many threads are looked at in a row.
+pub(crate) const THREADS_MOST: usize = 256;
+
+/// At most so many files are read for them, and for at most so long.
+const FILES_MOST: u32 = 16;
+const FILES_LONGEST_NS: u64 = 200_000;
+
+/// When and where the next look is.
+#[derive(Debug)]
+pub(crate) struct Looks {
+    next_ns: u64,
+    /// The thread looked at last.
+    pub(crate) at: Option<&'static Block>,
+}
+
+/// What one look may still cost.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    files: u32,
+    until_ns: u64,
+}
+
+/// What a thread did at the newest look at it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Looked {
+    /// The tick of the event before.
+    last: u64,
+    /// Its CPU time.
+    cpu_ns: u64,
+    doing: Doing,
+}
+
+/// What a look at a thread has found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// What it does, if it has had no event meanwhile.
+    pub(crate) looked: Option<Looked>,
+    /// The node in which it waits, if that is charged for it, and in which call.
+    pub(crate) waiting: Option<(&'static Node, Call)>,
+}
+
+impl Looks {
+    pub(crate) const fn new() -> Self {
+        Self { next_ns: 0, at: None }
+    }
+
+    /// Returns whether it is time to look.
+    pub(crate) fn is_due(&self) -> bool {
+        os::monotonic_ns() >= self.next_ns
+    }
+
+    /// Notes that a look has cost so much CPU time.
+    pub(crate) fn spent(&mut self, cpu_ns: u64) {
+        let rest = BETWEEN_NS.max(cpu_ns.saturating_mul(COST_SHARE));
+        self.next_ns = os::monotonic_ns().saturating_add(rest);
+    }
+}
+
+impl Budget {
+    pub(crate) fn new() -> Self {
+        Self {
+            files: FILES_MOST,
+            until_ns: os::monotonic_ns().saturating_add(FILES_LONGEST_NS),
+        }
+    }
+
+    /// Takes one file; false if there is none left.
+    fn take(&mut self) -> bool {
+        let is_left = self.files > 0 && os::monotonic_ns() < self.until_ns;
+        self.files = self.files.saturating_sub(1);
+        is_left
+    }
+}
+
+/// Returns whether an event has come within the shortest gap that is looked at.
+fn is_busy(tree: &Tree, now: u64) -> bool {
+    let last = tree.last.load(Ordering::Acquire);
+    let least = ticks_per_ns(os::monotonic_ns()).map_or(u64::MAX, least_ticks);
+    last != PAUSED && now.saturating_sub(last) < least
+}
+
+/// Looks at a thread; `looked` is the look before. `None` is an empty budget.
+pub(crate) fn look(
+    block: &'static Block,
+    looked: Option<Looked>,
+    now: u64,
+    budget: &mut Budget,
+) -> Option<Found> {
+    const NOTHING: Option<Found> = Some(Found {
+        looked: None,
+        waiting: None,
+    });
+    let tree = &block.tree;
+    let tid = block.tid.load(Ordering::Relaxed);
+    let Some(current) = tree.current.get_acquire() else {
+        return NOTHING;
+    };
+    let last = tree.last.load(Ordering::Acquire);
+    if is_busy(tree, now) {
+        return NOTHING;
+    }
+    let Some(cpu_ns) = os::cpu_ns_of(tid) else {
+        return NOTHING;
+    };
+    // A thread cannot leave its call without using its CPU.
+    let same = looked
+        .filter(|looked| looked.last == last && looked.cpu_ns == cpu_ns)
+        .filter(|looked| matches!(looked.doing, Doing::Waiting(_)));
+    let doing = match same {
+        Some(looked) => looked.doing,
+        None if !budget.take() => return None,
+        None => match waiting_call::look(tid) {
+            Some(doing) => doing,
+            None => return NOTHING,
+        },
+    };
+    // SYNC POINT: the look before the mark and the last event, as in `Reader::read_counts`.
+    fence(Ordering::Acquire);
+    if !is_quiet(tree, current, last) {
+        return NOTHING;
+    }
+    let is_charged = !tree.stands_still() && current.site.get().is_some();
+    let waiting = match doing {
+        Doing::Waiting(call) => is_charged.then_some((current, call)),
+        Doing::Running | Doing::Ready => None,
+    };
+    Some(Found {
+        looked: Some(Looked { last, cpu_ns, doing }),
+        waiting,
+    })
+}
+
+/// Returns what a thread does by the newest look at it, or `None` if it has had an event since, and that not just now.
+pub(crate) fn doing(block: &Block, looked: Option<Looked>, now: u64) -> Option<Doing> {
+    let last = block.tree.last.load(Ordering::Acquire);
+    match looked {
+        Some(looked) if looked.last == last => Some(looked.doing),
+        _ => is_busy(&block.tree, now).then_some(Doing::Running),
+    }
+}

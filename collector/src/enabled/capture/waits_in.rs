@@ -1,0 +1,86 @@
+//! How often the thread of each node was found waiting in which call, and the arithmetic of resets for that.
+
+use std::collections::BTreeMap;
+
+use crate::enabled::platform::waiting_call::Call;
+
+/// Samples by node and call. Few nodes have any, so they are no columns.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WaitsIn {
+    counted: BTreeMap<(u32, Call), Epochs>,
+}
+
+/// Samples so far, until the last reset, and until the one before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Epochs {
+    current: u64,
+    base: u64,
+    undo: u64,
+}
+
+impl WaitsIn {
+    /// Counts one sample.
+    pub(crate) fn count(&mut self, node: u32, call: Call) {
+        self.counted.entry((node, call)).or_default().current += 1;
+    }
+
+    /// Returns what a node shows since the reset.
+    pub(crate) fn shown(&self, node: u32) -> impl Iterator<Item = (Call, u64)> {
+        let of_node = self.counted.range((node, Call::FIRST)..=(node, Call::LAST));
+        of_node
+            .map(|(&(_, call), epochs)| (call, epochs.current - epochs.base))
+            .filter(|&(_, samples)| samples > 0)
+    }
+
+    pub(crate) fn reset(&mut self) {
+        for epochs in self.counted.values_mut() {
+            epochs.undo = epochs.base;
+            epochs.base = epochs.current;
+        }
+    }
+
+    pub(crate) fn undo(&mut self) {
+        for epochs in self.counted.values_mut() {
+            epochs.base = std::mem::take(&mut epochs.undo);
+        }
+    }
+
+    /// Adds the samples of a node of another thread to a node.
+    pub(crate) fn absorb(&mut self, node: u32, other: &Self, from: u32) {
+        for (&(_, call), more) in other.counted.range((from, Call::FIRST)..=(from, Call::LAST)) {
+            let sum = self.counted.entry((node, call)).or_default();
+            sum.current += more.current;
+            sum.base += more.base;
+            sum.undo += more.undo;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reset_shows_nothing_an_undo_all_again_and_folded_threads_add_up() {
+        let (one, other) = (Call::FIRST, Call::LAST);
+        let shown = |waits: &WaitsIn, node| waits.shown(node).collect::<Vec<_>>();
+        let mut waits = WaitsIn::default();
+        for (node, call) in [(1, one), (2, other), (1, other), (1, one)] {
+            waits.count(node, call);
+        }
+        assert_eq!(shown(&waits, 1), [(one, 2), (other, 1)]);
+        assert_eq!(shown(&waits, 2), [(other, 1)]);
+        assert_eq!(shown(&waits, 3), []);
+        waits.reset();
+        assert_eq!(shown(&waits, 1), []);
+        waits.count(1, other);
+        let mut folded = WaitsIn::default();
+        folded.absorb(7, &waits, 1);
+        folded.absorb(7, &waits, 2);
+        assert_eq!(shown(&folded, 7), [(other, 1)]);
+        folded.undo();
+        assert_eq!(shown(&folded, 7), [(one, 2), (other, 3)]);
+        waits.undo();
+        assert_eq!(shown(&waits, 1), [(one, 2), (other, 2)]);
+    }
+}

@@ -1,0 +1,212 @@
+//! What threads wait in: samples of the system calls of threads that have had no event for a while.
+
+use std::collections::BTreeSet;
+use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use crate::support::{
+    Isolated, check, complain, isolated, quick, test_name, threads_named, wait_for, wait_until,
+};
+use tickscope::{Builder, Snapshot};
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::Now;
+
+/// The calls that rows of a name were found waiting in, and how often in all.
+fn found<'a>(snapshot: &'a Snapshot, name: &str) -> (BTreeSet<&'a str>, u64) {
+    let samples = snapshot.waits_in.samples();
+    let of_name = samples.filter(|&(row, ..)| snapshot.site_of(NodeId(row)).name == name);
+    of_name.fold((BTreeSet::new(), 0), |(mut calls, sum), (_, call, count)| {
+        calls.insert(call);
+        (calls, sum + count)
+    })
+}
+
+fn now<'a>(snapshot: &'a Snapshot, thread: &str) -> Option<Now<'a>> {
+    let thread = threads_named(snapshot, thread).next()?;
+    snapshot.waits_in.now_of(thread.0)
+}
+
+/// The only call that a row was found in. Some systems do not tell which one it is.
+fn assert_in(snapshot: &Snapshot, name: &str, thread: &str, call: &str) {
+    let (calls, _) = found(snapshot, name);
+    if calls == BTreeSet::from(["unknown call"]) {
+        return complain("this system does not tell what threads wait in");
+    }
+    assert_eq!(calls, BTreeSet::from([call]), "{name}");
+    assert_eq!(now(snapshot, thread), Some(Now::In(call)), "{thread}");
+}
+
+fn threads_are_found_in_the_calls_they_wait_in() {
+    isolated!(|| {
+        let _session = quick("waits");
+        static END: AtomicBool = AtomicBool::new(false);
+        let spawn = |name: &str, body: Box<dyn FnOnce() + Send>| {
+            let thread = std::thread::Builder::new().name(name.into());
+            thread.spawn(body).unwrap()
+        };
+        let (release, locked) = mpsc::channel::<()>();
+        let (mut input, output) = std::io::pipe().unwrap();
+        let threads = [
+            spawn(
+                "asleep",
+                Box::new(|| {
+                    tickscope::time!(
+                        "nap",
+                        while !END.load(Ordering::Relaxed) {
+                            std::thread::sleep(Duration::from_millis(200))
+                        }
+                    );
+                }),
+            ),
+            spawn(
+                "locked",
+                Box::new(move || {
+                    tickscope::time!("lock", _ = locked.recv());
+                }),
+            ),
+            spawn(
+                "reading",
+                Box::new(move || {
+                    tickscope::time!("outer", tickscope::time!("input", _ = input.read(&mut [0])));
+                }),
+            ),
+            spawn(
+                "busy",
+                Box::new(|| {
+                    tickscope::time!(
+                        "busy",
+                        while !END.load(Ordering::Relaxed) {
+                            std::hint::spin_loop();
+                        }
+                    );
+                }),
+            ),
+            spawn(
+                "paused",
+                Box::new(|| {
+                    tickscope::time!("paused", {
+                        let _pause = tickscope::pause();
+                        while !END.load(Ordering::Relaxed) {
+                            std::thread::sleep(Duration::from_millis(20));
+                        }
+                    });
+                }),
+            ),
+        ];
+        let snapshot = wait_for("some samples of each", || {
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            let all = ["nap", "lock", "input"]
+                .iter()
+                .all(|name| found(&snapshot, name).1 >= 3);
+            (all && now(&snapshot, "paused").is_some()).then_some(snapshot)
+        });
+        assert_in(&snapshot, "nap", "asleep", "clock_nanosleep");
+        assert_in(&snapshot, "lock", "locked", "futex");
+        assert_in(&snapshot, "input", "reading", "read (pipe)");
+        for none in ["outer", "busy", "paused"] {
+            assert_eq!(found(&snapshot, none).1, 0, "{none}");
+        }
+        wait_until("the busy one to have a CPU, or to want one", || {
+            let snapshot = tickscope::snapshot();
+            let now = now(&snapshot, "busy");
+            assert!(!matches!(now, Some(Now::In(_))), "{now:?}");
+            now == Some(Now::Running)
+        });
+
+        let before = found(&snapshot, "lock").1;
+        tickscope::reset();
+        let after = tickscope::snapshot();
+        check(&after);
+        assert!(found(&after, "lock").1 < before, "a reset begins anew");
+        drop((release, output));
+        END.store(true, Ordering::Relaxed);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let kept = found(&after, "input").1;
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert!(
+            found(&snapshot, "input").1 >= kept,
+            "those that have ended keep theirs"
+        );
+        assert_eq!(now(&snapshot, "reading"), None);
+    });
+}
+
+fn where_waits_are_off_nobody_looks() {
+    for (name, value) in [("TICKSCOPE_WAITS", "off"), ("TICKSCOPE_MODE", "sampled")] {
+        let done = Isolated::new(test_name!()).env(name, value).run(|| {
+            let session = Builder::new("off")
+                .interval(Duration::from_millis(10))
+                .try_start()
+                .unwrap();
+            tickscope::time!("nap", std::thread::sleep(Duration::from_millis(500)));
+            drop(session);
+            assert!(tickscope::snapshot().waits_in.is_empty());
+        });
+        assert!(done.status.success(), "{name}: {}", done.stderr);
+    }
+}
+
+/// A file of the collector must not get the number that the program wants next.
+fn while_a_standard_descriptor_is_closed_nobody_looks() {
+    isolated!(|| {
+        let session = quick("closed");
+        // SAFETY: this process reads nothing.
+        assert_eq!(unsafe { libc::close(0) }, 0);
+        tickscope::time!("nap", std::thread::sleep(Duration::from_millis(500)));
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(found(&snapshot, "nap").1, 0);
+        // SAFETY: the path is zero-terminated.
+        let null = unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY) };
+        assert_eq!(null, 0, "the number is still free");
+        tickscope::time!(
+            "nap",
+            wait_until("looks", || found(&tickscope::snapshot(), "nap").1 > 0)
+        );
+        drop(session);
+    });
+}
+
+/// Each look has a budget, and threads take turns.
+fn of_many_threads_each_is_looked_at() {
+    const THREADS: usize = 300;
+    isolated!(|| {
+        let _session = quick("many");
+        let (send, receive) = mpsc::channel::<()>();
+        let receive = std::sync::Arc::new(std::sync::Mutex::new(receive));
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| {
+                let receive = std::sync::Arc::clone(&receive);
+                let thread = std::thread::Builder::new().stack_size(64 << 10);
+                thread
+                    .spawn(move || tickscope::time!("wait", _ = receive.lock().unwrap().recv()))
+                    .unwrap()
+            })
+            .collect();
+        wait_until("all to be known", || {
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            let waiting = snapshot
+                .waits_in
+                .now()
+                .filter(|(_, now)| matches!(now, Now::In(_)));
+            waiting.count() == THREADS
+        });
+        drop(send);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert!(found(&snapshot, "wait").1 >= THREADS as u64);
+    });
+}
+
+crate::support::tests![
+    threads_are_found_in_the_calls_they_wait_in,
+    where_waits_are_off_nobody_looks,
+    while_a_standard_descriptor_is_closed_nobody_looks,
+    of_many_threads_each_is_looked_at,
+];

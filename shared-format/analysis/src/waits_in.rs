@@ -1,0 +1,89 @@
+//! What nodes wait in: samples by call, and their shares.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::NodeId;
+
+/// A system call, and how often threads were found waiting in it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallSamples {
+    /// The name of the call.
+    pub call: String,
+    /// How often.
+    pub samples: u64,
+    /// The same as a share of all samples, 0 to 1.
+    pub share: f64,
+}
+
+/// Returns what some nodes wait in themselves, the call with the most samples first.
+pub fn in_nodes(snapshot: &Snapshot, is_chosen: impl Fn(NodeId) -> bool) -> Vec<CallSamples> {
+    let samples = snapshot.waits_in.samples();
+    let chosen = samples.filter(|&(row, ..)| is_chosen(NodeId(row)));
+    shares(chosen.map(|(_, call, samples)| (call, samples)))
+}
+
+/// Returns what one node waits in itself.
+pub fn in_node(snapshot: &Snapshot, node: NodeId) -> Vec<CallSamples> {
+    shares(snapshot.waits_in.of_row(node.0))
+}
+
+fn shares<'a, I: Iterator<Item = (&'a str, u64)>>(samples: I) -> Vec<CallSamples> {
+    let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
+    for (call, samples) in samples {
+        *sums.entry(call).or_default() += samples;
+    }
+    let all: u64 = sums.values().sum();
+    let mut calls: Vec<CallSamples> = sums
+        .into_iter()
+        .map(|(call, samples)| CallSamples {
+            call: call.into(),
+            samples,
+            share: samples as f64 / all as f64,
+        })
+        .collect();
+    calls.sort_by_key(|call| Reverse(call.samples));
+    calls
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::transform;
+
+    fn told(calls: &[CallSamples]) -> Vec<(&str, u64)> {
+        calls
+            .iter()
+            .map(|call| (call.call.as_str(), call.samples))
+            .collect()
+    }
+
+    #[test]
+    fn samples_of_merged_rows_add_up_and_shares_are_of_all() {
+        let snapshot = fixture::waiting();
+        let own = in_node(&snapshot, NodeId(1));
+        assert_eq!(told(&own), [("futex", 71), ("fsync", 20), ("read", 9)]);
+        assert_eq!((own[0].share, own[2].share), (0.71, 0.09));
+        let all = in_nodes(&snapshot, |_| true);
+        assert_eq!(told(&all), [("futex", 83), ("fsync", 20), ("read", 9)]);
+        assert_eq!(in_node(&snapshot, NodeId(0)), []);
+    }
+
+    #[test]
+    fn rows_of_a_tree_from_the_bottom_up_have_what_their_calls_have() {
+        let snapshot = fixture::waiting();
+        let tree = CallTree::build(&snapshot, |_| true);
+        let turned = transform::bottom_up(&tree, usize::MAX, |_| true).tree;
+        let all: u64 = turned
+            .top()
+            .iter()
+            .flat_map(|&row| in_nodes(&snapshot, turned.nodes_of([row])))
+            .map(|call| call.samples)
+            .sum();
+        assert_eq!(all, 112);
+    }
+}

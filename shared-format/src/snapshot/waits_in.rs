@@ -1,0 +1,289 @@
+//! What threads wait in: looks at threads off their CPU, counted by row and call, and what each thread does now.
+
+use std::collections::BTreeMap;
+
+use crate::ids::NO_PARENT;
+
+/// The longest name of a call, in bytes.
+pub(crate) const NAME_MAX: usize = 64;
+
+/// What a thread does at the newest look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Now<'a> {
+    /// It has a CPU.
+    Running,
+    /// It could run, and has no CPU.
+    Ready,
+    /// It waits in this call.
+    In(&'a str),
+}
+
+/// How often threads were found waiting in a call, by row. A program looks at its threads now and then, so these are
+/// samples: their shares are those of the waiting time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitsIn {
+    /// The names of calls in rising order, each of them once.
+    pub(crate) names: Vec<String>,
+    /// Row, number of the name, and samples, in rising order.
+    pub(crate) samples: Vec<(u32, u32, u64)>,
+    /// Thread and what it does, in rising order: [`RUNNING`], [`READY`], or the number of a name above both.
+    pub(crate) now: Vec<(u32, u32)>,
+}
+
+const RUNNING: u32 = 0;
+const READY: u32 = 1;
+
+/// The code of the first name.
+const FIRST_NAME: u32 = 2;
+
+impl<'a> Now<'a> {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Ready => "ready",
+            Self::In(_) => "waiting",
+        }
+    }
+
+    /// Returns the call that it waits in.
+    pub fn call(self) -> Option<&'a str> {
+        match self {
+            Self::Running | Self::Ready => None,
+            Self::In(call) => Some(call),
+        }
+    }
+}
+
+impl WaitsIn {
+    /// Puts samples (row, call, how many) and what threads do (thread, what) in order. Samples of one row in one call are added
+    /// up, and none are left out.
+    pub fn new<'a>(
+        samples: impl IntoIterator<Item = (u32, &'a str, u64)>,
+        now: impl IntoIterator<Item = (u32, Now<'a>)>,
+    ) -> Self {
+        let mut sums: BTreeMap<(u32, &str), u64> = BTreeMap::new();
+        for (row, call, count) in samples.into_iter().filter(|&(.., count)| count > 0) {
+            let sum = sums.entry((row, call)).or_default();
+            *sum = sum.saturating_add(count);
+        }
+        let now: BTreeMap<u32, Now<'_>> = now.into_iter().collect();
+        let waiting = now.values().filter_map(|now| match now {
+            Now::In(call) => Some(*call),
+            Now::Running | Now::Ready => None,
+        });
+        let mut numbers: BTreeMap<&str, u32> = sums
+            .keys()
+            .map(|&(_, call)| call)
+            .chain(waiting)
+            .map(|call| (call, 0))
+            .collect();
+        for (next, number) in (0..).zip(numbers.values_mut()) {
+            *number = next;
+        }
+        let code = |now: Now<'_>| match now {
+            Now::Running => RUNNING,
+            Now::Ready => READY,
+            Now::In(call) => FIRST_NAME + numbers[call],
+        };
+        Self {
+            samples: sums
+                .iter()
+                .map(|(&(row, call), &sum)| (row, numbers[call], sum))
+                .collect(),
+            now: now.iter().map(|(&thread, &now)| (thread, code(now))).collect(),
+            names: numbers.keys().map(|&call| call.into()).collect(),
+        }
+    }
+
+    /// Returns whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.samples.is_empty() && self.now.is_empty()
+    }
+
+    /// Returns all samples: the row, the call and how many, in the order of the rows.
+    pub fn samples(&self) -> impl Iterator<Item = (u32, &str, u64)> {
+        let name = |number: u32| self.names[number as usize].as_str();
+        self.samples
+            .iter()
+            .map(move |&(row, call, count)| (row, name(call), count))
+    }
+
+    /// Returns the samples of one row itself: the call and how many.
+    pub fn of_row(&self, row: u32) -> impl Iterator<Item = (&str, u64)> {
+        let first = self.samples.partition_point(|&(other, ..)| other < row);
+        self.samples[first..]
+            .iter()
+            .take_while(move |&&(other, ..)| other == row)
+            .map(|&(_, call, count)| (self.names[call as usize].as_str(), count))
+    }
+
+    /// Returns what threads do, as far as it is known, in the order of the threads.
+    pub fn now(&self) -> impl Iterator<Item = (u32, Now<'_>)> {
+        self.now
+            .iter()
+            .map(|&(thread, code)| (thread, self.meaning(code)))
+    }
+
+    /// Returns what one thread does, or none if that is not known.
+    pub fn now_of(&self, thread: u32) -> Option<Now<'_>> {
+        let at = self
+            .now
+            .binary_search_by_key(&thread, |&(thread, _)| thread)
+            .ok()?;
+        Some(self.meaning(self.now[at].1))
+    }
+
+    fn meaning(&self, code: u32) -> Now<'_> {
+        match code {
+            RUNNING => Now::Running,
+            READY => Now::Ready,
+            name => Now::In(&self.names[(name - FIRST_NAME) as usize]),
+        }
+    }
+
+    /// Returns the same in other places: `rows` and `threads` say by index where each row and thread goes, and
+    /// [`NO_PARENT`] leaves it out.
+    ///
+    /// # Panics
+    /// If a list has no entry for an index.
+    #[must_use]
+    pub fn moved(&self, rows: &[u32], threads: &[u32]) -> Self {
+        let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&at| at != NO_PARENT);
+        Self::new(
+            self.samples()
+                .filter_map(|(row, call, count)| Some((place(rows, row)?, call, count))),
+            self.now()
+                .filter_map(|(thread, now)| Some((place(threads, thread)?, now))),
+        )
+    }
+
+    /// Adds the samples of another; what threads do stays.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self::new(self.samples().chain(other.samples()), self.now())
+    }
+
+    /// Lowers samples, the last ones first, so that they add up to at most `most`.
+    pub fn hold(&mut self, mut most: u64) {
+        for (.., count) in &mut self.samples {
+            *count = (*count).min(most);
+            most -= *count;
+        }
+        self.samples.retain(|&(.., count)| count > 0);
+    }
+
+    /// Returns what is wrong with it in a snapshot of so many rows and threads, if anything.
+    pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
+        let is_word = |name: &String| {
+            let bytes = name.as_bytes();
+            (1..=NAME_MAX).contains(&bytes.len()) && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
+        };
+        let names = self.names.len();
+        if !self.names.is_sorted_by(|a, b| a < b) || !self.names.iter().all(is_word) {
+            return Some("names out of order, or that are no words");
+        }
+        let sample_fits = |&(row, call, count): &(u32, u32, u64)| {
+            (row as usize) < rows && (call as usize) < names && count > 0
+        };
+        if !self.samples.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) || !self.samples.iter().all(sample_fits)
+        {
+            return Some("samples out of order, out of range or 0");
+        }
+        let mut counts = self.samples.iter().map(|&(.., count)| count);
+        if counts.try_fold(0u64, u64::checked_add).is_none() {
+            return Some("a sum beyond 64 bits");
+        }
+        let now_fits =
+            |&(thread, code): &(u32, u32)| (thread as usize) < threads && (code as usize) < names + 2;
+        if !self.now.is_sorted_by(|a, b| a.0 < b.0) || !self.now.iter().all(now_fits) {
+            return Some("threads out of order or out of range");
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> WaitsIn {
+        WaitsIn::new(
+            [
+                (7, "read", 1),
+                (2, "futex", 3),
+                (7, "fsync", 4),
+                (2, "futex", 2),
+                (3, "poll", 0),
+            ],
+            [(1, Now::Ready), (0, Now::In("accept4")), (4, Now::Running)],
+        )
+    }
+
+    #[test]
+    fn samples_are_in_order_and_each_name_is_there_once() {
+        let some = some();
+        assert_eq!(some.names, ["accept4", "fsync", "futex", "read"]);
+        let all: Vec<_> = some.samples().collect();
+        assert_eq!(all, [(2, "futex", 5), (7, "fsync", 4), (7, "read", 1)]);
+        let of_row: Vec<_> = some.of_row(7).collect();
+        assert_eq!(of_row, [("fsync", 4), ("read", 1)]);
+        assert_eq!(some.of_row(3).count(), 0);
+        assert_eq!(
+            [0, 1, 2, 4].map(|thread| some.now_of(thread)),
+            [
+                Some(Now::In("accept4")),
+                Some(Now::Ready),
+                None,
+                Some(Now::Running),
+            ]
+        );
+        assert_eq!(some.fault(8, 5), None);
+    }
+
+    #[test]
+    fn what_comes_to_one_place_is_added_up_and_unused_names_go() {
+        let mut rows = vec![NO_PARENT; 8];
+        (rows[2], rows[7]) = (1, 1);
+        let moved = some().moved(&rows, &[3, NO_PARENT, 0, 0, 0]);
+        let twice = moved.plus(&moved);
+        let all: Vec<_> = twice.samples().collect();
+        assert_eq!(all, [(1, "fsync", 8), (1, "futex", 10), (1, "read", 2)]);
+        assert_eq!(
+            twice.now().collect::<Vec<_>>(),
+            [(0, Now::Running), (3, Now::In("accept4"))]
+        );
+        rows.fill(NO_PARENT);
+        assert_eq!(some().moved(&rows, &[NO_PARENT; 5]), WaitsIn::default());
+    }
+
+    #[test]
+    fn what_no_program_writes_is_refused() {
+        type Craft = fn(&mut WaitsIn);
+        let crafts: [Craft; 12] = [
+            |s| s.names.swap(0, 1),
+            |s| s.names[3] = "read\x1b[2J".into(),
+            |s| s.names[3] = "r".repeat(NAME_MAX + 1),
+            |s| s.names[0].clear(),
+            |s| s.samples.swap(0, 1),
+            |s| s.samples[1] = s.samples[0],
+            |s| s.samples[2].0 = 8,
+            |s| s.samples[2].1 = 4,
+            |s| s.samples[2].2 = 0,
+            |s| s.samples[2].2 = u64::MAX,
+            |s| s.now[2].0 = 5,
+            |s| s.now[2].1 = 6,
+        ];
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut crafted = some();
+            craft(&mut crafted);
+            assert!(crafted.fault(8, 5).is_some(), "{index}");
+        }
+        let mut held = some();
+        held.hold(6);
+        assert_eq!(
+            held.samples().collect::<Vec<_>>(),
+            [(2, "futex", 5), (7, "fsync", 1)]
+        );
+    }
+}
