@@ -20,9 +20,9 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Lifetime, Losses,
-    Measures, Measuring, Mode, NodeErrors, OpenFrame, Process, Quantity, Rule, Site, Snapshot, Thread,
-    ThreadState,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Extremes, GaugeRow,
+    Level, Lifetime, Losses, Measures, Measuring, Mode, NodeErrors, Now, OpenFrame, Process, Quantity, Rule,
+    Site, Snapshot, Thread, ThreadState, ValueRow, WaitsIn,
 };
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_report::html::{self, PageOptions};
@@ -32,6 +32,7 @@ fn snapshot_of(version: &str) -> Snapshot {
     let mut s = snapshot();
     match version {
         "1.1" => {
+            without_what_1_4_brought(&mut s);
             s.measures = Measures::default();
             s.waits = false;
         }
@@ -39,16 +40,25 @@ fn snapshot_of(version: &str) -> Snapshot {
             for quantity in [Quantity::Waiting, Quantity::Ready, Quantity::UnplacedWaiting] {
                 s.measures.set(quantity, Column::default());
             }
-            without_locks_and_live_bytes(&mut s);
+            without_what_1_4_brought(&mut s);
             s.waits = false;
         }
-        "1.3" => without_locks_and_live_bytes(&mut s),
+        "1.3" => without_what_1_4_brought(&mut s),
         _ => {}
     }
     s
 }
 
-fn without_locks_and_live_bytes(s: &mut Snapshot) {
+fn without_what_1_4_brought(s: &mut Snapshot) {
+    s.nodes.parent.truncate(3);
+    s.nodes.site.truncate(3);
+    s.nodes.calls.truncate(3);
+    s.nodes.self_ticks.truncate(3);
+    s.threads[0].rows = 3;
+    s.counts.truncate(1);
+    s.value_rows.clear();
+    s.gauge_rows.clear();
+    s.waits_in = WaitsIn::default();
     for quantity in [
         Quantity::MadeOthersWait,
         Quantity::LiveBytes,
@@ -130,16 +140,46 @@ fn snapshot() -> Snapshot {
             self_error: 40,
             total_error: 50,
         }],
-        counts: vec![Count {
+        counts: vec![
+            Count {
+                node: NodeId(2),
+                sum: 77,
+            },
+            Count {
+                node: NodeId(3),
+                sum: 0,
+            },
+        ],
+        value_rows: vec![ValueRow {
             node: NodeId(2),
-            sum: 77,
+            range: Some(Extremes {
+                min: 1,
+                max: 9,
+                min_exact: true,
+                max_exact: false,
+            }),
         }],
+        gauge_rows: vec![GaugeRow {
+            node: NodeId(3),
+            level: Some(Level {
+                last: -4,
+                set_tick: 12_000_000_001,
+                range: Extremes {
+                    min: -7,
+                    max: 12,
+                    min_exact: false,
+                    max_exact: true,
+                },
+            }),
+        }],
+        waits_in: WaitsIn::new([(1, "futex", 71), (1, "read (pipe)", 9)], [(0, Now::In("futex"))]),
         waits: true,
         ..Snapshot::default()
     };
     let top = s.nodes.push(None, SiteId(0), 10, 500_000);
     s.nodes.push(Some(top), SiteId(1), 20, 250_000);
     s.nodes.push(Some(top), SiteId(2), 30, 0);
+    s.nodes.push(Some(top), SiteId(1), 40, 0);
     let mut histogram = Histogram::default();
     [1_000, 2_000, 40_000]
         .into_iter()
@@ -153,7 +193,7 @@ fn snapshot() -> Snapshot {
         cpu_ns: Some(3_000_000),
         outside_ticks: 1_000,
         first_row: 0,
-        rows: 3,
+        rows: 4,
         open: vec![OpenFrame {
             node: NodeId(0),
             began_tick: 12_000_000_000,
