@@ -22,7 +22,7 @@ use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
-use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
 use crate::enabled::platform::os;
@@ -293,10 +293,12 @@ impl CollectorState {
                 &mut snapshot,
                 &mut waits_in,
                 facts,
-                &thread.reader.rows,
-                &thread.baseline,
-                &reading.open,
-                &live.of_tree(&block.tree),
+                ThreadTree {
+                    rows: &thread.reader.rows,
+                    baseline: &thread.baseline,
+                    open: &reading.open,
+                    live: &live.of_tree(&block.tree),
+                },
                 &epoch,
             );
             thread.baseline.hand(handed);

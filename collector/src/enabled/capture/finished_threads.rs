@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
-use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
 use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Live;
 use crate::enabled::record::site::{Site, SiteKind};
@@ -143,10 +143,12 @@ impl FinishedThreads {
                     snapshot,
                     waits_in,
                     facts,
-                    &threads.rows,
-                    &threads.baseline,
-                    &[],
-                    &live,
+                    ThreadTree {
+                        rows: &threads.rows,
+                        baseline: &threads.baseline,
+                        open: &[],
+                        live: &live,
+                    },
                     epoch,
                 );
                 threads.baseline.hand(handed);

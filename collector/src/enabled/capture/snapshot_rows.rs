@@ -11,19 +11,32 @@ use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
+/// What is known of a thread's tree.
+#[derive(Clone, Copy)]
+pub(crate) struct ThreadTree<'a> {
+    pub(crate) rows: &'a [Row],
+    pub(crate) baseline: &'a Baseline,
+    /// The open calls: row and tick of their beginning, outermost first.
+    pub(crate) open: &'a [(u32, u64)],
+    /// What is live of each row, in rising order.
+    pub(crate) live: &'a [(u32, Sampled)],
+}
+
 /// Appends the rows of a thread that have something to show; what they wait in goes to `waits_in`, by row. Returns the ticks
-/// that were charged outside of all rows but belong to calls that were not timed. `live` is what is live of each row, in
-/// rising order.
+/// that were charged outside of all rows but belong to calls that were not timed.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
     thread: Thread,
-    rows: &[Row],
-    baseline: &Baseline,
-    open: &[(u32, u64)],
-    live: &[(u32, Sampled)],
+    tree: ThreadTree<'_>,
     epoch: &Epoch,
 ) -> u64 {
+    let ThreadTree {
+        rows,
+        baseline,
+        open,
+        live,
+    } = tree;
     let estimated = match epoch.mode.traits().timing {
         Timing::SomeCalls => estimate::adaptive(rows, baseline, epoch),
         Timing::Samples => estimate::sampled(rows, baseline, epoch.period_ticks),
