@@ -26,7 +26,7 @@ use crate::ids::NO_PARENT;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureInfo, ClockInfo, Count, Estimate, Lifetime, Measuring, NodeErrors, Nodes, Process, Sites,
-    Snapshot, Thread,
+    Snapshot, TaskPath, Tasks, Thread,
 };
 
 pub(crate) use self::section::section_at;
@@ -46,6 +46,8 @@ const COUNTS: u64 = 12;
 const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
 const WAITS: u64 = 15;
+const ASYNC_LATENCIES: u64 = 17;
+const TASKS: u64 = 21;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -66,12 +68,43 @@ struct LatenciesOut<'a>(&'a [u32], &'a [u32], &'a [u8]);
 #[derive(Decode)]
 struct LatenciesIn(Vec<u32>, Vec<u32>, Vec<u8>);
 
+#[derive(Encode)]
+struct TasksOut<'a>(&'a [TaskPath], LatenciesOut<'a>, u64);
+
+#[derive(Decode)]
+struct TasksIn(Vec<TaskPath>, LatenciesIn, u64);
+
+/// What only records of the fine ring have.
+struct Fine<'a> {
+    latencies: &'a Latencies,
+    async_latencies: &'a Latencies,
+    tasks: &'a Tasks,
+}
+
+impl<'a> LatenciesOut<'a> {
+    fn new(Latencies { row, end, packed }: &'a Latencies) -> Self {
+        Self(row, end, packed)
+    }
+}
+
+impl LatenciesIn {
+    fn latencies(self) -> Latencies {
+        let Self(row, end, packed) = self;
+        Latencies { row, end, packed }
+    }
+}
+
 /// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if a section exceeds what a reader accepts.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_around(snapshot, &snapshot.latencies, out, |out| {
+    let fine = Fine {
+        latencies: &snapshot.latencies,
+        async_latencies: &snapshot.async_latencies,
+        tasks: &snapshot.tasks,
+    };
+    encode_around(snapshot, Some(fine), out, |out| {
         let nodes = &snapshot.nodes;
         section(out, SITES, &snapshot.sites)?;
         section(
@@ -87,7 +120,7 @@ pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError>
 /// # Errors
 /// As [`encode`].
 pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_around(snapshot, &Latencies::default(), out, |out| {
+    encode_around(snapshot, None, out, |out| {
         let (sites, nodes) = (
             small::SitesOut::new(&snapshot.sites),
             small::NodesOut::new(&snapshot.nodes),
@@ -100,7 +133,7 @@ pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), Format
 /// Appends everything, sites and nodes in the form that `columns` gives them.
 fn encode_around(
     snapshot: &Snapshot,
-    latencies: &Latencies,
+    fine: Option<Fine<'_>>,
     out: &mut Vec<u8>,
     columns: impl FnOnce(&mut Vec<u8>) -> Result<(), FormatError>,
 ) -> Result<(), FormatError> {
@@ -115,6 +148,8 @@ fn encode_around(
         errors,
         measuring,
         latencies: _,
+        async_latencies: _,
+        tasks: _,
         estimates,
         counts,
         measures,
@@ -130,9 +165,19 @@ fn encode_around(
         section(out, ERRORS, errors)?;
     }
     section(out, MEASURING, measuring)?;
-    if !latencies.row.is_empty() {
-        let Latencies { row, end, packed } = latencies;
-        section(out, LATENCIES, &LatenciesOut(row, end, packed))?;
+    if let Some(fine) = fine {
+        for (id, latencies) in [
+            (LATENCIES, fine.latencies),
+            (ASYNC_LATENCIES, fine.async_latencies),
+        ] {
+            if !latencies.row.is_empty() {
+                section(out, id, &LatenciesOut::new(latencies))?;
+            }
+        }
+        if !fine.tasks.is_empty() {
+            let Tasks { paths, ages, beyond } = fine.tasks;
+            section(out, TASKS, &TasksOut(paths, LatenciesOut::new(ages), *beyond))?;
+        }
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
@@ -218,9 +263,15 @@ fn decode_with(
             }
             ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
             MEASURING => snapshot.measuring = read::<Measuring>(body, body_at)?,
-            LATENCIES => {
-                let LatenciesIn(row, end, packed) = read(body, body_at)?;
-                snapshot.latencies = Latencies { row, end, packed };
+            LATENCIES => snapshot.latencies = read::<LatenciesIn>(body, body_at)?.latencies(),
+            ASYNC_LATENCIES => snapshot.async_latencies = read::<LatenciesIn>(body, body_at)?.latencies(),
+            TASKS => {
+                let TasksIn(paths, ages, beyond) = read(body, body_at)?;
+                snapshot.tasks = Tasks {
+                    paths,
+                    ages: ages.latencies(),
+                    beyond,
+                };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
@@ -393,6 +444,8 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         );
     }
     check_latencies(&s.latencies, rows)?;
+    check_latencies(&s.async_latencies, rows)?;
+    check_tasks(s)?;
     let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
     let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
@@ -495,6 +548,50 @@ fn check_measures(s: &Snapshot) -> Result<(), FormatError> {
         });
     }
     Ok(())
+}
+
+/// Checks that paths stand behind their parents, name sites, and have sums of 64 bits.
+fn check_tasks(s: &Snapshot) -> Result<(), FormatError> {
+    let Tasks { paths, ages, beyond } = &s.tasks;
+    let damaged = |offset: usize, found: String, wanted: String| {
+        Err(FormatError::Damaged {
+            what: "futures in flight",
+            offset: offset as u64,
+            found,
+            wanted,
+        })
+    };
+    for (index, path) in paths.iter().enumerate() {
+        if path.parent != NO_PARENT && path.parent as usize >= index {
+            return damaged(
+                index,
+                format!("parent {}", path.parent),
+                format!("below {index} or none"),
+            );
+        }
+        if path.site.0 as usize >= s.sites.len() {
+            return damaged(
+                index,
+                format!("site {}", path.site.0),
+                format!("below {}", s.sites.len()),
+            );
+        }
+        if path.innermost > path.in_flight || path.polled > path.in_flight {
+            return damaged(
+                index,
+                "a part above the whole".into(),
+                "at most all in flight".into(),
+            );
+        }
+    }
+    if sum(paths.iter().map(|path| path.in_flight).chain([*beyond])).is_none() {
+        return damaged(
+            0,
+            "a sum beyond 64 bits".into(),
+            "a sum of at most 64 bits".into(),
+        );
+    }
+    check_latencies(ages, paths.len())
 }
 
 fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {

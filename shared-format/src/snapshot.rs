@@ -8,6 +8,7 @@ mod losses;
 mod measures;
 mod mode;
 mod sites;
+mod tasks;
 
 use bincode::{Decode, Encode};
 
@@ -18,6 +19,7 @@ pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, Measures, Quantity};
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
+pub use self::tasks::{TaskPath, Tasks};
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,6 +44,10 @@ pub struct Snapshot {
     pub measuring: Measuring,
     /// How long finished calls took; empty if histograms are off.
     pub latencies: Latencies,
+    /// How long finished calls of futures took from their first poll on; [`latencies`](Self::latencies) has their polls.
+    pub async_latencies: Latencies,
+    /// The futures in flight.
+    pub tasks: Tasks,
     /// The rows whose times are estimates, in row order.
     pub estimates: Vec<Estimate>,
     /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is

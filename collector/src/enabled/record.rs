@@ -4,6 +4,7 @@
 pub(crate) mod arena;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
+pub(crate) mod in_flight;
 pub(crate) mod latency;
 pub(crate) mod measures;
 pub(crate) mod mode_switch;

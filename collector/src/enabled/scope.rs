@@ -38,6 +38,14 @@ impl fmt::Debug for Scope {
     }
 }
 
+impl Scope {
+    /// Returns the node that is open, if the scope counts.
+    #[inline(always)]
+    pub(crate) fn node(&self) -> Option<&'static Node> {
+        self.node
+    }
+}
+
 /// Opens a scope at a site.
 // A debug build compiles inlined code with the program, without optimisation. As a call it is compiled with this crate,
 // so a program that optimises this crate alone has cheap scopes in its debug build as well.
@@ -132,6 +140,13 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
         Path::Off => return None,
     }
     Some(child)
+}
+
+/// Returns the node of a site where the calling thread is, whether the site is enabled or not.
+pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
+    let current = tree.current.get()?;
+    tree.known_child(current, site)
+        .or_else(|| new_child(tree, current, site))
 }
 
 /// Adds a child that does not exist yet.

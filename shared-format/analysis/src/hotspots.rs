@@ -2,7 +2,7 @@
 
 use tickscope_format::latency::Histogram;
 
-use crate::call_tree::{CallTree, OffCpu, both_sums};
+use crate::call_tree::{AsyncCalls, CallTree, OffCpu, both_sums};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -27,6 +27,8 @@ pub struct HotRow {
     pub self_off: OffCpu,
     /// Of its total time, that off the CPU.
     pub total_off: OffCpu,
+    /// Its calls of futures.
+    pub asynchronous: AsyncCalls,
     /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
     /// Clock errors.
@@ -52,6 +54,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             total_ns: 0,
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
+            asynchronous: AsyncCalls::default(),
             open: 0,
             errors: 0,
             latency: Histogram::default(),
@@ -67,6 +70,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
         entry.self_off += row.self_off;
+        entry.asynchronous += row.asynchronous;
         entry.errors += row.errors;
         entry.rows.push(index);
         let latency = tree.latency(index);

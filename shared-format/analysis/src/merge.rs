@@ -41,6 +41,7 @@ struct Beside {
     counts: BTreeMap<u32, u64>,
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
+    async_latencies: BTreeMap<u32, Histogram>,
     measures: Measures,
 }
 
@@ -198,7 +199,10 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 impl Beside {
     fn add(&mut self, part: &Snapshot, last: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
-        let measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
+        let mut measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
+        if !std::ptr::eq(part, last) {
+            measures = measures.without_levels();
+        }
         self.measures.add_at(&measures, row_of, thread_of);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
@@ -216,9 +220,14 @@ impl Beside {
             of.1 += square(estimate.self_error);
             of.2 += square(estimate.total_error);
         }
-        for &row in &part.latencies.row {
-            let all = self.latencies.entry(row_of[row as usize]).or_default();
-            all.add(&part.latencies.of(row));
+        for (sums, latencies) in [
+            (&mut self.latencies, &part.latencies),
+            (&mut self.async_latencies, &part.async_latencies),
+        ] {
+            for &row in &latencies.row {
+                let all = sums.entry(row_of[row as usize]).or_default();
+                all.add(&latencies.of(row));
+            }
         }
     }
 
@@ -244,9 +253,14 @@ impl Beside {
             });
         out.estimates = estimates.collect();
         out.measures = self.measures;
-        out.latencies = Latencies::default();
-        for (row, histogram) in self.latencies {
-            out.latencies.push(row, &histogram);
+        for (latencies, sums) in [
+            (&mut out.latencies, self.latencies),
+            (&mut out.async_latencies, self.async_latencies),
+        ] {
+            *latencies = Latencies::default();
+            for (row, histogram) in sums {
+                latencies.push(row, &histogram);
+            }
         }
         out
     }

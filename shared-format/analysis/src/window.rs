@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Column, Count, Estimate, Measures, NodeErrors, Snapshot};
+use tickscope_format::snapshot::{Column, Count, Estimate, Measures, NodeErrors, Quantity, Snapshot};
 
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
@@ -60,7 +60,16 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
-    window.latencies = latencies(later, earlier, &pools);
+    window.latencies = match has_forgotten_latencies(earlier) {
+        true => Latencies::default(),
+        false => latencies(&later.latencies, &earlier.latencies, &pools),
+    };
+    let of_calls = &earlier.async_latencies;
+    window.async_latencies = match earlier.measures.of(Quantity::FutureEnds) {
+        // A coarse record does not have them.
+        Some(_) if of_calls.row.is_empty() => Latencies::default(),
+        _ => latencies(&later.async_latencies, of_calls, &pools),
+    };
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;
@@ -301,7 +310,7 @@ fn measures(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Measures {
             mut rows,
             mut outside,
         } = now.clone();
-        if let Some(then) = earlier.measures.of(quantity) {
+        if let Some(then) = earlier.measures.of(quantity).filter(|_| !quantity.is_level()) {
             take_each(
                 &mut rows.iter_mut().map(|(row, value)| (*row, value)),
                 |row| pools.taken_from(row),
@@ -361,38 +370,34 @@ pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
 }
 
-/// None where those that are there may be of calls from before.
-fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
-    if has_forgotten_latencies(earlier) {
-        return Latencies::default();
-    }
+fn latencies(later: &Latencies, earlier: &Latencies, pools: &Pools) -> Latencies {
     let mut row_of_pool = vec![NONE; pools.calls.len()];
     // Of pools with several givers or takers: what is left of them.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
-    for &row in &earlier.latencies.row {
+    for &row in &earlier.row {
         let Some(&pool) = pools.of_earlier.get(row as usize).filter(|&&pool| pool != NONE) else {
             continue;
         };
         if pools.givers[pool as usize] == 1 && pools.takers[pool as usize] == 1 {
             row_of_pool[pool as usize] = row;
         } else {
-            shared.entry(pool).or_default().add(&earlier.latencies.of(row));
+            shared.entry(pool).or_default().add(&earlier.of(row));
         }
     }
     let mut out = Latencies::default();
-    for &row in &later.latencies.row {
+    for &row in &later.row {
         let Some(pool) = pools.taken_from(row) else {
-            out.push(row, &later.latencies.of(row));
+            out.push(row, &later.of(row));
             continue;
         };
         let then = row_of_pool[pool as usize];
         // Most rows of a short window: nothing has happened in them.
-        if then != NONE && earlier.latencies.bytes_of(then) == later.latencies.bytes_of(row) {
+        if then != NONE && earlier.bytes_of(then) == later.bytes_of(row) {
             continue;
         }
-        let mut latency = later.latencies.of(row);
+        let mut latency = later.of(row);
         if then != NONE {
-            latency.subtract(&earlier.latencies.of(then));
+            latency.subtract(&earlier.of(then));
         } else if let Some(left) = shared.get_mut(&pool) {
             let whole = latency.clone();
             latency.subtract(left);

@@ -22,11 +22,28 @@ pub enum Quantity {
     Ready,
     /// Ticks off the CPU in gaps between two events that are too short to be looked at. Only threads have them.
     UnplacedWaiting,
+    /// Polls of futures.
+    Polls,
+    /// Calls of futures that have ended, cancelled ones too.
+    FutureEnds,
+    /// Calls of futures that were dropped before they were ready.
+    FutureCancels,
+    /// Ticks from the first poll of the calls that have ended to their ends.
+    FutureTime,
+    /// Calls of futures that have begun in the row and have not ended there. It is a level, and no count since a reset.
+    InFlight,
+    /// Calls of futures that have ended in the row and began in another one, of another thread for example. It is a level.
+    /// The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this.
+    EndedElsewhere,
+    /// Ticks between the moment when tasks were woken and their polls.
+    ScheduledTime,
+    /// Those polls.
+    ScheduledPolls,
 }
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 15] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
@@ -34,6 +51,14 @@ impl Quantity {
         Self::Waiting,
         Self::Ready,
         Self::UnplacedWaiting,
+        Self::Polls,
+        Self::FutureEnds,
+        Self::FutureCancels,
+        Self::FutureTime,
+        Self::InFlight,
+        Self::EndedElsewhere,
+        Self::ScheduledTime,
+        Self::ScheduledPolls,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -48,12 +73,35 @@ impl Quantity {
 
     /// Returns whether the values are ticks of the program's clock. Reports have them in nanoseconds.
     pub const fn is_time(self) -> bool {
-        matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
+        matches!(
+            self,
+            Self::Waiting | Self::Ready | Self::UnplacedWaiting | Self::FutureTime | Self::ScheduledTime
+        )
     }
 
     /// Returns whether rows have it, and not only threads.
     pub const fn is_of_rows(self) -> bool {
         !matches!(self, Self::UnplacedWaiting)
+    }
+
+    /// Returns whether the value is that of the moment, and does not grow from a reset on.
+    pub const fn is_level(self) -> bool {
+        matches!(self, Self::InFlight | Self::EndedElsewhere)
+    }
+
+    /// Returns whether it is of futures. Such quantities make sense together only.
+    pub const fn is_of_futures(self) -> bool {
+        matches!(
+            self,
+            Self::Polls
+                | Self::FutureEnds
+                | Self::FutureCancels
+                | Self::FutureTime
+                | Self::InFlight
+                | Self::EndedElsewhere
+                | Self::ScheduledTime
+                | Self::ScheduledPolls
+        )
     }
 
     /// Returns the member of JSON reports that has a row's own value.
@@ -66,6 +114,14 @@ impl Quantity {
             Self::Waiting => "waiting_ns",
             Self::Ready => "ready_ns",
             Self::UnplacedWaiting => "unplaced_waiting_ns",
+            Self::Polls => "polls",
+            Self::FutureEnds => "future_ends",
+            Self::FutureCancels => "future_cancels",
+            Self::FutureTime => "future_time_ns",
+            Self::InFlight => "in_flight",
+            Self::EndedElsewhere => "ended_elsewhere",
+            Self::ScheduledTime => "scheduled_ns",
+            Self::ScheduledPolls => "scheduled_polls",
         }
     }
 
@@ -79,6 +135,14 @@ impl Quantity {
             Self::Waiting => "total_waiting_ns",
             Self::Ready => "total_ready_ns",
             Self::UnplacedWaiting => "total_unplaced_waiting_ns",
+            Self::Polls => "total_polls",
+            Self::FutureEnds => "total_future_ends",
+            Self::FutureCancels => "total_future_cancels",
+            Self::FutureTime => "total_future_time_ns",
+            Self::InFlight => "total_in_flight",
+            Self::EndedElsewhere => "total_ended_elsewhere",
+            Self::ScheduledTime => "total_scheduled_ns",
+            Self::ScheduledPolls => "total_scheduled_polls",
         }
     }
 
@@ -92,6 +156,14 @@ impl Quantity {
             Self::Waiting => "outside_waiting_ns",
             Self::Ready => "outside_ready_ns",
             Self::UnplacedWaiting => "unplaced_waiting_ns",
+            Self::Polls => "outside_polls",
+            Self::FutureEnds => "outside_future_ends",
+            Self::FutureCancels => "outside_future_cancels",
+            Self::FutureTime => "outside_future_time_ns",
+            Self::InFlight => "outside_in_flight",
+            Self::EndedElsewhere => "outside_ended_elsewhere",
+            Self::ScheduledTime => "outside_scheduled_ns",
+            Self::ScheduledPolls => "outside_scheduled_polls",
         }
     }
 }
@@ -181,6 +253,14 @@ impl Measures {
             column.rows.retain(|&(_, value)| value > 0);
             self.set(quantity, column);
         }
+    }
+
+    /// Returns the measures without levels, which do not add up over moments.
+    #[must_use]
+    pub fn without_levels(&self) -> Self {
+        let mut out = self.clone();
+        out.columns.retain(|quantity, _| !quantity.is_level());
+        out
     }
 
     /// Returns the measures with each value of a time replaced.

@@ -44,6 +44,8 @@ pub(crate) struct Baseline {
     measured: Epochs<Measured>,
     /// How long calls took.
     pub(crate) histograms: Histograms,
+    /// How long calls of futures took.
+    pub(crate) async_histograms: Histograms,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
     /// this one.
     handed_past: u64,
@@ -97,8 +99,22 @@ impl Measured {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
 
+    /// Sets how many calls of a future are in flight, of those that have begun and of those that have ended.
+    pub(crate) fn set_in_flight(&mut self, begun: u64, ended: u64) {
+        self.0[Quantity::InFlight.code() as usize] = begun.saturating_sub(ended);
+        self.0[Quantity::EndedElsewhere.code() as usize] = ended.saturating_sub(begun);
+    }
+
     fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|at| both(self.0[at], other.0[at])))
+    }
+
+    /// The same for counts alone; levels are those of `self`.
+    fn with_counts(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|at| match Quantity::ALL[at].is_level() {
+            true => self.0[at],
+            false => both(self.0[at], other.0[at]),
+        }))
     }
 }
 
@@ -108,11 +124,11 @@ impl Amounts for Measured {
     }
 
     fn minus(self, other: Self) -> Self {
-        self.with(other, u64::saturating_sub)
+        self.with_counts(other, u64::saturating_sub)
     }
 
     fn at_least(self, other: Self) -> Self {
-        self.with(other, u64::max)
+        self.with_counts(other, u64::max)
     }
 }
 
@@ -177,7 +193,12 @@ impl Baseline {
 
     /// Returns what a node shows beside calls and time since the reset.
     pub(crate) fn measured(&self, index: usize) -> Measured {
-        self.measured.shown(index)
+        let mut shown = self.measured.shown(index);
+        // Of finished threads both may be there.
+        let [begun, ended] =
+            [Quantity::InFlight, Quantity::EndedElsewhere].map(|quantity| shown.0[quantity.code() as usize]);
+        shown.set_in_flight(begun, ended);
+        shown
     }
 
     /// Returns whether a node has nothing to show since the reset. A node whose call has ended has something to show,
@@ -186,6 +207,7 @@ impl Baseline {
         self.shown(index).is_zero()
             && self.measured(index) == Measured::default()
             && self.histograms.shown(index).is_none()
+            && self.async_histograms.shown(index).is_none()
     }
 
     /// Returns the CPU time since the reset in nanoseconds, if it is known.
@@ -215,6 +237,7 @@ impl Baseline {
         self.counts.reset();
         self.measured.reset();
         self.histograms.reset();
+        self.async_histograms.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
@@ -226,6 +249,7 @@ impl Baseline {
         self.counts.undo();
         self.measured.undo();
         self.histograms.undo();
+        self.async_histograms.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
@@ -235,6 +259,7 @@ impl Baseline {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
         self.histograms.absorb(index, &other.histograms, from);
+        self.async_histograms.absorb(index, &other.async_histograms, from);
     }
 
     /// Adds what another baseline holds beside its nodes.

@@ -22,6 +22,7 @@ use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::append;
+use crate::enabled::capture::task_reader::TaskReader;
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch::{self, Switch};
@@ -66,6 +67,7 @@ pub(crate) struct CollectorState {
     /// What is known of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
     finished: FinishedThreads,
+    tasks: TaskReader,
     seq: u64,
     reset_epoch: u64,
     /// The monotonic clock at the last reset; `None` before the first.
@@ -110,6 +112,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
+    tasks: TaskReader::new(),
     seq: 0,
     reset_epoch: 0,
     reset_ns: None,
@@ -195,6 +198,8 @@ impl LiveThread {
     /// Reads the thread's tree into its baseline.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
         let reading = self.reader.read(block, sites, &mut self.baseline.histograms);
+        self.reader
+            .read_async(&block.tree, &mut self.baseline.async_histograms);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
@@ -254,6 +259,7 @@ impl CollectorState {
             thread.baseline.add_lifetime(&mut lifetime);
         }
         self.finished.show(&mut snapshot, &mut lifetime, &epoch);
+        snapshot.tasks = self.tasks.read(&mut self.sites, config::now());
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();

@@ -71,6 +71,9 @@ pub(crate) fn append(
         if epoch.histograms {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
+        baseline
+            .async_histograms
+            .append(index, &mut snapshot.async_latencies, id.0);
         if let Some(&Estimated {
             timed,
             self_error,

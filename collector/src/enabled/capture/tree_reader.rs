@@ -37,6 +37,9 @@ pub(crate) struct Reader {
     /// What was counted beside; empty if nothing was.
     pub(crate) measured: Vec<Measured>,
     changed: Changed,
+    async_changed: Changed,
+    /// The calls of futures that had ended at the last reading.
+    ended: Vec<u64>,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
@@ -181,6 +184,34 @@ impl Reader {
         }
         if let Some(root) = self.measured.first_mut() {
             root.0[Quantity::UnplacedWaiting.code() as usize] = unplaced;
+        }
+    }
+
+    /// Reads what has become of calls of futures, after the tree, so that no more calls end than begin.
+    pub(crate) fn read_async(&mut self, tree: &'static Tree, histograms: &mut Histograms) {
+        let code = |quantity: Quantity| quantity.code() as usize;
+        for (index, measured) in self.measured.iter_mut().enumerate() {
+            if measured.0[code(Quantity::Polls)] == 0 && measured.0[code(Quantity::FutureEnds)] == 0 {
+                continue;
+            }
+            self.ended.resize(self.ended.len().max(index + 1), 0);
+            self.async_changed.left.resize(self.ended.len(), 2);
+            let mut ended = measured.0[code(Quantity::FutureEnds)];
+            let known = std::mem::replace(&mut self.ended[index], ended);
+            if self.async_changed.look(index, ended != known)
+                && let Some(counter) = tree.measures.get(index as u32)
+                && let Some(latency) = tree.async_latencies.of_this_life(index as u32)
+            {
+                let before = || (known, histograms.ended(index));
+                ended = latency.read(counter.of(Quantity::FutureEnds), before, &mut self.histogram);
+                histograms.set(index, &self.histogram, latency.made());
+                if std::mem::replace(&mut self.ended[index], ended) != ended {
+                    self.async_changed.left[index] = 2;
+                }
+            }
+            measured.0[code(Quantity::FutureEnds)] = ended;
+            let begun = self.counts.get(index).map_or(0, |counts| counts.calls);
+            measured.set_in_flight(begun, ended);
         }
     }
 

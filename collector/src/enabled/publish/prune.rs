@@ -153,6 +153,8 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
             .collect(),
         measuring: snapshot.measuring.clone(),
         latencies: latencies(&snapshot.latencies, keep, &place),
+        async_latencies: latencies(&snapshot.async_latencies, keep, &place),
+        tasks: snapshot.tasks.clone(),
         estimates: estimates(&snapshot.estimates, &place),
         counts: counts(&snapshot.counts, keep, &place),
         measures,

@@ -301,6 +301,23 @@ impl Latencies {
         Some(latency)
     }
 
+    /// Returns the latency of a node in this life of the tree, empty at first; `None` if there is no memory. Only the thread
+    /// itself calls this.
+    pub(crate) fn get_or_make(&self, index: u32) -> Option<&'static Latency> {
+        match self.of_this_life(index) {
+            Some(latency) => Some(latency),
+            None => self.make(index),
+        }
+    }
+
+    /// Returns the latency of a node if it was made in this life of the tree.
+    pub(crate) fn of_this_life(&self, index: u32) -> Option<&'static Latency> {
+        let life = self.life.load(Ordering::Relaxed);
+        // SYNC POINT: made before found, as in `make`.
+        let latency = self.nodes.get(index)?;
+        (latency.made() > 0 && latency.life.load(Ordering::Relaxed) == life).then_some(latency)
+    }
+
     /// Begins another life of the tree, in which all octaves can be used again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);

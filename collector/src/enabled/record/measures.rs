@@ -29,6 +29,11 @@ impl NodeMeasures {
         }
     }
 
+    /// Returns the counter of one quantity.
+    pub(crate) fn of(&self, quantity: Quantity) -> &AtomicU64 {
+        &self.values[quantity.code() as usize]
+    }
+
     /// Forgets what an earlier life of the tree has counted.
     pub(crate) fn clear(&self) {
         for value in &self.values {

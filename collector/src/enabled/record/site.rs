@@ -15,6 +15,8 @@ pub struct Site {
     group: &'static str,
     /// Whether it is a counter, which opens no scopes and reads no clock.
     counter: bool,
+    /// Whether it is a name for an await.
+    names_await: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
     /// Not 0 if it is in the list of known sites.
@@ -71,6 +73,7 @@ impl Site {
             line,
             group: "",
             counter: false,
+            names_await: false,
             state: AtomicU32::new(SiteState::New as u32),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
@@ -94,6 +97,17 @@ impl Site {
     /// Returns whether the site is a counter.
     pub(crate) fn is_counter(&self) -> bool {
         self.counter
+    }
+
+    /// Makes the site a name for an await.
+    pub const fn naming_await(mut self) -> Self {
+        self.names_await = true;
+        self
+    }
+
+    /// Returns whether the site is a name for an await.
+    pub(crate) fn names_await(&self) -> bool {
+        self.names_await
     }
 
     /// Returns whether the site is in this state.

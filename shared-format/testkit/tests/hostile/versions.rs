@@ -20,8 +20,9 @@ use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Lifetime, Losses, Measures,
-    Measuring, Mode, NodeErrors, OpenFrame, Process, Quantity, Rule, Site, Snapshot, Thread, ThreadState,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Lifetime, Losses,
+    Measures, Measuring, Mode, NodeErrors, OpenFrame, Process, Quantity, Rule, Site, Snapshot, Thread,
+    ThreadState,
 };
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_report::html::{self, PageOptions};
