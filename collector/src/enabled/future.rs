@@ -67,12 +67,24 @@ impl<F: Future> Future for Profiled<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        self.poll_after(None, context)
+    }
+}
+
+impl<F: Future> Profiled<F> {
+    /// Polls it. If it is known how many ticks ago it was woken, its row has them.
+    #[inline]
+    pub(crate) fn poll_after(
+        self: Pin<&mut Self>,
+        delay: Option<u64>,
+        context: &mut Context<'_>,
+    ) -> Poll<F::Output> {
         // SAFETY: nothing is moved out of it here.
         let this = unsafe { self.get_unchecked_mut() };
         let is_first = this.call.began == NOT_POLLED;
         let scope = scope::enter_counting(this.site, is_first.into());
         let node = scope.node();
-        let polling = this.call.begin_poll(this.site, node, is_first);
+        let polling = this.call.begin_poll(this.site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
         // type is `Unpin` only where the future is.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
@@ -83,6 +95,18 @@ impl<F: Future> Future for Profiled<F> {
             this.call.end(this.site, node, false);
         }
         poll
+    }
+}
+
+impl<F> Profiled<F> {
+    /// Returns whether its call counts or may begin to.
+    pub(crate) fn may_count(&self) -> bool {
+        self.call.began != NOT_COUNTED
+    }
+
+    /// Returns the name of its row.
+    pub(crate) fn name(&self) -> String {
+        self.site.describe().name
     }
 }
 
@@ -133,6 +157,7 @@ impl Call {
         site: &'static Site,
         node: Option<&'static Node>,
         is_first: bool,
+        delay: Option<u64>,
     ) -> Option<Polling> {
         let tree = current_thread::hot();
         if is_first {
@@ -147,6 +172,10 @@ impl Call {
         let tree = tree.filter(|_| self.is_in_flight())?;
         if node.is_some() {
             tree.measure([(Quantity::Polls, 1)], config::exact_path);
+            if let Some(ticks) = delay {
+                let delayed = [(Quantity::ScheduledTime, ticks), (Quantity::ScheduledPolls, 1)];
+                tree.measure(delayed, config::exact_path);
+            }
         }
         if !is_first {
             in_flight::set_polled(self.id, true);
@@ -171,8 +200,11 @@ impl Call {
         let began = std::mem::replace(&mut self.began, NOT_COUNTED);
         let tree = current_thread::hot();
         let ended = tree.is_some_and(|tree| {
+            // The end of its scope was just now.
+            let tick = node.and_then(|_| tree.last_event()).unwrap_or_else(config::now);
             let node = node.or_else(|| scope::place(tree, site));
-            node.is_some_and(|node| tree.end_call(node, self.id, began, is_cancelled, config::now))
+            let ticks = tick.saturating_sub(began);
+            node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
             if let Some(tree) = tree {

@@ -12,6 +12,7 @@ pub(crate) mod node;
 pub(crate) mod registry;
 pub(crate) mod site;
 pub(crate) mod site_table;
+pub(crate) mod task_sites;
 pub(crate) mod tree;
 pub(crate) mod untimed;
 pub(crate) mod waits;

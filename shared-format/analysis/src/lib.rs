@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Snapshot -> sites
+//!          -> functions -> tasks (calls of futures by which future awaits which)
 //!          -> functions -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
@@ -54,6 +55,7 @@ pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sites;
+pub mod tasks;
 pub mod transform;
 pub mod uncertainty;
 pub mod window;

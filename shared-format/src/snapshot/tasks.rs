@@ -31,10 +31,13 @@ pub struct TaskPath {
     pub in_flight: u64,
     /// Of those, the calls that are being polled.
     pub polled: u64,
-    /// Of those, the calls in which no measured future is in flight: what these await has no name.
+    /// Of those that are not being polled, the calls in which no measured future is in flight. What these await has no name,
+    /// unless this is one.
     pub innermost: u64,
-    /// Whole nanoseconds since the oldest of them began.
+    /// Whole nanoseconds since the oldest of the calls in flight began.
     pub oldest_ns: u64,
+    /// The same of the innermost ones.
+    pub innermost_oldest_ns: u64,
 }
 
 impl Tasks {

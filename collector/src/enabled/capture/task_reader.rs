@@ -32,7 +32,8 @@ struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
     ages: Vec<Histogram>,
-    oldest: Vec<u64>,
+    /// The age of the oldest call, and of the oldest innermost one.
+    oldest: Vec<[u64; 2]>,
 }
 
 impl TaskReader {
@@ -125,6 +126,7 @@ impl Paths {
                 polled: 0,
                 innermost: 0,
                 oldest_ns: 0,
+                innermost_oldest_ns: 0,
             });
             paths.len() as u32 - 1
         })
@@ -133,16 +135,20 @@ impl Paths {
     fn count(&mut self, at: u32, seen: &Seen, is_innermost: bool, now: u64) {
         let at = at as usize;
         self.ages.resize_with(self.tasks.paths.len(), Histogram::default);
-        self.oldest.resize(self.tasks.paths.len(), 0);
+        self.oldest.resize(self.tasks.paths.len(), [0; 2]);
         let Some(path) = self.tasks.paths.get_mut(at) else {
             return;
         };
         let age = now.saturating_sub(seen.began);
         path.in_flight += 1;
         path.polled += u64::from(seen.is_polled);
-        path.innermost += u64::from(is_innermost);
+        let [oldest, oldest_innermost] = &mut self.oldest[at];
+        *oldest = age.max(*oldest);
+        if is_innermost && !seen.is_polled {
+            path.innermost += 1;
+            *oldest_innermost = age.max(*oldest_innermost);
+        }
         self.ages[at].insert(age);
-        self.oldest[at] = self.oldest[at].max(age);
     }
 
     fn finish(mut self) -> Tasks {
@@ -150,7 +156,8 @@ impl Paths {
         for (index, path) in self.tasks.paths.iter_mut().enumerate() {
             if let Some((age, oldest)) = self.ages.get(index).zip(self.oldest.get(index)) {
                 self.tasks.ages.push(index as u32, age);
-                path.oldest_ns = (*oldest as f64 * ns_per_tick) as u64;
+                [path.oldest_ns, path.innermost_oldest_ns] =
+                    oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
             }
         }
         self.tasks

@@ -18,20 +18,12 @@ impl Tree {
         Some(call)
     }
 
-    /// Ends a call of a future in `node` at the tick that `now` reads. The scope of its last poll is closed. Returns false if
-    /// an event of this thread is in progress.
-    pub(crate) fn end_call(
-        &self,
-        node: &'static Node,
-        call: CallId,
-        began: u64,
-        is_cancelled: bool,
-        now: impl FnOnce() -> u64,
-    ) -> bool {
+    /// Ends a call of a future in `node`, so many ticks after it began. The scope of its last poll is closed. Returns false
+    /// if an event of this thread is in progress.
+    pub(crate) fn end_call(&self, node: &'static Node, call: CallId, ticks: u64, is_cancelled: bool) -> bool {
         let Some(current) = self.take() else {
             return false;
         };
-        let ticks = self.last_event().unwrap_or_else(now).saturating_sub(began);
         if let Some(measures) = self.measures.make(node.index()) {
             measures.add([
                 (Quantity::FutureEnds, 1),
@@ -50,8 +42,8 @@ impl Tree {
         true
     }
 
-    /// Returns the tick of the last event where that is known: just now, if a scope was closed just now.
-    fn last_event(&self) -> Option<u64> {
+    /// Returns the tick of the last event, where that is known.
+    pub(crate) fn last_event(&self) -> Option<u64> {
         let is_exact = self.is(Path::Fast) || self.is(Path::Exact);
         let last = self.last.load(Ordering::Relaxed);
         (is_exact && last != super::PAUSED).then_some(last)
