@@ -108,7 +108,7 @@ pub fn serving() -> Snapshot {
             let elapsed = ended * wall_ms * ms;
             for (quantity, value) in [
                 (Quantity::Polls, calls * polls),
-                (Quantity::FutureEnds, ended),
+                (Quantity::FutureEnds, ended - cancelled),
                 (Quantity::FutureCancels, cancelled),
                 (Quantity::FutureTime, elapsed),
                 (Quantity::InFlight, calls - ended),

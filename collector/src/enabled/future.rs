@@ -53,6 +53,7 @@ struct Polling {
 
 /// Profiles a future, or the future that `.await` makes of a value.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
+    site.note_future();
     Profiled {
         site,
         call: Call {

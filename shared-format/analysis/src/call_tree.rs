@@ -279,20 +279,24 @@ impl CallTree {
         if snapshot.values != Values::Time {
             return;
         }
-        for quantity in [Quantity::FutureEnds, Quantity::FutureTime] {
+        for quantity in [
+            Quantity::FutureEnds,
+            Quantity::FutureCancels,
+            Quantity::FutureTime,
+        ] {
             let column = snapshot.measures.of(quantity);
             for &(node, value) in column.iter().flat_map(|column| &column.rows) {
                 if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
-                    row.asynchronous += if quantity == Quantity::FutureEnds {
-                        AsyncCalls {
-                            ended: value,
-                            ..AsyncCalls::default()
-                        }
-                    } else {
+                    row.asynchronous += if quantity == Quantity::FutureTime {
                         AsyncCalls {
                             ended: 0,
                             ticks: value,
                             ns: snapshot.nanos(value),
+                        }
+                    } else {
+                        AsyncCalls {
+                            ended: value,
+                            ..AsyncCalls::default()
                         }
                     };
                 }

@@ -170,6 +170,7 @@ impl Tasks {
             };
             let is_future = polls[node] > 0
                 || ends[node] > 0
+                || cancels[node] > 0
                 || level(&in_flight, node) > 0
                 || level(&ended_elsewhere, node) > 0;
             if !is_future {
@@ -182,7 +183,7 @@ impl Tasks {
             let row = &mut self.rows[at as usize];
             row.started += nodes.calls[node];
             row.cancelled += cancels[node];
-            row.ended += ends[node].saturating_sub(cancels[node]);
+            row.ended += ends[node];
             row.polls += polls[node];
             row.wall_ns += snapshot.nanos(walls[node]);
             row.busy_ns += totals[node];

@@ -65,9 +65,13 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
         false => latencies(&later.latencies, &earlier.latencies, &pools),
     };
     let of_calls = &earlier.async_latencies;
-    window.async_latencies = match earlier.measures.of(Quantity::FutureEnds) {
+    let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
+    window.async_latencies = match [Quantity::FutureEnds, Quantity::FutureCancels]
+        .iter()
+        .any(has_ended)
+    {
         // A coarse record does not have them.
-        Some(_) if of_calls.row.is_empty() => Latencies::default(),
+        true if of_calls.row.is_empty() => Latencies::default(),
         _ => latencies(&later.async_latencies, of_calls, &pools),
     };
     let (facts, then) = (&mut window.capture, &earlier.capture);

@@ -24,11 +24,11 @@ pub enum Quantity {
     UnplacedWaiting,
     /// Polls of futures.
     Polls,
-    /// Calls of futures that have ended, cancelled ones too.
+    /// Calls of futures that were ready.
     FutureEnds,
     /// Calls of futures that were dropped before they were ready.
     FutureCancels,
-    /// Ticks from the first poll of the calls that have ended to their ends.
+    /// Ticks from the first polls of these calls to their ends.
     FutureTime,
     /// Calls of futures that have begun in the row and have not ended there. It is a level, and no count since a reset.
     InFlight,

@@ -99,22 +99,31 @@ impl Measured {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
 
-    /// Sets how many calls of a future are in flight, of those that have begun and of those that have ended.
-    pub(crate) fn set_in_flight(&mut self, begun: u64, ended: u64) {
-        self.0[Quantity::InFlight.code() as usize] = begun.saturating_sub(ended);
-        self.0[Quantity::EndedElsewhere.code() as usize] = ended.saturating_sub(begun);
+    fn get(&self, quantity: Quantity) -> u64 {
+        self.0[quantity.code() as usize]
+    }
+
+    fn set(&mut self, quantity: Quantity, value: u64) {
+        self.0[quantity.code() as usize] = value;
+    }
+
+    /// Sets what has become of the calls of a future. Until it is shown, [`Quantity::InFlight`] has all calls that have begun.
+    pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64) {
+        self.set(Quantity::InFlight, begun);
+        self.set(Quantity::FutureEnds, ended);
+        self.set(Quantity::FutureCancels, cancelled);
+    }
+
+    /// Sets how many calls of a future are in flight, of what was counted since the beginning.
+    fn set_in_flight(&mut self, whole: Self) {
+        let begun = whole.get(Quantity::InFlight);
+        let over = whole.get(Quantity::FutureEnds) + whole.get(Quantity::FutureCancels);
+        self.set(Quantity::InFlight, begun.saturating_sub(over));
+        self.set(Quantity::EndedElsewhere, over.saturating_sub(begun));
     }
 
     fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|at| both(self.0[at], other.0[at])))
-    }
-
-    /// The same for counts alone; levels are those of `self`.
-    fn with_counts(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
-        Self(std::array::from_fn(|at| match Quantity::ALL[at].is_level() {
-            true => self.0[at],
-            false => both(self.0[at], other.0[at]),
-        }))
     }
 }
 
@@ -124,11 +133,11 @@ impl Amounts for Measured {
     }
 
     fn minus(self, other: Self) -> Self {
-        self.with_counts(other, u64::saturating_sub)
+        self.with(other, u64::saturating_sub)
     }
 
     fn at_least(self, other: Self) -> Self {
-        self.with_counts(other, u64::max)
+        self.with(other, u64::max)
     }
 }
 
@@ -194,10 +203,8 @@ impl Baseline {
     /// Returns what a node shows beside calls and time since the reset.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let mut shown = self.measured.shown(index);
-        // Of finished threads both may be there.
-        let [begun, ended] =
-            [Quantity::InFlight, Quantity::EndedElsewhere].map(|quantity| shown.0[quantity.code() as usize]);
-        shown.set_in_flight(begun, ended);
+        // A level is no count since the reset.
+        shown.set_in_flight(at(&self.measured.current, index));
         shown
     }
 

@@ -197,9 +197,12 @@ impl LiveThread {
 
     /// Reads the thread's tree into its baseline.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
-        let reading = self.reader.read(block, sites, &mut self.baseline.histograms);
-        self.reader
-            .read_async(&block.tree, &mut self.baseline.async_histograms);
+        let Baseline {
+            histograms,
+            async_histograms,
+            ..
+        } = &mut self.baseline;
+        let reading = self.reader.read(block, sites, histograms, async_histograms);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
@@ -225,6 +228,11 @@ impl LiveThread {
 }
 
 impl CollectorState {
+    /// Makes the next capture read the calls in flight, however many there are.
+    pub(crate) fn read_tasks_anew(&mut self) {
+        self.tasks = TaskReader::new();
+    }
+
     /// Captures a snapshot. Every baseline then knows what was shown.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         let config = config::get();
@@ -259,6 +267,9 @@ impl CollectorState {
             thread.baseline.add_lifetime(&mut lifetime);
         }
         self.finished.show(&mut snapshot, &mut lifetime, &epoch);
+        if kind != CaptureKind::Periodic {
+            self.read_tasks_anew();
+        }
         snapshot.tasks = self.tasks.read(&mut self.sites, config::now());
         snapshot.lifetime = lifetime;
         self.rules.look();

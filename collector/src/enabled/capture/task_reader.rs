@@ -12,7 +12,8 @@ use crate::enabled::record::in_flight::{self, CallId, Seen};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// Reading takes at most one part in so many of the time: with very many calls in flight, captures repeat what is known.
+/// Reading takes at most one part in so many of the time: with very many calls in flight, periodic captures repeat what is
+/// known.
 const SHARE: u32 = 50;
 
 /// Futures that await each other deeper than this begin anew at the top.
@@ -44,7 +45,7 @@ impl TaskReader {
         }
     }
 
-    /// Returns the calls in flight at tick `now`.
+    /// Returns the calls in flight at tick `now`, or those of a moment before if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
         match &self.known {

@@ -19,6 +19,8 @@ pub struct Site {
     names_await: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
+    /// Not 0 if its scopes are polls of futures.
+    future: AtomicU32,
     /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
     /// Not 0 if a rule disables it.
@@ -75,6 +77,7 @@ impl Site {
             counter: false,
             names_await: false,
             state: AtomicU32::new(SiteState::New as u32),
+            future: AtomicU32::new(0),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
             rate: AtomicU32::new(0),
@@ -108,6 +111,20 @@ impl Site {
     /// Returns whether the site is a name for an await.
     pub(crate) fn names_await(&self) -> bool {
         self.names_await
+    }
+
+    /// Notes that the scopes of the site are polls of futures.
+    #[inline]
+    pub(crate) fn note_future(&self) {
+        if !self.is_future() {
+            self.future.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the scopes of the site are polls of futures.
+    #[inline]
+    pub(crate) fn is_future(&self) -> bool {
+        self.future.load(Ordering::Relaxed) != 0
     }
 
     /// Returns whether the site is in this state.

@@ -26,12 +26,17 @@ impl Tree {
         };
         if let Some(measures) = self.measures.make(node.index()) {
             measures.add([
-                (Quantity::FutureEnds, 1),
+                (Quantity::FutureEnds, (!is_cancelled).into()),
                 (Quantity::FutureCancels, is_cancelled.into()),
                 (Quantity::FutureTime, ticks),
             ]);
             if let Some(latency) = self.async_latencies.get_or_make(node.index()) {
-                let number = measures.of(Quantity::FutureEnds).load(Ordering::Relaxed);
+                let counts =
+                    [Quantity::FutureEnds, Quantity::FutureCancels].map(|quantity| measures.of(quantity));
+                let number = counts
+                    .map(|count| count.load(Ordering::Relaxed))
+                    .into_iter()
+                    .sum();
                 if !latency.buffer(number, ticks) {
                     latency.flush(Some(ticks), &self.async_latencies);
                 }
