@@ -36,10 +36,13 @@ pub(crate) fn names(snapshot: &Snapshot) -> impl Iterator<Item = &'static str> {
 
 /// The quantities that are told: waits where they are measured, and all counts where one of them was counted.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
-    let counts = snapshot.measures.iter().any(|(quantity, _)| !quantity.is_time());
-    let is_known = move |quantity: &Quantity| match quantity.is_time() {
-        true => snapshot.waits,
-        false => counts,
+    let is_count = |quantity: Quantity| !quantity.is_time() && !quantity.is_of_futures();
+    let counts = snapshot.measures.iter().any(|(quantity, _)| is_count(quantity));
+    let is_known = move |&quantity: &Quantity| match quantity {
+        // Nodes have them as an object of their own.
+        _ if quantity.is_of_futures() => false,
+        _ if quantity.is_time() => snapshot.waits,
+        _ => counts,
     };
     Quantity::ALL.into_iter().filter(is_known)
 }

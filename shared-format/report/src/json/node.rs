@@ -7,6 +7,7 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
 
+use super::futures::{self, Futures};
 use super::measures::{Measures, Members};
 use crate::quotient::Quotient;
 
@@ -38,6 +39,9 @@ pub(crate) struct Node<'a> {
     pub(crate) site: u32,
     #[serde(flatten)]
     pub(crate) measures: Members,
+    /// Only of a future. The latencies above are those of polls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) futures: Option<Futures>,
 }
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
@@ -119,6 +123,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
     let uncertainties = uncertainties(snapshot);
     let sums = snapshot.sums();
     let measures = Measures::new(snapshot, per);
+    let mut futures = futures::of_nodes(snapshot, &total_ns, per);
     let threads = 0..snapshot.threads.len() as u32;
     threads
         .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
@@ -150,6 +155,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 ),
                 site: columns.site[row],
                 measures: measures.of_row(row),
+                futures: futures.remove(&id.0),
             }
         })
         .collect()
