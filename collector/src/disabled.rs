@@ -60,6 +60,14 @@ macro_rules! future {
     }};
 }
 
+/// Returns the future alone, because nothing is measured here.
+#[macro_export]
+macro_rules! wait {
+    ($($wait:tt)*) => {
+        $crate::future!($($wait)*)
+    };
+}
+
 /// Evaluates the amount once, as with the feature, and counts nothing.
 #[macro_export]
 macro_rules! count {
@@ -133,6 +141,11 @@ pub mod private {
 
     /// Returns the future unchanged.
     pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+        future.into_future()
+    }
+
+    /// Returns the future unchanged.
+    pub fn profile_task<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
         future.into_future()
     }
 }
@@ -284,6 +297,11 @@ impl Builder {
 /// Starts a session that publishes nothing, because nothing is measured here.
 pub fn start(name: impl Into<String>) -> Session {
     Builder::new(name).start()
+}
+
+/// Returns the future unchanged.
+pub fn task<F: IntoFuture>(_: &'static str, future: F) -> impl Future<Output = F::Output> {
+    future.into_future()
 }
 
 /// Does nothing.

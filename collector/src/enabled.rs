@@ -1,7 +1,7 @@
 //! The library with the feature `enable`. A folder imports only folders below it in this list.
 //!
 //! ```text
-//! scope, counter, future, sync, builder, control    what the macros and the calling API enter
+//! scope, counter, future, tasks, sync, builder, control    what the macros and the calling API enter
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
@@ -24,12 +24,14 @@ mod record;
 mod runtime;
 mod scope;
 pub mod sync;
+mod tasks;
 
 pub use {
     builder::Builder,
     control::{disable_sites, enable_sites, mode, set_histogram, set_mode},
     publish::session::{Session, dump, request_reset, reset, snapshot},
     scope::{Pause, Scope, pause},
+    tasks::task,
     tickscope_format::Snapshot,
 };
 
@@ -69,4 +71,5 @@ pub mod private {
     pub use super::platform::clock::tsc;
     pub use super::record::site::Site;
     pub use super::scope::enter;
+    pub use super::tasks::profile_task;
 }

@@ -32,7 +32,8 @@
 //! | [`scope!`] | the rest of the enclosing block |
 //! | [`scope_guard!`] | the time until the returned guard is dropped |
 //! | [`time!`] | one expression, whose value it returns |
-//! | [`future!`] | one future: the sum of its polls, without the waits between them |
+//! | [`future!`] | one future: its calls by the wall clock, and the sum of its polls without the waits between them |
+//! | [`wait!`] | one future that a task waits for, and its name in the view Tasks |
 //! | [`count!`] | no time: it counts calls and adds up an amount |
 //! | [`value!`] | no time: it keeps the sum, the smallest and the largest of its numbers, and their histogram |
 //! | [`gauge!`] | no time: it keeps the level it was set to last, the lowest and the highest |
@@ -45,6 +46,7 @@
 //! | `name = "..."` | functions | the name of the row; by default the path of the function |
 //! | `group = "..."` | all items | the group of the rows |
 //! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
+//! | `task` | async functions | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
 //! | `skip` | all items | leaves the item unchanged; must be the only option |
 //!
 //! # Locks
@@ -137,7 +139,7 @@ use disabled as implementation;
 
 pub use implementation::{
     Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
-    reset, set_histogram, set_mode, snapshot, start, sync, thread,
+    reset, set_histogram, set_mode, snapshot, start, sync, task, thread,
 };
 
 pub use alloc::Alloc;

@@ -68,8 +68,10 @@ macro_rules! time {
 
 /// Measures a future. `future!("download", async { .. })` is a future with the same output.
 ///
-/// It counts one call, at the first poll. Its time is the sum of its polls, so waiting is not charged. The name is any
-/// constant string, and `group = "..."` may come first.
+/// It counts one call, at the first poll. The time in the call tree is the sum of its polls, so that times of concurrent
+/// calls add up to the time of their thread. Latencies are those of calls: from the first poll until the future is ready or
+/// dropped, waits included. A future that is dropped before it is ready counts as cancelled. The name is any constant
+/// string, and `group = "..."` may come first.
 ///
 /// It takes anything that can be awaited, and can be spawned, boxed or awaited like the future itself:
 ///
@@ -98,6 +100,33 @@ macro_rules! future {
     };
     ($name:expr, $future:expr $(,)?) => {
         $crate::__private::profile_future($crate::__site!($name), $future)
+    };
+}
+
+/// Names what a task waits for. `wait!("db.lock", lock.lock())` is a future with the same output.
+///
+/// It is measured as [`future!`](crate::future!) does, and the view Tasks shows the name as the reason why the calls around
+/// it are pending. Calls that wait for no named or profiled future are shown as `await (unnamed)`. `group = "..."` may come
+/// first.
+///
+/// ```
+/// # struct Lock;
+/// # impl Lock { async fn lock(&self) -> u32 { 7 } }
+/// #[tickscope::profile]
+/// async fn balance(lock: &Lock) -> u32 {
+///     tickscope::wait!("db.lock", lock.lock()).await
+/// }
+/// # let mut balance = std::pin::pin!(balance(&Lock));
+/// # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+/// # assert_eq!(balance.as_mut().poll(&mut context), std::task::Poll::Ready(7));
+/// ```
+#[macro_export]
+macro_rules! wait {
+    (group = $group:expr, $name:expr, $future:expr $(,)?) => {
+        $crate::__private::profile_future($crate::__site!(@named $name, $group, .naming_await()), $future)
+    };
+    ($name:expr, $future:expr $(,)?) => {
+        $crate::__private::profile_future($crate::__site!(@named $name, "", .naming_await()), $future)
     };
 }
 

@@ -30,7 +30,7 @@ use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Measuring, NodeErrors, Nodes, Process,
-    Sites, Snapshot, Thread,
+    Sites, Snapshot, TaskPath, Tasks, Thread,
 };
 
 pub(crate) use self::section::section_at;
@@ -51,8 +51,10 @@ const WINDOW: u64 = 13;
 const MEASURES: u64 = 14;
 const WAITS: u64 = 15;
 const WAITS_IN: u64 = 16;
+const ASYNC_LATENCIES: u64 = 17;
 const VALUES: u64 = 18;
 const GAUGES: u64 = 19;
+const TASKS: u64 = 21;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -73,6 +75,32 @@ struct LatenciesOut<'a>(&'a [u32], &'a [u32], &'a [u8]);
 #[derive(Decode)]
 struct LatenciesIn(Vec<u32>, Vec<u32>, Vec<u8>);
 
+#[derive(Encode)]
+struct TasksOut<'a>(&'a [TaskPath], LatenciesOut<'a>, u64);
+
+#[derive(Decode)]
+struct TasksIn(Vec<TaskPath>, LatenciesIn, u64);
+
+/// What only records of the fine ring have.
+struct Fine<'a> {
+    latencies: &'a Latencies,
+    async_latencies: &'a Latencies,
+    tasks: &'a Tasks,
+}
+
+impl<'a> LatenciesOut<'a> {
+    fn new(Latencies { row, end, packed }: &'a Latencies) -> Self {
+        Self(row, end, packed)
+    }
+}
+
+impl LatenciesIn {
+    fn latencies(self) -> Latencies {
+        let Self(row, end, packed) = self;
+        Latencies { row, end, packed }
+    }
+}
+
 /// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
@@ -92,7 +120,12 @@ fn encode_all(
     of_values: Latencies,
     out: &mut Vec<u8>,
 ) -> Result<(), FormatError> {
-    encode_around(snapshot, latencies, of_values, out, |out| {
+    let fine = Fine {
+        latencies,
+        async_latencies: &snapshot.async_latencies,
+        tasks: &snapshot.tasks,
+    };
+    encode_around(snapshot, Some(fine), of_values, out, |out| {
         let nodes = &snapshot.nodes;
         section(out, SITES, &snapshot.sites)?;
         section(
@@ -108,26 +141,20 @@ fn encode_all(
 /// # Errors
 /// As [`encode`].
 pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    encode_around(
-        snapshot,
-        &Latencies::default(),
-        Latencies::default(),
-        out,
-        |out| {
-            let (sites, nodes) = (
-                small::SitesOut::new(&snapshot.sites),
-                small::NodesOut::new(&snapshot.nodes),
-            );
-            section_as(out, SMALL_SITES, &sites, small::CONFIG)?;
-            section_as(out, SMALL_NODES, &nodes, small::CONFIG)
-        },
-    )
+    encode_around(snapshot, None, Latencies::default(), out, |out| {
+        let (sites, nodes) = (
+            small::SitesOut::new(&snapshot.sites),
+            small::NodesOut::new(&snapshot.nodes),
+        );
+        section_as(out, SMALL_SITES, &sites, small::CONFIG)?;
+        section_as(out, SMALL_NODES, &nodes, small::CONFIG)
+    })
 }
 
 /// Appends everything, sites and nodes in the form that `columns` gives them.
 fn encode_around(
     snapshot: &Snapshot,
-    latencies: &Latencies,
+    fine: Option<Fine<'_>>,
     of_values: Latencies,
     out: &mut Vec<u8>,
     columns: impl FnOnce(&mut Vec<u8>) -> Result<(), FormatError>,
@@ -143,6 +170,8 @@ fn encode_around(
         errors,
         measuring,
         latencies: _,
+        async_latencies: _,
+        tasks: _,
         estimates,
         counts,
         value_rows,
@@ -161,9 +190,19 @@ fn encode_around(
         section(out, ERRORS, errors)?;
     }
     section(out, MEASURING, measuring)?;
-    if !latencies.row.is_empty() {
-        let Latencies { row, end, packed } = latencies;
-        section(out, LATENCIES, &LatenciesOut(row, end, packed))?;
+    if let Some(fine) = fine {
+        for (id, latencies) in [
+            (LATENCIES, fine.latencies),
+            (ASYNC_LATENCIES, fine.async_latencies),
+        ] {
+            if !latencies.row.is_empty() {
+                section(out, id, &LatenciesOut::new(latencies))?;
+            }
+        }
+        if !fine.tasks.is_empty() {
+            let Tasks { paths, ages, beyond } = fine.tasks;
+            section(out, TASKS, &TasksOut(paths, LatenciesOut::new(ages), *beyond))?;
+        }
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
@@ -259,9 +298,15 @@ fn decode_with(
             }
             ERRORS => snapshot.errors = read::<Vec<NodeErrors>>(body, body_at)?,
             MEASURING => snapshot.measuring = read::<Measuring>(body, body_at)?,
-            LATENCIES => {
-                let LatenciesIn(row, end, packed) = read(body, body_at)?;
-                snapshot.latencies = Latencies { row, end, packed };
+            LATENCIES => snapshot.latencies = read::<LatenciesIn>(body, body_at)?.latencies(),
+            ASYNC_LATENCIES => snapshot.async_latencies = read::<LatenciesIn>(body, body_at)?.latencies(),
+            TASKS => {
+                let TasksIn(paths, ages, beyond) = read(body, body_at)?;
+                snapshot.tasks = Tasks {
+                    paths,
+                    ages: ages.latencies(),
+                    beyond,
+                };
             }
             ESTIMATES => snapshot.estimates = read::<Vec<Estimate>>(body, body_at)?,
             COUNTS => snapshot.counts = read::<Vec<Count>>(body, body_at)?,
@@ -450,6 +495,8 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         );
     }
     check_latencies(&s.latencies, rows)?;
+    check_latencies(&s.async_latencies, rows)?;
+    check_tasks(s)?;
     let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
     let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
@@ -596,6 +643,50 @@ fn check_measures(s: &Snapshot) -> Result<(), FormatError> {
         });
     }
     Ok(())
+}
+
+/// Checks that paths stand behind their parents, name sites, and have sums of 64 bits.
+fn check_tasks(s: &Snapshot) -> Result<(), FormatError> {
+    let Tasks { paths, ages, beyond } = &s.tasks;
+    let damaged = |offset: usize, found: String, wanted: String| {
+        Err(FormatError::Damaged {
+            what: "futures in flight",
+            offset: offset as u64,
+            found,
+            wanted,
+        })
+    };
+    for (index, path) in paths.iter().enumerate() {
+        if path.parent != NO_PARENT && path.parent as usize >= index {
+            return damaged(
+                index,
+                format!("parent {}", path.parent),
+                format!("below {index} or none"),
+            );
+        }
+        if path.site.0 as usize >= s.sites.len() {
+            return damaged(
+                index,
+                format!("site {}", path.site.0),
+                format!("below {}", s.sites.len()),
+            );
+        }
+        if path.innermost > path.in_flight || path.polled > path.in_flight {
+            return damaged(
+                index,
+                "a part above the whole".into(),
+                "at most all in flight".into(),
+            );
+        }
+    }
+    if sum(paths.iter().map(|path| path.in_flight).chain([*beyond])).is_none() {
+        return damaged(
+            0,
+            "a sum beyond 64 bits".into(),
+            "a sum of at most 64 bits".into(),
+        );
+    }
+    check_latencies(ages, paths.len())
 }
 
 fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {

@@ -3,10 +3,11 @@
 #[path = "fixture/programs.rs"]
 pub mod programs;
 
-use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{
     CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, Now, OpenFrame, Process, Quantity, Site,
-    Snapshot, Thread, ThreadState, WaitsIn,
+    Snapshot, TaskPath, Thread, ThreadState, WaitsIn,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -83,6 +84,95 @@ pub fn allocating() -> Snapshot {
             .push_row(Quantity::AllocatedBytes, row, 100 * allocations);
     }
     s.measures.push_outside(Quantity::Allocations, 1, 11);
+    s
+}
+
+/// A service on two threads: handlers run queries, which wait for a lock with a name or for something without one. A query
+/// blocks its executor.
+pub fn serving() -> Snapshot {
+    let mut s = base();
+    s.waits = true;
+    s.sites = vec![
+        site("shop::server", "handler", 10),
+        site("shop::db", "query", 20),
+        site("shop::db", "db.lock", 24),
+        site("shop::server", "parse", 40),
+    ]
+    .into();
+    let ms = 2_500_000;
+    for (name, calls) in [("tokio-0", 60), ("tokio-1", 40)] {
+        let first_row = s.nodes.len() as u32;
+        let handler = s.nodes.push(None, SiteId(0), calls, calls * ms / 50);
+        let parse = s.nodes.push(Some(handler), SiteId(3), calls, calls * ms / 100);
+        let query = s.nodes.push(Some(parse), SiteId(1), calls, calls * ms / 4);
+        let locks = calls - 1;
+        let lock = s.nodes.push(Some(query), SiteId(2), locks, calls * ms / 500);
+        // Twenty are in flight. Five that one thread began have ended in the other one.
+        let ended = if name == "tokio-0" { calls - 15 } else { calls - 5 };
+        for (node, calls, cancelled, wall_ms, polls) in [
+            (handler, calls, 2, 22, 3),
+            (query, calls, 1, 20, 3),
+            (lock, locks, 1, 15, 2),
+        ] {
+            let elapsed = ended * wall_ms * ms;
+            for (quantity, value) in [
+                (Quantity::Polls, calls * polls),
+                (Quantity::FutureEnds, ended - cancelled),
+                (Quantity::FutureCancels, cancelled),
+                (Quantity::FutureTime, elapsed),
+                (Quantity::InFlight, calls - ended),
+            ] {
+                s.measures.push_row(quantity, node.0, value);
+            }
+            let mut latency = Histogram::default();
+            for call in 0..ended {
+                latency.insert(wall_ms * ms / 2 + call * wall_ms * ms / ended);
+            }
+            s.async_latencies.push(node.0, &latency);
+            let mut latency = Histogram::default();
+            (0..calls * polls).for_each(|poll| latency.insert(20_000 + poll));
+            s.latencies.push(node.0, &latency);
+        }
+        s.measures.push_row(Quantity::Waiting, query.0, calls * ms / 8);
+        s.measures
+            .push_row(Quantity::ScheduledTime, handler.0, calls * ms / 20);
+        s.measures.push_row(Quantity::ScheduledPolls, handler.0, calls);
+        s.threads.push(Thread {
+            name: name.into(),
+            tid: 41_877 + first_row,
+            state: ThreadState::Idle,
+            count: 1,
+            cpu_ns: Some(40_000_000),
+            outside_ticks: 500,
+            first_row,
+            rows: 4,
+            open: Vec::new(),
+        });
+    }
+    let path = |parent, site, in_flight, innermost, oldest_ms: u64| TaskPath {
+        parent,
+        site: SiteId(site),
+        names_await: site == 2,
+        in_flight,
+        polled: u64::from(site == 0),
+        innermost,
+        oldest_ns: oldest_ms * 1_000_000,
+        innermost_oldest_ns: if innermost > 0 { oldest_ms * 1_000_000 } else { 0 },
+    };
+    s.tasks.paths = vec![
+        path(NO_PARENT, 0, 20, 0, 2_100),
+        path(0, 1, 20, 2, 2_000),
+        path(1, 2, 18, 18, 1_900),
+    ];
+    for (at, path) in s.tasks.paths.iter().enumerate() {
+        let mut ages = Histogram::default();
+        (1..=path.in_flight).for_each(|call| ages.insert(call * path.oldest_ns * 5 / 2 / path.in_flight));
+        s.tasks.ages.push(at as u32, &ages);
+    }
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
     s
 }
 

@@ -9,6 +9,7 @@ mod measures;
 mod mode;
 mod sites;
 mod tally;
+mod tasks;
 mod waits_in;
 
 use bincode::{Decode, Encode};
@@ -21,6 +22,7 @@ pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_err
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
+pub use self::tasks::{TaskPath, Tasks};
 pub use self::waits_in::{Now, WaitsIn};
 
 /// The state of a program's call trees at one moment.
@@ -47,6 +49,10 @@ pub struct Snapshot {
     /// How long finished calls took; empty if histograms are off. Rows of values have theirs here as well, over numbers
     /// in place of ticks.
     pub latencies: Latencies,
+    /// How long finished calls of futures took from their first poll on; [`latencies`](Self::latencies) has their polls.
+    pub async_latencies: Latencies,
+    /// The futures in flight.
+    pub tasks: Tasks,
     /// The rows whose times are estimates, in row order.
     pub estimates: Vec<Estimate>,
     /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is

@@ -54,7 +54,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Log(args)) => log::run(&args),
-        Some(Command::Stacks { target }) => stacks::run(&target),
+        Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
         Some(Command::Mode { how, target }) => mode::run(&target, how.mode),

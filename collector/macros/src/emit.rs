@@ -153,7 +153,8 @@ pub(crate) fn scoped(body: &Group, options: &Options, place: Span) -> TokenStrea
     writer().group(Delimiter::Brace, body.span(), inside).done()
 }
 
-/// Writes `{ profile_future(__site!(..), async move { HINT BODY }).await }` for a function that begins at `place`.
+/// Writes `{ profile_future(__site!(..), async move { HINT BODY }).await }`, or `profile_task`, for a function that begins
+/// at `place`.
 pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: Span) -> TokenStream {
     let (attributes, rest) = split(body);
     let block = writer().kept(hint(returns)).kept(rest).done();
@@ -166,7 +167,10 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
         .done();
     let call = writer()
         .kept(root(options, Span::mixed_site()))
-        .path("::__private::profile_future")
+        .path(match options.task {
+            Some(_) => "::__private::profile_task",
+            None => "::__private::profile_future",
+        })
         .parentheses(site)
         .puncts(".")
         .word("await")

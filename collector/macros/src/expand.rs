@@ -66,12 +66,27 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
                  call this one, has no clock. Take away `const`, or profile the functions that call it",
             ));
         }
-        Kind::Function { .. } => {}
+        Kind::Function { is_async: true, .. } => {}
+        Kind::Function { .. } => {
+            if let Some(word) = &options.task {
+                return Err(Error::new(
+                    word.span(),
+                    "found `task` on a fn that is not async, wanted an async fn: a task is a future that an executor \
+                     polls. For a future that a plain fn returns, write `tickscope::task(\"name\", future)`",
+                ));
+            }
+        }
         Kind::Implementation | Kind::Trait | Kind::Module => {
             if let Some((word, _)) = &options.name {
                 return Err(Error::new(
                     word.span(),
                     format!("found `name` on {found}, wanted it on a single fn: each row has its own name"),
+                ));
+            }
+            if let Some(word) = &options.task {
+                return Err(Error::new(
+                    word.span(),
+                    format!("found `task` on {found}, wanted it on the async fn that is spawned"),
                 ));
             }
         }

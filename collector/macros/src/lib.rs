@@ -52,6 +52,7 @@
 //! | `name = "..."` | `fn` | the name of the row; by default the path of the function |
 //! | `group = "..."` | all | the group of the rows, passed on to each function inside |
 //! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
+//! | `task` | `async fn` | the function is what a task runs: its row also has the time from each wake to the poll that follows |
 //! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`

@@ -5,7 +5,7 @@ use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 use crate::error::Error;
 use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
 
-const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path` or `skip`";
+const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task` or `skip`";
 
 /// The options of one attribute.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(crate) struct Options {
     pub(crate) group: Option<Literal>,
     /// The path in place of `::tickscope`.
     pub(crate) root: Option<TokenStream>,
+    /// The word `task`: the function is the root of a task.
+    pub(crate) task: Option<Ident>,
     pub(crate) skip: bool,
 }
 
@@ -58,14 +60,17 @@ impl Options {
                 "name" => options.name = Some((word.clone(), text(&word, &part[1..])?)),
                 "group" => options.group = Some(text(&word, &part[1..])?),
                 "crate" => options.root = Some(path(&word, &part[1..])?),
-                "skip" => {
+                "task" | "skip" => {
                     if let Some(extra) = part.get(1) {
                         return Err(Error::new(
                             extra.span(),
-                            format!("found `{extra}` after `skip`, wanted nothing"),
+                            format!("found `{extra}` after `{key}`, wanted nothing"),
                         ));
                     }
-                    options.skip = true;
+                    match key.as_str() {
+                        "task" => options.task = Some(word.clone()),
+                        _ => options.skip = true,
+                    }
                 }
                 _ => {
                     return Err(Error::new(

@@ -9,6 +9,7 @@ pub(crate) mod ranges;
 pub(crate) mod row;
 pub(crate) mod site_ids;
 pub(crate) mod snapshot_rows;
+pub(crate) mod task_reader;
 pub(crate) mod thread_lifecycle;
 pub(crate) mod tree_reader;
 pub(crate) mod waiting_looks;

@@ -4,6 +4,7 @@
 pub(crate) mod arena;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
+pub(crate) mod in_flight;
 pub(crate) mod latency;
 pub(crate) mod live_blocks;
 pub(crate) mod lock_sites;
@@ -14,6 +15,7 @@ pub(crate) mod numbers;
 pub(crate) mod registry;
 pub(crate) mod site;
 pub(crate) mod site_table;
+pub(crate) mod task_sites;
 pub(crate) mod tree;
 pub(crate) mod untimed;
 pub(crate) mod waiters;

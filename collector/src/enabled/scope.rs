@@ -43,6 +43,12 @@ impl Scope {
     pub(crate) fn counts(&self) -> bool {
         self.node.is_some()
     }
+
+    /// Returns the node that is open, if the scope counts.
+    #[inline(always)]
+    pub(crate) fn node(&self) -> Option<&'static Node> {
+        self.node
+    }
 }
 
 /// Opens a scope at a site.
@@ -139,6 +145,13 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
         Path::Off => return None,
     }
     Some(child)
+}
+
+/// Returns the node of a site where the calling thread is, whether the site is enabled or not.
+pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
+    let current = tree.current.get()?;
+    tree.known_child(current, site)
+        .or_else(|| new_child(tree, current, site))
 }
 
 /// Adds a child that does not exist yet.

@@ -29,6 +29,7 @@ mod dumps;
 mod environment;
 mod exits;
 mod flood;
+mod futures;
 #[cfg(not(feature = "report"))]
 mod kept_reports;
 mod libraries;
@@ -78,6 +79,7 @@ fn main() -> ExitCode {
         environment::TESTS,
         exits::TESTS,
         flood::TESTS,
+        futures::TESTS,
         #[cfg(not(feature = "report"))]
         kept_reports::TESTS,
         libraries::TESTS,

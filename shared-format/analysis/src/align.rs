@@ -319,26 +319,31 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
         }
         same
     });
-    let mut latencies: Vec<(u32, u32)> = snapshot
-        .latencies
+    out.latencies = latencies(&snapshot.latencies, rows);
+    out.async_latencies = latencies(&snapshot.async_latencies, rows);
+    out
+}
+
+/// Histograms in other rows; those of one row are added up.
+fn latencies(from: &Latencies, rows: &[u32]) -> Latencies {
+    let mut moved: Vec<(u32, u32)> = from
         .row
         .iter()
         .map(|&old| (rows[old as usize], old))
         .filter(|&(row, _)| row != NO_PARENT)
         .collect();
-    latencies.sort_unstable();
+    moved.sort_unstable();
     let mut columns = Latencies::default();
-    for same in latencies.chunk_by(|a, b| a.0 == b.0) {
+    for same in moved.chunk_by(|a, b| a.0 == b.0) {
         if let [(row, old)] = *same {
-            columns.push_bytes(row, snapshot.latencies.bytes_of(old).unwrap_or_default());
+            columns.push_bytes(row, from.bytes_of(old).unwrap_or_default());
             continue;
         }
         let mut sum = Histogram::default();
         for &(_, old) in same {
-            sum.add(&snapshot.latencies.of(old));
+            sum.add(&from.of(old));
         }
         columns.push(same[0].0, &sum);
     }
-    out.latencies = columns;
-    out
+    columns
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally};
+use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally, Values};
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
@@ -37,6 +37,36 @@ impl AddAssign for OffCpu {
     }
 }
 
+/// Calls of futures that have ended, by the wall clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AsyncCalls {
+    /// The calls, cancelled ones too.
+    pub ended: u64,
+    /// Ticks from their first polls to their ends.
+    pub ticks: u64,
+    /// The same in nanoseconds.
+    pub ns: u64,
+}
+
+impl AsyncCalls {
+    /// Returns how many calls a row has whose mean is asked for, and their nanoseconds: of a future those that have ended and
+    /// all their time, waits included; of other rows `calls` and `total_ns`.
+    pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
+        match self.ended {
+            0 => (calls, total_ns),
+            ended => (ended, self.ns),
+        }
+    }
+}
+
+impl AddAssign for AsyncCalls {
+    fn add_assign(&mut self, other: Self) {
+        self.ended = self.ended.saturating_add(other.ended);
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+}
+
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
@@ -64,6 +94,8 @@ pub struct TreeRow {
     pub self_off: OffCpu,
     /// Of its total time, that off the CPU.
     pub total_off: OffCpu,
+    /// Its calls of futures.
+    pub asynchronous: AsyncCalls,
     /// The number of threads in which it is open.
     pub open: u32,
     /// The number of those that waited at the newest look at them.
@@ -120,6 +152,7 @@ impl TreeRow {
             total_ns: 0,
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
+            asynchronous: AsyncCalls::default(),
             open: 0,
             waiting: 0,
             errors: 0,
@@ -206,6 +239,7 @@ impl CallTree {
             }
         }
         tree.merge_off_cpu(snapshot, &row_of_node);
+        tree.merge_async_calls(snapshot, &row_of_node);
         tree.merge_latencies(snapshot, &row_of_node);
         tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
@@ -247,14 +281,48 @@ impl CallTree {
         }
     }
 
-    fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        if snapshot.latencies.row.is_empty() {
+    fn merge_async_calls(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        if snapshot.values != Values::Time {
             return;
         }
+        for quantity in [
+            Quantity::FutureEnds,
+            Quantity::FutureCancels,
+            Quantity::FutureTime,
+        ] {
+            let column = snapshot.measures.of(quantity);
+            for &(node, value) in column.iter().flat_map(|column| &column.rows) {
+                if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
+                    row.asynchronous += if quantity == Quantity::FutureTime {
+                        AsyncCalls {
+                            ended: 0,
+                            ticks: value,
+                            ns: snapshot.nanos(value),
+                        }
+                    } else {
+                        AsyncCalls {
+                            ended: value,
+                            ..AsyncCalls::default()
+                        }
+                    };
+                }
+            }
+        }
+    }
+
+    /// Of futures these are the latencies of calls and not of polls.
+    fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        let (polls, calls) = (&snapshot.latencies, &snapshot.async_latencies);
+        if polls.row.is_empty() && calls.row.is_empty() {
+            return;
+        }
+        let is_future = |node: u32| calls.row.binary_search(&node).is_ok();
+        let of_calls = calls.row.iter().map(|&node| (node, calls));
+        let of_others = polls.row.iter().filter(|&&node| !is_future(node));
         let mut latencies = vec![Histogram::default(); self.rows.len()];
-        for &node in &snapshot.latencies.row {
+        for (node, from) in of_others.map(|&node| (node, polls)).chain(of_calls) {
             if let Some(latency) = latencies.get_mut(row_of_node[node as usize] as usize) {
-                let of_node = snapshot.latencies.of(node);
+                let of_node = from.of(node);
                 if latency.is_empty() {
                     *latency = of_node;
                 } else {
@@ -361,8 +429,8 @@ impl CallTree {
         &self.children[start as usize..end as usize]
     }
 
-    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off. Those of a value
-    /// are its numbers.
+    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off. A call of a future
+    /// takes from its first poll to its end. Those of a value are its numbers.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }

@@ -123,6 +123,7 @@ impl<'a> Part<'a> {
                 nodes: Nodes::default(),
                 errors: Vec::new(),
                 latencies: Default::default(),
+                async_latencies: Default::default(),
                 estimates: Vec::new(),
                 counts: Vec::new(),
                 value_rows: Vec::new(),
@@ -201,6 +202,8 @@ impl<'a> Part<'a> {
         );
         self.row_of[row] = new.0;
         self.part.latencies.push(new.0, &self.whole.latencies.of(old.0));
+        let of_calls = self.whole.async_latencies.of(old.0);
+        self.part.async_latencies.push(new.0, &of_calls);
         if let Some(&count) = self.errors.get(&old) {
             self.part.errors.push(NodeErrors { node: new, count });
         }

@@ -3,7 +3,7 @@
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{CallTree, OffCpu, both_tallies};
+use crate::call_tree::{AsyncCalls, CallTree, OffCpu, both_tallies};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -28,6 +28,8 @@ pub struct HotRow {
     pub self_off: OffCpu,
     /// Of its total time, that off the CPU.
     pub total_off: OffCpu,
+    /// Its calls of futures.
+    pub asynchronous: AsyncCalls,
     /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
     /// In how many of those it waited at the newest look at them.
@@ -56,6 +58,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             total_ns: 0,
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
+            asynchronous: AsyncCalls::default(),
             open: 0,
             waiting: 0,
             errors: 0,
@@ -72,6 +75,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.self_ticks += row.self_ticks;
         entry.self_ns += row.self_ns;
         entry.self_off += row.self_off;
+        entry.asynchronous += row.asynchronous;
         entry.errors += row.errors;
         entry.rows.push(index);
         let latency = tree.latency(index);

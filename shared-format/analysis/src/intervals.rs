@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tickscope_format::latency::Latencies;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Thread, WaitsIn};
+use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Tasks, Thread, WaitsIn};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -319,6 +319,8 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         errors: snapshot.errors.clone(),
         measuring: snapshot.measuring.clone(),
         latencies: Latencies::default(),
+        async_latencies: Latencies::default(),
+        tasks: Tasks::default(),
         estimates: snapshot.estimates.clone(),
         counts: Vec::new(),
         value_rows: Vec::new(),

@@ -3,6 +3,7 @@
 //! ```text
 //! Snapshot -> sites
 //!          -> waits_in (in which system calls threads wait)
+//!          -> functions -> tasks (calls of futures by which future awaits which)
 //!          -> functions -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
@@ -55,6 +56,7 @@ pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sites;
+pub mod tasks;
 pub mod transform;
 pub mod uncertainty;
 pub mod waits_in;

@@ -42,6 +42,7 @@ struct Beside {
     tallies: BTreeMap<u32, Tally>,
     estimates: BTreeMap<u32, (u64, f64, f64)>,
     latencies: BTreeMap<u32, Histogram>,
+    async_latencies: BTreeMap<u32, Histogram>,
     measures: Measures,
     waits_in: WaitsIn,
 }
@@ -233,9 +234,14 @@ impl Beside {
             of.1 += square(estimate.self_error);
             of.2 += square(estimate.total_error);
         }
-        for &row in &part.latencies.row {
-            let all = self.latencies.entry(row_of[row as usize]).or_default();
-            all.add(&part.latencies.of(row));
+        for (sums, latencies) in [
+            (&mut self.latencies, &part.latencies),
+            (&mut self.async_latencies, &part.async_latencies),
+        ] {
+            for &row in &latencies.row {
+                let all = sums.entry(row_of[row as usize]).or_default();
+                all.add(&latencies.of(row));
+            }
         }
     }
 
@@ -261,9 +267,14 @@ impl Beside {
         out.estimates = estimates.collect();
         out.measures = self.measures;
         out.waits_in = self.waits_in;
-        out.latencies = Latencies::default();
-        for (row, histogram) in self.latencies {
-            out.latencies.push(row, &histogram);
+        for (latencies, sums) in [
+            (&mut out.latencies, self.latencies),
+            (&mut out.async_latencies, self.async_latencies),
+        ] {
+            *latencies = Latencies::default();
+            for (row, histogram) in sums {
+                latencies.push(row, &histogram);
+            }
         }
         out
     }

@@ -288,6 +288,7 @@ impl<'a> Shape<'a> {
         row.self_ticks += source.self_ticks;
         row.self_ns += source.self_ns;
         row.self_off += source.self_off;
+        row.asynchronous += source.asynchronous;
         row.errors += source.errors;
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
@@ -318,6 +319,7 @@ impl<'a> Shape<'a> {
         row.total_ticks += source.self_ticks;
         row.total_ns += source.self_ns;
         row.total_off += source.self_off;
+        row.asynchronous += source.asynchronous;
         if is_outermost {
             row.open += source.open;
             row.waiting += source.waiting;

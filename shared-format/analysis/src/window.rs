@@ -7,7 +7,7 @@ use std::hash::Hash;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, value_edges};
 use tickscope_format::snapshot::{
-    Column, Estimate, Extremes, Level, Measures, NodeErrors, Snapshot, Tally, WaitsIn,
+    Column, Estimate, Extremes, Level, Measures, NodeErrors, Quantity, Snapshot, Tally, WaitsIn,
 };
 
 /// What stands where there is no row to take from.
@@ -62,8 +62,24 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.waits_in = waits_in(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
-    window.latencies = latencies(later, earlier, &pools);
+    let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
+    window.latencies = latencies(&later.latencies, &earlier.latencies, &pools, |row| {
+        match later.is_value(NodeId(row)) {
+            true => !forgotten_numbers,
+            false => !forgotten,
+        }
+    });
     add_tallies(&mut window, later, earlier, &pools);
+    let of_calls = &earlier.async_latencies;
+    let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
+    window.async_latencies = match [Quantity::FutureEnds, Quantity::FutureCancels]
+        .iter()
+        .any(has_ended)
+    {
+        // A coarse record does not have them.
+        true if of_calls.row.is_empty() => Latencies::default(),
+        _ => latencies(&later.async_latencies, of_calls, &pools, |_| true),
+    };
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;
@@ -472,44 +488,43 @@ fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
     values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
 }
 
-/// None where those that are there may be of calls from before.
-fn latencies(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Latencies {
-    let forgotten = has_forgotten_latencies(earlier);
-    let has_forgotten_numbers = has_forgotten_numbers(earlier);
+/// Those of the rows that `is_known` chooses: others may be of calls from before.
+fn latencies(
+    later: &Latencies,
+    earlier: &Latencies,
+    pools: &Pools,
+    is_known: impl Fn(u32) -> bool,
+) -> Latencies {
     let mut row_of_pool = vec![NONE; pools.calls.len()];
     // Of pools with several givers or takers: what is left of them.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
-    for &row in &earlier.latencies.row {
+    for &row in &earlier.row {
         let Some(&pool) = pools.of_earlier.get(row as usize).filter(|&&pool| pool != NONE) else {
             continue;
         };
         if pools.givers[pool as usize] == 1 && pools.takers[pool as usize] == 1 {
             row_of_pool[pool as usize] = row;
         } else {
-            shared.entry(pool).or_default().add(&earlier.latencies.of(row));
+            shared.entry(pool).or_default().add(&earlier.of(row));
         }
     }
     let mut out = Latencies::default();
-    for &row in &later.latencies.row {
-        let is_forgotten = match later.is_value(NodeId(row)) {
-            true => has_forgotten_numbers,
-            false => forgotten,
-        };
-        if is_forgotten {
+    for &row in &later.row {
+        if !is_known(row) {
             continue;
         }
         let Some(pool) = pools.taken_from(row) else {
-            out.push(row, &later.latencies.of(row));
+            out.push(row, &later.of(row));
             continue;
         };
         let then = row_of_pool[pool as usize];
         // Most rows of a short window: nothing has happened in them.
-        if then != NONE && earlier.latencies.bytes_of(then) == later.latencies.bytes_of(row) {
+        if then != NONE && earlier.bytes_of(then) == later.bytes_of(row) {
             continue;
         }
-        let mut latency = later.latencies.of(row);
+        let mut latency = later.of(row);
         if then != NONE {
-            latency.subtract(&earlier.latencies.of(then));
+            latency.subtract(&earlier.of(then));
         } else if let Some(left) = shared.get_mut(&pool) {
             let whole = latency.clone();
             latency.subtract(left);

@@ -9,10 +9,12 @@ use std::io::{self, Write};
 
 use csv::{Terminator, WriterBuilder};
 use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::tasks::has_futures;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
+use crate::json::futures::{self, Futures};
 use crate::json::measures;
 use crate::json::node::{Node, nodes};
 
@@ -99,17 +101,22 @@ pub fn write_per(
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     let per_columns = PER.into_iter().filter(|_| per.is_some());
     let tallies = TALLIES.into_iter().filter(|_| has_tallies(snapshot));
+    let with_futures = has_futures(snapshot);
     let columns = unit
         .columns()
         .into_iter()
         .chain(measures::names(snapshot))
-        .chain(tallies);
+        .chain(tallies)
+        .chain(futures::COLUMNS.into_iter().filter(|_| with_futures));
     writer.write_record(columns.chain(per_columns))?;
     let mut depths: Vec<u32> = vec![0; snapshot.nodes.len()];
     for node in nodes(snapshot, per) {
         let depth = node.parent.map_or(0, |parent| depths[parent as usize] + 1);
         depths[node.id as usize] = depth;
         write_node(&mut writer, snapshot, unit, &node, depth)?;
+        if with_futures {
+            write_futures(&mut writer, node.futures.as_ref())?;
+        }
         if let Some(per) = per {
             writer.write_field(visible(&per.name, false).as_bytes())?;
             writer.write_field(per.calls.to_string())?;
@@ -210,6 +217,16 @@ fn write_node<W: Write>(
 
 fn has_tallies(snapshot: &Snapshot) -> bool {
     !snapshot.value_rows.is_empty() || !snapshot.gauge_rows.is_empty()
+}
+
+/// Empty fields where a node is no future.
+fn write_futures<W: Write>(writer: &mut csv::Writer<W>, futures: Option<&Futures>) -> io::Result<()> {
+    let mut numbers = Numbers(writer);
+    let fields = futures.map(Futures::fields).unwrap_or_default();
+    for field in fields {
+        numbers.put_if(field)?;
+    }
+    Ok(())
 }
 
 /// Fields that are numbers or yes and no.

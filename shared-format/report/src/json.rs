@@ -3,6 +3,7 @@
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
 mod document;
+pub(crate) mod futures;
 mod groups;
 mod layout;
 pub(crate) mod measures;

@@ -4,6 +4,7 @@
 //! ```text
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
 //!          -> stacks             where every thread is right now
+//!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
@@ -62,6 +63,7 @@ pub mod sites;
 pub mod speedscope;
 pub mod stacks;
 pub mod tally;
+pub mod tasks;
 pub mod text;
 pub mod unit;
 

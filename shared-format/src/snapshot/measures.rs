@@ -30,6 +30,23 @@ pub enum Quantity {
     LiveBytes,
     /// The variance of that estimate, in bytes squared, by which variances add up. [`live_error`] makes an error of it.
     LiveVariance,
+    /// Polls of futures.
+    Polls,
+    /// Calls of futures that were ready.
+    FutureEnds,
+    /// Calls of futures that were dropped before they were ready.
+    FutureCancels,
+    /// Ticks from the first polls of these calls to their ends.
+    FutureTime,
+    /// Calls of futures that have begun in the row and have not ended there. It is a level, and no count since a reset.
+    InFlight,
+    /// Calls of futures that have ended in the row and began in another one, of another thread for example. It is a level.
+    /// The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this.
+    EndedElsewhere,
+    /// Ticks between the moment when tasks were woken and their polls.
+    ScheduledTime,
+    /// Those polls.
+    ScheduledPolls,
 }
 
 /// How many bytes a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
@@ -45,7 +62,7 @@ pub fn live_error(variance: u64) -> u64 {
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 18] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
@@ -56,6 +73,14 @@ impl Quantity {
         Self::MadeOthersWait,
         Self::LiveBytes,
         Self::LiveVariance,
+        Self::Polls,
+        Self::FutureEnds,
+        Self::FutureCancels,
+        Self::FutureTime,
+        Self::InFlight,
+        Self::EndedElsewhere,
+        Self::ScheduledTime,
+        Self::ScheduledPolls,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -72,7 +97,12 @@ impl Quantity {
     pub const fn is_time(self) -> bool {
         matches!(
             self,
-            Self::Waiting | Self::Ready | Self::UnplacedWaiting | Self::MadeOthersWait
+            Self::Waiting
+                | Self::Ready
+                | Self::UnplacedWaiting
+                | Self::MadeOthersWait
+                | Self::FutureTime
+                | Self::ScheduledTime
         )
     }
 
@@ -85,7 +115,10 @@ impl Quantity {
     /// Returns whether the values are what is there at the moment of the snapshot, and not what was counted since a reset. Nothing
     /// is subtracted from them, and of several snapshots the last one has them.
     pub const fn is_level(self) -> bool {
-        matches!(self, Self::LiveBytes | Self::LiveVariance)
+        matches!(
+            self,
+            Self::LiveBytes | Self::LiveVariance | Self::InFlight | Self::EndedElsewhere
+        )
     }
 
     /// Returns whether the values are counts of the program's allocator. Where it counts anything, it counts all of these.
@@ -101,6 +134,21 @@ impl Quantity {
         !matches!(self, Self::UnplacedWaiting)
     }
 
+    /// Returns whether it is of futures. Such quantities make sense together only.
+    pub const fn is_of_futures(self) -> bool {
+        matches!(
+            self,
+            Self::Polls
+                | Self::FutureEnds
+                | Self::FutureCancels
+                | Self::FutureTime
+                | Self::InFlight
+                | Self::EndedElsewhere
+                | Self::ScheduledTime
+                | Self::ScheduledPolls
+        )
+    }
+
     /// Returns the member of JSON reports that has a row's own value.
     pub const fn name(self) -> &'static str {
         match self {
@@ -114,6 +162,14 @@ impl Quantity {
             Self::MadeOthersWait => "made_others_wait_ns",
             Self::LiveBytes => "live_bytes",
             Self::LiveVariance => "live_bytes_error",
+            Self::Polls => "polls",
+            Self::FutureEnds => "future_ends",
+            Self::FutureCancels => "future_cancels",
+            Self::FutureTime => "future_time_ns",
+            Self::InFlight => "in_flight",
+            Self::EndedElsewhere => "ended_elsewhere",
+            Self::ScheduledTime => "scheduled_ns",
+            Self::ScheduledPolls => "scheduled_polls",
         }
     }
 
@@ -130,6 +186,14 @@ impl Quantity {
             Self::MadeOthersWait => "total_made_others_wait_ns",
             Self::LiveBytes => "total_live_bytes",
             Self::LiveVariance => "total_live_bytes_error",
+            Self::Polls => "total_polls",
+            Self::FutureEnds => "total_future_ends",
+            Self::FutureCancels => "total_future_cancels",
+            Self::FutureTime => "total_future_time_ns",
+            Self::InFlight => "total_in_flight",
+            Self::EndedElsewhere => "total_ended_elsewhere",
+            Self::ScheduledTime => "total_scheduled_ns",
+            Self::ScheduledPolls => "total_scheduled_polls",
         }
     }
 
@@ -146,6 +210,14 @@ impl Quantity {
             Self::MadeOthersWait => "outside_made_others_wait_ns",
             Self::LiveBytes => "outside_live_bytes",
             Self::LiveVariance => "outside_live_bytes_error",
+            Self::Polls => "outside_polls",
+            Self::FutureEnds => "outside_future_ends",
+            Self::FutureCancels => "outside_future_cancels",
+            Self::FutureTime => "outside_future_time_ns",
+            Self::InFlight => "outside_in_flight",
+            Self::EndedElsewhere => "outside_ended_elsewhere",
+            Self::ScheduledTime => "outside_scheduled_ns",
+            Self::ScheduledPolls => "outside_scheduled_polls",
         }
     }
 }
@@ -344,7 +416,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_records_and_names_differ() {
-        assert_eq!(Quantity::ALL.map(Quantity::code), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        assert!(Quantity::ALL.map(Quantity::code).into_iter().eq(0..18));
         for quantity in Quantity::ALL {
             assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
             let same = Quantity::ALL

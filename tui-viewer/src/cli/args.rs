@@ -118,6 +118,9 @@ pub enum Command {
     Record(Box<RecordArgs>),
     /// Print where each thread is right now: its open scopes and for how long.
     Stacks {
+        /// Print which calls of futures are in flight instead, for how long, and what they wait for.
+        #[arg(long)]
+        tasks: bool,
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,

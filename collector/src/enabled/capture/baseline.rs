@@ -50,6 +50,8 @@ pub(crate) struct Baseline {
     pub(crate) ranges: Ranges,
     /// What the thread was found waiting in.
     pub(crate) waits_in: WaitsIn,
+    /// How long calls of futures took.
+    pub(crate) async_histograms: Histograms,
     /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
     /// this one.
     handed_past: u64,
@@ -101,6 +103,29 @@ impl Measured {
     /// Returns the ticks waiting and ready.
     pub(crate) fn off_cpu(self) -> [u64; 2] {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
+    }
+
+    fn get(&self, quantity: Quantity) -> u64 {
+        self.0[quantity.code() as usize]
+    }
+
+    fn set(&mut self, quantity: Quantity, value: u64) {
+        self.0[quantity.code() as usize] = value;
+    }
+
+    /// Sets what has become of the calls of a future. Until it is shown, [`Quantity::InFlight`] has all calls that have begun.
+    pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64) {
+        self.set(Quantity::InFlight, begun);
+        self.set(Quantity::FutureEnds, ended);
+        self.set(Quantity::FutureCancels, cancelled);
+    }
+
+    /// Sets how many calls of a future are in flight, of what was counted since the beginning.
+    fn set_in_flight(&mut self, whole: Self) {
+        let begun = whole.get(Quantity::InFlight);
+        let over = whole.get(Quantity::FutureEnds) + whole.get(Quantity::FutureCancels);
+        self.set(Quantity::InFlight, begun.saturating_sub(over));
+        self.set(Quantity::EndedElsewhere, over.saturating_sub(begun));
     }
 
     fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
@@ -183,7 +208,10 @@ impl Baseline {
 
     /// Returns what a node shows beside calls and time since the reset.
     pub(crate) fn measured(&self, index: usize) -> Measured {
-        self.measured.shown(index)
+        let mut shown = self.measured.shown(index);
+        // A level is no count since the reset.
+        shown.set_in_flight(at(&self.measured.current, index));
+        shown
     }
 
     /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level. A node whose call has ended has something to show,
@@ -193,6 +221,7 @@ impl Baseline {
             && self.measured(index) == Measured::default()
             && self.histograms.shown(index).is_none()
             && !self.ranges.has_level(index)
+            && self.async_histograms.shown(index).is_none()
     }
 
     /// Returns the CPU time since the reset in nanoseconds, if it is known.
@@ -224,6 +253,7 @@ impl Baseline {
         self.histograms.reset();
         self.ranges.reset();
         self.waits_in.reset();
+        self.async_histograms.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
         self.cpu_undo = self.cpu_base;
@@ -237,6 +267,7 @@ impl Baseline {
         self.histograms.undo();
         self.ranges.undo();
         self.waits_in.undo();
+        self.async_histograms.undo();
         self.handed_past = self.handed_undo;
         self.cpu_base = self.cpu_undo;
     }
@@ -253,6 +284,7 @@ impl Baseline {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
         self.waits_in.absorb(index as u32, &other.waits_in, from as u32);
+        self.async_histograms.absorb(index, &other.async_histograms, from);
     }
 
     /// Adds what another baseline holds beside its nodes.

@@ -23,6 +23,7 @@ use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
+use crate::enabled::capture::task_reader::TaskReader;
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
 use crate::enabled::platform::os;
@@ -74,6 +75,7 @@ pub(crate) struct CollectorState {
     /// What is known of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
     finished: FinishedThreads,
+    tasks: TaskReader,
     seq: u64,
     reset_epoch: u64,
     /// The monotonic clock at the last reset; `None` before the first.
@@ -122,6 +124,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
+    tasks: TaskReader::new(),
     seq: 0,
     reset_epoch: 0,
     reset_ns: None,
@@ -232,7 +235,12 @@ impl LiveThread {
 
     /// Reads the thread's tree into its baseline.
     fn read(&mut self, block: &'static Block, sites: &mut SiteIds, cpu_ns: Option<u64>) -> Reading {
-        let reading = self.reader.read(block, sites, &mut self.baseline.histograms);
+        let Baseline {
+            histograms,
+            async_histograms,
+            ..
+        } = &mut self.baseline;
+        let reading = self.reader.read(block, sites, histograms, async_histograms);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
@@ -262,6 +270,11 @@ impl LiveThread {
 }
 
 impl CollectorState {
+    /// Makes the next capture read the calls in flight, however many there are.
+    pub(crate) fn read_tasks_anew(&mut self) {
+        self.tasks = TaskReader::new();
+    }
+
     /// Captures a snapshot. Every baseline then knows what was shown.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         let config = config::get();
@@ -306,6 +319,10 @@ impl CollectorState {
         }
         self.finished
             .show(&mut snapshot, &mut waits_in, &mut lifetime, &live, &epoch);
+        if kind != CaptureKind::Periodic {
+            self.read_tasks_anew();
+        }
+        snapshot.tasks = self.tasks.read(&mut self.sites, config::now());
         snapshot.lifetime = lifetime;
         self.rules.look();
         let mut off_sites: Vec<SiteId> = Vec::new();

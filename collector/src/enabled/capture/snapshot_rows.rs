@@ -105,6 +105,9 @@ pub(crate) fn append(
         if epoch.histograms || kind == SiteKind::Value {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
+        baseline
+            .async_histograms
+            .append(index, &mut snapshot.async_latencies, id.0);
         if let Some(&Estimated {
             timed,
             self_error,

@@ -17,10 +17,13 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::numbers::Numbers;
 use crate::enabled::record::registry::Block;
-use crate::enabled::record::site::SiteKind;
+use crate::enabled::record::site::{Site, SiteKind};
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
+
+/// How often a reader tries to read the calls of a future that are over, and those of them that were cancelled, at one moment.
+const ASYNC_LOOKS: u32 = 20;
 
 /// What was read of a live tree, beside its nodes.
 #[derive(Debug)]
@@ -42,6 +45,11 @@ pub(crate) struct Reader {
     /// What was read of values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
+    async_changed: Changed,
+    /// The rows of futures.
+    futures: Vec<u32>,
+    /// By row: the calls of futures that were over at the last reading.
+    over: Vec<Over>,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
@@ -58,6 +66,13 @@ struct OpenGap {
     clocks: Clocks,
 }
 
+/// Calls of a future that are over.
+#[derive(Clone, Copy, Debug, Default)]
+struct Over {
+    all: u64,
+    cancelled: u64,
+}
+
 /// Which histograms have to be read again: those of nodes that were called or open recently.
 #[derive(Debug, Default)]
 struct Changed {
@@ -67,12 +82,14 @@ struct Changed {
 }
 
 impl Reader {
-    /// Reads the tree, and reads histograms that may have changed into `histograms`.
+    /// Reads the tree, and reads histograms that may have changed into `histograms`, those of calls of futures into
+    /// `async_histograms`.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,
         sites: &mut SiteIds,
         histograms: &mut Histograms,
+        async_histograms: &mut Histograms,
     ) -> Reading {
         let config = config::get();
         let now = || config.chosen.clock.now();
@@ -82,27 +99,19 @@ impl Reader {
             let wall_ns = os::monotonic_ns();
             Some(Clocks { wall_ns, cpu_ns })
         };
-        let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, sites, histograms, clocks);
+        self.find_rows(&block.tree, sites);
+        self.read_async(&block.tree, async_histograms);
+        let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, histograms, clocks);
         self.finish(&block.tree, quiet)
     }
 
-    /// Reads all nodes and adds the time since the last event, by this clock and with this limit for a gap; `clocks` reads
-    /// the thread's clocks, to tell how much of it the thread was off its CPU. Returns the node where the thread is if it
-    /// had no event meanwhile.
-    pub(crate) fn read_counts(
-        &mut self,
-        now: impl FnOnce() -> u64,
-        limit: u64,
-        tree: &'static Tree,
-        sites: &mut SiteIds,
-        histograms: &mut Histograms,
-        clocks: impl FnOnce() -> Option<Clocks>,
-    ) -> Option<&'static Node> {
-        let current = tree.current.get_acquire();
-        let last = tree.last.load(Ordering::Acquire);
-        let length = tree.nodes.len();
-        for index in self.rows.len() as u32..length {
+    /// Finds the rows of new nodes.
+    pub(crate) fn find_rows(&mut self, tree: &'static Tree, sites: &mut SiteIds) {
+        for index in self.rows.len() as u32..tree.nodes.len() {
             let node = tree.nodes.get(index);
+            if node.and_then(|node| node.site.get()).is_some_and(Site::is_future) {
+                self.futures.push(index);
+            }
             self.rows.push(Row {
                 parent: node.and_then(|node| node.parent.get()).map_or(0, Node::index),
                 // The root has no site, and its row is never shown.
@@ -113,6 +122,21 @@ impl Reader {
                 kind: node.map_or(SiteKind::Scope, Node::kind),
             });
         }
+    }
+
+    /// Reads all nodes whose rows are known and adds the time since the last event, by this clock and with this limit for a gap; `clocks` reads
+    /// the thread's clocks, to tell how much of it the thread was off its CPU. Returns the node where the thread is if it
+    /// had no event meanwhile.
+    pub(crate) fn read_counts(
+        &mut self,
+        now: impl FnOnce() -> u64,
+        limit: u64,
+        tree: &'static Tree,
+        histograms: &mut Histograms,
+        clocks: impl FnOnce() -> Option<Clocks>,
+    ) -> Option<&'static Node> {
+        let current = tree.current.get_acquire();
+        let last = tree.last.load(Ordering::Acquire);
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.left.resize(self.rows.len(), 2);
         self.numbers.clear();
@@ -135,6 +159,7 @@ impl Reader {
             }
         }
         self.read_measures(tree);
+        self.add_async();
         if tree.clock_errors.load(Ordering::Relaxed) > 0 {
             for (index, row) in self.rows.iter_mut().enumerate() {
                 row.errors = tree.errors_of(index as u32);
@@ -188,6 +213,63 @@ impl Reader {
         }
         if let Some(root) = self.measured.first_mut() {
             root.0[Quantity::UnplacedWaiting.code() as usize] = unplaced;
+        }
+    }
+
+    /// Reads what has become of calls of futures. This comes before the tree is read, so that no more calls of a thread end
+    /// than begin.
+    fn read_async(&mut self, tree: &'static Tree, histograms: &mut Histograms) {
+        if !self.futures.is_empty() {
+            self.over.resize(self.rows.len(), Over::default());
+            self.async_changed.left.resize(self.rows.len(), 2);
+        }
+        for &node in &self.futures {
+            let index = node as usize;
+            let over = &mut self.over[index];
+            let Some(measures) = tree.measures.get(node) else {
+                continue;
+            };
+            let of = |quantity| measures.of(quantity).load(Ordering::Acquire);
+            let ended = || of(Quantity::FutureEnds).wrapping_add(of(Quantity::FutureCancels));
+            let (known, now) = (over.all, ended());
+            if !self.async_changed.look(index, now != known) {
+                continue;
+            }
+            let latency = tree.async_latencies.of_this_life(node);
+            for _ in 0..ASYNC_LOOKS {
+                over.cancelled = of(Quantity::FutureCancels);
+                let before = || (known, histograms.ended(index));
+                over.all = match latency {
+                    Some(latency) => latency.read(ended, before, &mut self.histogram),
+                    None => ended(),
+                };
+                if of(Quantity::FutureCancels) == over.cancelled {
+                    break;
+                }
+            }
+            if let Some(latency) = latency {
+                histograms.set(index, &self.histogram, latency.made());
+            }
+            // A call is counted before it is in its bucket.
+            if latency.is_none() || self.histogram.count() != over.all {
+                self.async_changed.left[index] = 2;
+            }
+        }
+    }
+
+    /// Puts what has become of calls of futures beside what else was counted of their rows.
+    fn add_async(&mut self) {
+        if !self.futures.is_empty() {
+            self.measured.resize(self.rows.len(), Measured::default());
+        }
+        for index in self.futures.iter().map(|&index| index as usize) {
+            let over = self.over.get(index).copied().unwrap_or_default();
+            let begun = self.counts[index].calls;
+            self.measured[index].set_calls_of_future(
+                begun,
+                over.all.saturating_sub(over.cancelled),
+                over.cancelled,
+            );
         }
     }
 
@@ -262,7 +344,7 @@ fn read_node(
         match latency {
             Some(latency) => {
                 let known = || (known, histograms.ended(index));
-                counts.calls = latency.read(&node.calls, known, histogram);
+                counts.calls = latency.read(|| node.calls.load(Ordering::Acquire), known, histogram);
             }
             None => *histogram = Histogram::default(),
         }

@@ -72,7 +72,7 @@ fn flushing_while(
 fn a_histogram_is_of_one_moment() {
     flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
-        let counted = latency.read(calls, || (0, 0), &mut histogram);
+        let counted = latency.read(|| calls.load(Ordering::Acquire), || (0, 0), &mut histogram);
         assert!((2..=3).contains(&counted));
         assert!((2..=3).contains(&histogram.count()), "{counted}: {histogram:?}");
         owner.join().unwrap();
@@ -85,10 +85,17 @@ fn a_histogram_is_of_one_moment() {
 fn a_torn_look_shows_no_more_ends_than_begins() {
     flushing_while(|calls, latency, owner| {
         let mut histogram = Histogram::default();
-        let counted = latency.read_within(1, calls, || (0, 0), &mut histogram);
+        let counted = latency.read_within(1, || calls.load(Ordering::Acquire), || (0, 0), &mut histogram);
         let ended = histogram.count();
         owner.join().unwrap();
-        assert_eq!(latency.read(calls, || (counted, ended), &mut histogram), 3);
+        assert_eq!(
+            latency.read(
+                || calls.load(Ordering::Acquire),
+                || (counted, ended),
+                &mut histogram
+            ),
+            3
+        );
         assert!(histogram.count() - ended <= 3 - counted + 1, "{counted} {ended}");
     });
 }

@@ -19,14 +19,8 @@ use tickscope_format::snapshot::Mode;
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
-    reader.read_counts(
-        || now,
-        NO_LIMIT,
-        &block.tree,
-        &mut sites,
-        &mut histograms,
-        || None,
-    );
+    reader.find_rows(&block.tree, &mut sites);
+    reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut histograms, || None);
     assert!(
         !reader.rows.is_empty(),
         "a tree has a root once its thread is seen"

@@ -31,7 +31,8 @@ fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
         at = clock.now();
         at
     };
-    reader.read_counts(now, NO_LIMIT, tree, &mut sites, &mut histograms, || None);
+    reader.find_rows(tree, &mut sites);
+    reader.read_counts(now, NO_LIMIT, tree, &mut histograms, || None);
     (reader.counts.iter().map(|counts| counts.ticks).sum(), at)
 }
 

@@ -156,6 +156,8 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
             .collect(),
         measuring: snapshot.measuring.clone(),
         latencies: latencies(&snapshot.latencies, keep, &place),
+        async_latencies: latencies(&snapshot.async_latencies, keep, &place),
+        tasks: snapshot.tasks.clone(),
         estimates: estimates(&snapshot.estimates, &place),
         counts: kept_rows(&snapshot.counts, |count| &mut count.node, keep, &place),
         value_rows: kept_rows(&snapshot.value_rows, |row| &mut row.node, keep, &place),

@@ -152,6 +152,7 @@ pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: Cap
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
+    state.read_tasks_anew();
     state.capture(kind)
 }
 

@@ -130,15 +130,15 @@ impl Latency {
         }
     }
 
-    /// Reads what has been counted into `histogram`, and returns what `calls` counted at that time. `known` returns the
-    /// calls and the calls in the histogram at the last reading.
+    /// Reads what has been counted into `histogram`, and returns what `calls` counted at that time; it reads its counters
+    /// in order (`Acquire`). `known` returns the calls and the calls in the histogram at the last reading.
     ///
     /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
     /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
     /// them.
     pub(crate) fn read(
         &self,
-        calls: &AtomicU64,
+        calls: impl Fn() -> u64,
         known: impl FnOnce() -> (u64, u64),
         histogram: &mut Histogram,
     ) -> u64 {
@@ -149,7 +149,7 @@ impl Latency {
     pub(crate) fn read_within(
         &self,
         looks: u32,
-        calls: &AtomicU64,
+        calls: impl Fn() -> u64,
         known: impl FnOnce() -> (u64, u64),
         histogram: &mut Histogram,
     ) -> u64 {
@@ -157,8 +157,8 @@ impl Latency {
         let mut counted = 0;
         for _ in 0..looks {
             let before = self.flushing.load(Ordering::Acquire);
-            least = calls.load(Ordering::Acquire);
-            counted = self.look(calls, histogram);
+            least = calls();
+            counted = self.look(&calls, histogram);
             // SYNC POINT: what was looked at before the second look at `flushing`.
             fence(Ordering::Acquire);
             let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
@@ -182,7 +182,7 @@ impl Latency {
         self.made.load(Ordering::Acquire)
     }
 
-    fn look(&self, calls: &AtomicU64, histogram: &mut Histogram) -> u64 {
+    fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
         // This allocates first, because the allocator may be measured as well.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
@@ -195,7 +195,7 @@ impl Latency {
             .each_ref()
             .map(|place| place.load(Ordering::Acquire));
         // The calls are read after everything that has ended, so that no more calls end than begin.
-        let calls = calls.load(Ordering::Acquire);
+        let calls = calls();
         for ticks in buffered {
             if ticks > 0 {
                 let ticks = u64::from(ticks);
@@ -315,6 +315,23 @@ impl Latencies {
         Some(latency)
     }
 
+    /// Returns the latency of a node in this life of the tree, empty at first; `None` if there is no memory. Only the thread
+    /// itself calls this.
+    pub(crate) fn get_or_make(&self, index: u32) -> Option<&'static Latency> {
+        match self.of_this_life(index) {
+            Some(latency) => Some(latency),
+            None => self.make(index),
+        }
+    }
+
+    /// Returns the latency of a node if it was made in this life of the tree.
+    pub(crate) fn of_this_life(&self, index: u32) -> Option<&'static Latency> {
+        let life = self.life.load(Ordering::Relaxed);
+        // SYNC POINT: made before found, as in `make`.
+        let latency = self.nodes.get(index)?;
+        (latency.made() > 0 && latency.life.load(Ordering::Relaxed) == life).then_some(latency)
+    }
+
     /// Begins another life of the tree, in which all octaves can be used again.
     pub(crate) fn clear(&self) {
         self.used.store(0, Ordering::Relaxed);
@@ -346,7 +363,7 @@ mod tests {
                 if !latency.buffer(call, ticks) {
                     latency.flush(Some(ticks), &pool);
                 }
-                latency.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
+                latency.read(|| 0, || (0, 0), &mut histogram);
                 assert_eq!(histogram.count(), call);
             }
             assert_eq!(histogram.max(), Some((5000, true)));
@@ -360,7 +377,7 @@ mod tests {
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             // Histograms were switched off and on again in the same life: this one is empty, and no octave is lost.
             let again = pool.make(5).unwrap();
-            again.read(&AtomicU64::new(0), || (0, 0), &mut histogram);
+            again.read(|| 0, || (0, 0), &mut histogram);
             assert!(histogram.is_empty());
             again.flush(Some(100), &pool);
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
@@ -378,7 +395,7 @@ mod tests {
         assert!(latency.flushing.load(Ordering::Relaxed).is_multiple_of(2));
         latency.flush(Some(100), &pool);
         let mut histogram = Histogram::default();
-        latency.read(&AtomicU64::new(1), || (0, 0), &mut histogram);
+        latency.read(|| 1, || (0, 0), &mut histogram);
         assert_eq!(histogram.count(), 1);
     }
 }

@@ -6,8 +6,8 @@ use tickscope_format::snapshot::Quantity;
 use crate::enabled::platform::sync::{AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
-/// How many quantities nodes count: all before those of a moment, which are read elsewhere.
-pub(crate) const QUANTITIES: usize = Quantity::LiveBytes.code() as usize;
+/// How many quantities nodes may count. Of live bytes they count none: those are read elsewhere.
+pub(crate) const QUANTITIES: usize = Quantity::ALL.len();
 
 zeroed! {
     /// The quantities of one node, by their codes. Only the thread writes them.
@@ -27,6 +27,11 @@ impl NodeMeasures {
         for (quantity, amount) in amounts {
             add(&self.values[quantity.code() as usize], amount);
         }
+    }
+
+    /// Returns the counter of one quantity.
+    pub(crate) fn of(&self, quantity: Quantity) -> &AtomicU64 {
+        &self.values[quantity.code() as usize]
     }
 
     /// Forgets what an earlier life of the tree has counted.

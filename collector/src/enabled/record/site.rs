@@ -14,8 +14,12 @@ pub struct Site {
     line: u32,
     group: &'static str,
     kind: SiteKind,
+    /// Whether it is a name for an await.
+    names_await: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
+    /// Not 0 if its scopes are polls of futures.
+    future: AtomicU32,
     /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
     /// Not 0 if a rule disables it.
@@ -117,7 +121,9 @@ impl Site {
             line,
             group: "",
             kind: SiteKind::Scope,
+            names_await: false,
             state: AtomicU32::new(SiteState::New as u32),
+            future: AtomicU32::new(0),
             claimed: AtomicU32::new(0),
             ruled_off: AtomicU32::new(0),
             rate: AtomicU32::new(0),
@@ -169,6 +175,31 @@ impl Site {
     /// Returns whether the site is a counter, a value or a gauge, which opens no scopes.
     pub(crate) fn is_counter(&self) -> bool {
         self.kind.is_counter()
+    }
+
+    /// Makes the site a name for an await.
+    pub const fn naming_await(mut self) -> Self {
+        self.names_await = true;
+        self
+    }
+
+    /// Returns whether the site is a name for an await.
+    pub(crate) fn names_await(&self) -> bool {
+        self.names_await
+    }
+
+    /// Notes that the scopes of the site are polls of futures.
+    #[inline]
+    pub(crate) fn note_future(&self) {
+        if !self.is_future() {
+            self.future.store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether the scopes of the site are polls of futures.
+    #[inline]
+    pub(crate) fn is_future(&self) -> bool {
+        self.future.load(Ordering::Relaxed) != 0
     }
 
     /// Returns whether the site is in this state.

@@ -9,6 +9,7 @@
 //! finds nothing there has interrupted an event; its own event is dropped and counted as dropped. A capture on another
 //! thread learns from the same mark that it may have read parts of two moments.
 
+mod async_calls;
 mod children;
 mod measuring;
 mod pause;
@@ -18,6 +19,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
+use crate::enabled::record::in_flight::OwnSlots;
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
@@ -63,6 +65,10 @@ zeroed! {
         table: Array<Ref<Node>>,
         /// How long the calls of each node took.
         pub(crate) latencies: Latencies,
+        /// How long the calls of each node that is a future took.
+        pub(crate) async_latencies: Latencies,
+        /// The futures that the thread polls, and its free slots for more.
+        pub(crate) slots: OwnSlots,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
         /// What is counted of each node beside calls and time.
@@ -140,6 +146,8 @@ impl Tree {
             nodes: Nodes::new(),
             table: Array::empty(),
             latencies: Latencies::new(),
+            async_latencies: Latencies::new(),
+            slots: OwnSlots::new(),
             errors: Column::new(),
             measures: Column::new(),
             numbers: NumbersOfTree::new(),
@@ -165,6 +173,8 @@ impl Tree {
         self.nodes.clear();
         self.latencies.clear();
         self.numbers.clear();
+        self.async_latencies.clear();
+        self.slots.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::{Losses, Now, Snapshot};
 
+use super::futures::{Task, tasks};
 use super::groups::{Group, groups};
 use super::layout::VERSION;
 use super::measures::{Measures, Members};
@@ -54,6 +55,9 @@ pub(super) struct Document<'a> {
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
     estimates: Vec<Estimate>,
+    /// Calls of futures in flight, by which future awaits which; only where there are any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tasks: Vec<Task>,
 }
 
 /// Members named as the counters are.
@@ -194,6 +198,7 @@ impl<'a> Document<'a> {
             other_sites: other_sites(snapshot),
             latencies: latencies(snapshot),
             estimates: estimates(snapshot),
+            tasks: tasks(snapshot),
             window: snapshot.window,
             focus: &[],
         }

@@ -42,7 +42,10 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
         .iter()
         .any(|(quantity, _)| quantity.is_of_allocator());
     let is_known = move |quantity: &Quantity| {
-        if quantity.is_off_cpu() {
+        if quantity.is_of_futures() {
+            // Nodes have them as an object of their own.
+            false
+        } else if quantity.is_off_cpu() {
             snapshot.waits
         } else if quantity.is_of_allocator() {
             counts

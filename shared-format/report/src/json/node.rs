@@ -8,6 +8,7 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
+use super::futures::{self, Futures};
 use super::measures::{Measures, Members};
 use super::tally::{Gauge, Value};
 use crate::quotient::Quotient;
@@ -47,6 +48,9 @@ pub(crate) struct Node<'a> {
     /// In which system calls it waits itself, the most frequent first; only where it was found in any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) waits_in: Vec<WaitsIn>,
+    /// Only of a future. The latencies above are those of polls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) futures: Option<Futures>,
 }
 
 /// A system call, and how often the node was found waiting in it.
@@ -143,6 +147,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
     let uncertainties = uncertainties(snapshot);
     let tallies = snapshot.tallies();
     let measures = Measures::new(snapshot, per);
+    let mut futures = futures::of_nodes(snapshot, &total_ns, per);
     let threads = 0..snapshot.threads.len() as u32;
     threads
         .flat_map(|thread| snapshot.rows_of(ThreadId(thread)).map(move |row| (thread, row)))
@@ -189,6 +194,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                     .into_iter()
                     .map(WaitsIn::of)
                     .collect(),
+                futures: futures.remove(&id.0),
             }
         })
         .collect()

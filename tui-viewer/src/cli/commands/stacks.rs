@@ -1,29 +1,33 @@
-//! `tickscope stacks`: where each thread is right now.
+//! `tickscope stacks`: where each thread is right now, and what tasks wait for.
 
 use tickscope_report::stacks::{StacksOptions, stacks};
+use tickscope_report::tasks::{TasksOptions, tasks};
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
 use crate::source::target::wanted::Wanted;
 
-/// Prints every thread's open path.
+/// Prints every thread's open path, or the calls of futures that are in flight.
 ///
 /// # Errors
 /// No such target, or why it cannot be read.
-pub fn run(args: &TargetArgs) -> anyhow::Result<u8> {
+pub fn run(args: &TargetArgs, of_tasks: bool) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
     let live = live_snapshot::of(&found, &wanted)?;
-    let ascii = console::is_ascii();
-    let text = stacks(
-        &live.snapshot,
-        &StacksOptions {
-            state: live.state,
-            ascii,
-            thread: None,
-        },
-    );
+    let (state, ascii) = (live.state, console::is_ascii());
+    let text = match of_tasks {
+        true => tasks(&live.snapshot, &TasksOptions { state, ascii }),
+        false => stacks(
+            &live.snapshot,
+            &StacksOptions {
+                state,
+                ascii,
+                thread: None,
+            },
+        ),
+    };
     console::write(&text)?;
     Ok(console::DONE)
 }

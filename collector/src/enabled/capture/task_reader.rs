@@ -1,0 +1,166 @@
+//! Reads the calls of futures that are in flight, as a tree of which future awaits which.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::{TaskPath, Tasks};
+
+use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::record::in_flight::{self, CallId, Seen};
+use crate::enabled::record::site::Site;
+use crate::enabled::runtime::config;
+
+/// Reading takes at most one part in so many of the time: with very many calls in flight, periodic captures repeat what is
+/// known.
+const SHARE: u32 = 50;
+
+/// Futures that await each other deeper than this begin anew at the top.
+const DEPTH_MAX: usize = 1_000;
+
+/// Reads the table repeatedly.
+#[derive(Debug)]
+pub(crate) struct TaskReader {
+    known: Option<Tasks>,
+    /// When to read again.
+    again: Option<Instant>,
+}
+
+/// A tree in the making.
+#[derive(Default)]
+struct Paths {
+    tasks: Tasks,
+    known: HashMap<(u32, usize), u32>,
+    ages: Vec<Histogram>,
+    /// The age of the oldest call, and of the oldest innermost one.
+    oldest: Vec<[u64; 2]>,
+}
+
+impl TaskReader {
+    pub(crate) const fn new() -> Self {
+        Self {
+            known: None,
+            again: None,
+        }
+    }
+
+    /// Returns the calls in flight at tick `now`, or those of a moment before if reading takes long.
+    pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
+        let begin = Instant::now();
+        match &self.known {
+            Some(known) if self.again.is_some_and(|again| begin < again) => known.clone(),
+            _ => {
+                let tasks = read(sites, now);
+                let took = begin.elapsed();
+                let is_long = took > Duration::from_millis(1);
+                self.again = is_long.then(|| begin + took * SHARE);
+                self.known = is_long.then(|| tasks.clone());
+                tasks
+            }
+        }
+    }
+}
+
+fn read(sites: &mut SiteIds, now: u64) -> Tasks {
+    let mut paths = Paths::default();
+    paths.tasks.beyond = in_flight::beyond();
+    let last = in_flight::last_slot();
+    if last == 0 {
+        return paths.tasks;
+    }
+    let calls: Vec<Option<(CallId, Seen)>> = (0..=last).map(in_flight::seen).collect();
+    let call_of = |id: CallId| {
+        calls
+            .get(id as u32 as usize)
+            .copied()
+            .flatten()
+            .filter(|&(own, _)| own == id)
+    };
+    let mut path_of = vec![NO_PARENT; calls.len()];
+    let mut awaits = vec![false; calls.len()];
+    let mut above: Vec<(u32, Seen)> = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        let Some((_, seen)) = *call else { continue };
+        // Up to a call whose path is known, and down again.
+        let mut parent = NO_PARENT;
+        let mut at = (index as u32, seen);
+        above.clear();
+        while above.len() < DEPTH_MAX {
+            if path_of[at.0 as usize] != NO_PARENT {
+                parent = path_of[at.0 as usize];
+                break;
+            }
+            above.push(at);
+            let Some((id, awaiting)) = call_of(at.1.awaited_by) else {
+                break;
+            };
+            at = (id as u32, awaiting);
+        }
+        for &(slot, seen) in above.iter().rev() {
+            parent = paths.below(parent, seen.site, sites);
+            path_of[slot as usize] = parent;
+        }
+        if let Some((id, _)) = call_of(seen.awaited_by) {
+            awaits[id as u32 as usize] = true;
+        }
+    }
+    for (index, call) in calls.iter().enumerate() {
+        if let Some((_, seen)) = call {
+            paths.count(path_of[index], seen, !awaits[index], now);
+        }
+    }
+    paths.finish()
+}
+
+impl Paths {
+    /// Returns the path of a future below another.
+    fn below(&mut self, parent: u32, site: &'static Site, sites: &mut SiteIds) -> u32 {
+        let paths = &mut self.tasks.paths;
+        let key = (parent, std::ptr::from_ref(site).addr());
+        *self.known.entry(key).or_insert_with(|| {
+            paths.push(TaskPath {
+                parent,
+                site: sites.id(site),
+                names_await: site.names_await(),
+                in_flight: 0,
+                polled: 0,
+                innermost: 0,
+                oldest_ns: 0,
+                innermost_oldest_ns: 0,
+            });
+            paths.len() as u32 - 1
+        })
+    }
+
+    fn count(&mut self, at: u32, seen: &Seen, is_innermost: bool, now: u64) {
+        let at = at as usize;
+        self.ages.resize_with(self.tasks.paths.len(), Histogram::default);
+        self.oldest.resize(self.tasks.paths.len(), [0; 2]);
+        let Some(path) = self.tasks.paths.get_mut(at) else {
+            return;
+        };
+        let age = now.saturating_sub(seen.began);
+        path.in_flight += 1;
+        path.polled += u64::from(seen.is_polled);
+        let [oldest, oldest_innermost] = &mut self.oldest[at];
+        *oldest = age.max(*oldest);
+        if is_innermost && !seen.is_polled {
+            path.innermost += 1;
+            *oldest_innermost = age.max(*oldest_innermost);
+        }
+        self.ages[at].insert(age);
+    }
+
+    fn finish(mut self) -> Tasks {
+        let ns_per_tick = 1e9 / config::ticks_per_second();
+        for (index, path) in self.tasks.paths.iter_mut().enumerate() {
+            if let Some((age, oldest)) = self.ages.get(index).zip(self.oldest.get(index)) {
+                self.tasks.ages.push(index as u32, age);
+                [path.oldest_ns, path.innermost_oldest_ns] =
+                    oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
+            }
+        }
+        self.tasks
+    }
+}

@@ -1,0 +1,332 @@
+//! The table of calls of futures that are in flight: which future each is of, when it began, and which one awaits it.
+//!
+//! A call takes a slot at its first poll and gives it back at its end, on whichever thread that is. Each thread has a list of
+//! free slots of its own, and lists pass on whole batches, so most calls meet neither a lock nor another thread. Captures
+//! read slots while they change: a slot's generation tells whether one call had it all the time.
+
+use std::sync::{Mutex, TryLockError};
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::site::Site;
+
+/// How many slots a thread takes from others at once, and gives to them.
+const BATCH: u32 = 64;
+
+/// A thread with this many free slots gives a batch away.
+const FREE_MAX: u32 = 3 * BATCH;
+
+/// How often a thread looks whether it can have a batch. Who holds the lock links a few slots.
+const LOOKS: u32 = 1_000;
+
+zeroed! {
+    /// A call in flight, or a free place for one.
+    #[derive(Debug)]
+    struct Slot {
+        /// Odd while a call has the slot.
+        generation: AtomicU32,
+        /// Not 0 while the call is polled.
+        polled: AtomicU32,
+        /// The tick of the first poll.
+        began: AtomicU64,
+        site: Ref<Site>,
+        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While it is free: the next slot of
+        /// its list, and in the high half, at the head of a batch, the next batch.
+        link: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// A thread's free slots, and what it polls.
+    #[derive(Debug)]
+    pub(crate) struct OwnSlots {
+        /// The head of the list; 0 if it is empty.
+        free: AtomicU32,
+        length: AtomicU32,
+        /// The [`CallId`] of the innermost call that the thread polls; 0 if there is none.
+        polled: AtomicU64,
+    }
+}
+
+/// A call in flight: its slot in the low half, the generation of the slot in the high half. 0 is no call.
+pub(crate) type CallId = u64;
+
+/// A call in flight, as a capture sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Seen {
+    pub(crate) site: &'static Site,
+    pub(crate) began: u64,
+    pub(crate) is_polled: bool,
+    pub(crate) awaited_by: CallId,
+}
+
+/// Slots from 1 on. They are made under the lock.
+static SLOTS: Column<Slot> = Column::new();
+
+/// So many slots have been made.
+static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Calls in flight that have no slot.
+static BEYOND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+/// The head of the list of batches that no thread has.
+static BATCHES: Mutex<u32> = Mutex::new(0);
+
+fn slot(index: u32) -> Option<&'static Slot> {
+    SLOTS.get(index)
+}
+
+fn index_of(id: CallId) -> u32 {
+    id as u32
+}
+
+impl OwnSlots {
+    pub(crate) const fn new() -> Self {
+        Self {
+            free: AtomicU32::new(0),
+            length: AtomicU32::new(0),
+            polled: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins a life of the tree. The free slots stay.
+    pub(crate) fn clear(&self) {
+        self.polled.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns the innermost call that the thread polls, or 0.
+    pub(crate) fn polled(&self) -> CallId {
+        self.polled.load(Ordering::Relaxed)
+    }
+
+    /// Makes a call the innermost one that the thread polls, and returns the one before.
+    #[inline]
+    pub(crate) fn poll(&self, call: CallId) -> CallId {
+        let before = self.polled.load(Ordering::Relaxed);
+        self.polled.store(call, Ordering::Relaxed);
+        before
+    }
+
+    /// Takes a slot for a call that is polled for the first time, inside the call that the thread polls. Returns 0 if the
+    /// table is full. No event of the thread may come in between.
+    pub(crate) fn begin(&self, site: &'static Site, tick: u64) -> CallId {
+        let Some((index, slot)) = self.take() else {
+            BEYOND.fetch_add(1, Ordering::Relaxed);
+            return 0;
+        };
+        // SYNC POINT: free before another call's facts (meets the fence in `seen`).
+        fence(Ordering::Release);
+        slot.site.set(Some(site));
+        slot.began.store(tick, Ordering::Relaxed);
+        slot.polled.store(1, Ordering::Relaxed);
+        slot.link.store(self.polled(), Ordering::Relaxed);
+        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1);
+        // SYNC POINT: the facts before the generation.
+        slot.generation.store(generation, Ordering::Release);
+        u64::from(generation) << 32 | u64::from(index)
+    }
+
+    /// Gives the slot of a call back. No event of the thread may come in between.
+    pub(crate) fn end(&self, call: CallId) {
+        let Some(slot) = slot(index_of(call)).filter(|_| call != 0) else {
+            return forget_beyond();
+        };
+        let generation = slot.generation.load(Ordering::Relaxed);
+        slot.generation
+            .store(generation.wrapping_add(1), Ordering::Relaxed);
+        // SYNC POINT: free before its link is one of the list.
+        fence(Ordering::Release);
+        slot.link
+            .store(self.free.load(Ordering::Relaxed).into(), Ordering::Relaxed);
+        self.free.store(index_of(call), Ordering::Relaxed);
+        let length = self.length.load(Ordering::Relaxed) + 1;
+        self.length.store(length, Ordering::Relaxed);
+        if length >= FREE_MAX {
+            self.give_batch();
+        }
+    }
+
+    #[inline]
+    fn take(&self) -> Option<(u32, &'static Slot)> {
+        if self.free.load(Ordering::Relaxed) == 0 {
+            self.get_batch();
+        }
+        let index = self.free.load(Ordering::Relaxed);
+        let slot = slot(index).filter(|_| index != 0)?;
+        self.free
+            .store(slot.link.load(Ordering::Relaxed) as u32, Ordering::Relaxed);
+        self.length
+            .store(self.length.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
+        Some((index, slot))
+    }
+
+    /// Takes a batch that another thread gave away, or makes one.
+    #[cold]
+    fn get_batch(&self) {
+        let taken = with_batches(|batches| {
+            let head = *batches;
+            if let Some(first) = slot(head).filter(|_| head != 0) {
+                *batches = (first.link.load(Ordering::Relaxed) >> 32) as u32;
+                return Some(head);
+            }
+            let made = MADE.load(Ordering::Relaxed);
+            let first = made + 1;
+            if first + BATCH > PLACES {
+                return None;
+            }
+            for index in first..first + BATCH {
+                let next = if index + 1 < first + BATCH { index + 1 } else { 0 };
+                SLOTS.make(index)?.link.store(next.into(), Ordering::Relaxed);
+            }
+            MADE.store(made + BATCH, Ordering::Release);
+            Some(first)
+        });
+        if let Some(first) = taken.flatten() {
+            let next = |index: u32| slot(index).map_or(0, |slot| slot.link.load(Ordering::Relaxed) as u32);
+            let length =
+                std::iter::successors(Some(first), |&at| Some(next(at)).filter(|&at| at != 0)).count();
+            self.free.store(first, Ordering::Relaxed);
+            self.length.store(length as u32, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives a batch of free slots to all threads.
+    #[cold]
+    fn give_batch(&self) {
+        let first = self.free.load(Ordering::Relaxed);
+        let mut last = first;
+        for _ in 1..BATCH {
+            last = slot(last).map_or(0, |slot| slot.link.load(Ordering::Relaxed) as u32);
+        }
+        let Some((first_slot, last_slot)) = slot(first).zip(slot(last)) else {
+            return;
+        };
+        with_batches(|batches| {
+            self.free
+                .store(last_slot.link.load(Ordering::Relaxed) as u32, Ordering::Relaxed);
+            self.length
+                .store(self.length.load(Ordering::Relaxed) - BATCH, Ordering::Relaxed);
+            last_slot.link.store(0, Ordering::Relaxed);
+            let next = first_slot.link.load(Ordering::Relaxed) & u64::from(u32::MAX);
+            first_slot
+                .link
+                .store(next | u64::from(*batches) << 32, Ordering::Relaxed);
+            *batches = first;
+        });
+    }
+}
+
+/// Does something with the list of batches; `None` if the lock cannot be had. A process may have been forked while another
+/// thread held it.
+fn with_batches<T>(change: impl FnOnce(&mut u32) -> T) -> Option<T> {
+    for _ in 0..LOOKS {
+        match BATCHES.try_lock() {
+            Ok(mut batches) => return Some(change(&mut batches)),
+            Err(TryLockError::Poisoned(poisoned)) => {
+                return Some(change(&mut poisoned.into_inner()));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+/// Ends a call on a thread that has no tree: its slot is a batch of its own.
+pub(crate) fn end_without_tree(call: CallId) {
+    let own = OwnSlots::new();
+    own.end(call);
+    let alone = slot(own.free.load(Ordering::Relaxed)).filter(|_| call != 0);
+    with_batches(|batches| {
+        if let Some(slot) = alone {
+            slot.link.store(u64::from(*batches) << 32, Ordering::Relaxed);
+            *batches = index_of(call);
+        }
+    });
+}
+
+fn forget_beyond() {
+    BEYOND.fetch_sub(1, Ordering::Relaxed);
+}
+
+/// Notes whether a call is polled now.
+#[inline]
+pub(crate) fn set_polled(call: CallId, polled: bool) {
+    if call != 0
+        && let Some(slot) = slot(index_of(call))
+    {
+        slot.polled.store(u32::from(polled), Ordering::Relaxed);
+    }
+}
+
+/// Returns how many calls in flight have no slot.
+pub(crate) fn beyond() -> u64 {
+    BEYOND.load(Ordering::Relaxed)
+}
+
+/// Returns the largest slot that there is.
+pub(crate) fn last_slot() -> u32 {
+    MADE.load(Ordering::Acquire)
+}
+
+/// Returns the call in a slot and its id, or none if the slot is free or changed meanwhile.
+pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
+    let slot = slot(index)?;
+    let generation = slot.generation.load(Ordering::Acquire);
+    if generation.is_multiple_of(2) {
+        return None;
+    }
+    let seen = Seen {
+        site: slot.site.get()?,
+        began: slot.began.load(Ordering::Relaxed),
+        is_polled: slot.polled.load(Ordering::Relaxed) != 0,
+        awaited_by: slot.link.load(Ordering::Relaxed),
+    };
+    // SYNC POINT: the facts before the second look at the generation.
+    fence(Ordering::Acquire);
+    let same = slot.generation.load(Ordering::Relaxed) == generation;
+    same.then_some((u64::from(generation) << 32 | u64::from(index), seen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SITE: Site = Site::named("future", "m", "f.rs", 1);
+
+    #[test]
+    fn slots_pass_from_thread_to_thread_and_serve_again() {
+        let (one, other) = (OwnSlots::new(), OwnSlots::new());
+        let made = last_slot();
+        for round in 0..5 {
+            let calls: Vec<CallId> = (0..1_000).map(|tick| one.begin(&SITE, tick + 1)).collect();
+            for (&call, tick) in calls.iter().zip(1..) {
+                let (id, seen) = seen(index_of(call)).unwrap();
+                assert_eq!((id, seen.began, seen.is_polled), (call, tick, true));
+            }
+            calls.iter().for_each(|&call| other.end(call));
+            assert!(calls.iter().all(|&call| seen(index_of(call)).is_none()));
+            // The other thread keeps fewer than it would give away.
+            let most = 1_000 + FREE_MAX + 2 * BATCH;
+            assert!(
+                last_slot() - made <= most,
+                "round {round}: {}",
+                last_slot() - made
+            );
+        }
+    }
+
+    #[test]
+    fn a_call_knows_who_awaits_it() {
+        let own = OwnSlots::new();
+        let outer = own.begin(&SITE, 1);
+        let before = own.poll(outer);
+        let inner = own.begin(&SITE, 2);
+        assert_eq!((before, seen(index_of(inner)).unwrap().1.awaited_by), (0, outer));
+        own.poll(before);
+        own.end(inner);
+        own.end(outer);
+        let next = own.begin(&SITE, 3);
+        assert_ne!(next, outer, "the same slot has another generation");
+        own.end(next);
+    }
+}

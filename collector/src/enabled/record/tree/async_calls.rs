@@ -1,0 +1,56 @@
+//! Calls of futures: their beginning at the first poll, and their end.
+
+use tickscope_format::snapshot::Quantity;
+
+use super::{Path, Tree};
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::in_flight::CallId;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+
+impl Tree {
+    /// Begins a call of a future at tick `began`, in which the thread has just opened the scope of its first poll. Returns
+    /// none if an event of this thread is in progress.
+    pub(crate) fn begin_call(&self, site: &'static Site, began: u64) -> Option<CallId> {
+        let current = self.take()?;
+        let call = self.slots.begin(site, began);
+        self.put(current);
+        Some(call)
+    }
+
+    /// Ends a call of a future in `node`, so many ticks after it began. The scope of its last poll is closed. Returns false
+    /// if an event of this thread is in progress.
+    pub(crate) fn end_call(&self, node: &'static Node, call: CallId, ticks: u64, is_cancelled: bool) -> bool {
+        let Some(current) = self.take() else {
+            return false;
+        };
+        if let Some(measures) = self.measures.make(node.index()) {
+            measures.add([
+                (Quantity::FutureEnds, (!is_cancelled).into()),
+                (Quantity::FutureCancels, is_cancelled.into()),
+                (Quantity::FutureTime, ticks),
+            ]);
+            if let Some(latency) = self.async_latencies.get_or_make(node.index()) {
+                let counts =
+                    [Quantity::FutureEnds, Quantity::FutureCancels].map(|quantity| measures.of(quantity));
+                let number = counts
+                    .map(|count| count.load(Ordering::Relaxed))
+                    .into_iter()
+                    .sum();
+                if !latency.buffer(number, ticks) {
+                    latency.flush(Some(ticks), &self.async_latencies);
+                }
+            }
+        }
+        self.slots.end(call);
+        self.put(current);
+        true
+    }
+
+    /// Returns the tick of the last event, where that is known.
+    pub(crate) fn last_event(&self) -> Option<u64> {
+        let is_exact = self.is(Path::Fast) || self.is(Path::Exact);
+        let last = self.last.load(Ordering::Relaxed);
+        (is_exact && last != super::PAUSED).then_some(last)
+    }
+}

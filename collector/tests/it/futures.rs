@@ -1,0 +1,455 @@
+//! Calls of futures: when they begin and end, by the wall clock, on whichever threads; what is in flight; tasks.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use tickscope::{Builder, Clock};
+use tickscope_format::ids::{NO_PARENT, NodeId};
+use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
+
+use crate::support::{check_with_polls, isolated, tree};
+
+type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+static TICK: AtomicU64 = AtomicU64::new(1_000);
+
+/// A clock that stands still but for [`pass`], one tick a nanosecond.
+fn clock() -> Clock {
+    Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9)
+}
+
+fn pass(ticks: u64) {
+    TICK.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// Is pending so many times.
+struct Pending(u32);
+
+impl Future for Pending {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        match self.0.checked_sub(1) {
+            None => Poll::Ready(()),
+            Some(left) => {
+                self.0 = left;
+                context.waker().wake_by_ref();
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn poll<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Poll<F::Output> {
+    future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+/// What a snapshot tells of the calls of a future, over all threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Calls {
+    started: u64,
+    ended: u64,
+    cancelled: u64,
+    in_flight: i64,
+    polls: u64,
+    wall: u64,
+    latencies: u64,
+}
+
+fn calls(snapshot: &Snapshot, name: &str) -> Calls {
+    let rows = || {
+        let of_name = |&row: &u32| snapshot.site_of(NodeId(row)).name == name;
+        (0..snapshot.nodes.len() as u32).filter(of_name)
+    };
+    let sum = |quantity: Quantity| -> u64 {
+        let column = snapshot.measures.of(quantity);
+        rows()
+            .map(|row| column.map_or(0, |column| column.of_row(row)))
+            .sum()
+    };
+    let over = sum(Quantity::FutureEnds) + sum(Quantity::FutureCancels);
+    let latencies: u64 = rows().map(|row| snapshot.async_latencies.of(row).count()).sum();
+    // Of each of up to four threads one may be on its way to its bucket.
+    assert!(
+        latencies.abs_diff(over) <= 4,
+        "{over} calls are over and {latencies} have a latency"
+    );
+    Calls {
+        started: rows().map(|row| snapshot.nodes.calls[row as usize]).sum(),
+        ended: sum(Quantity::FutureEnds),
+        cancelled: sum(Quantity::FutureCancels),
+        in_flight: sum(Quantity::InFlight) as i64 - sum(Quantity::EndedElsewhere) as i64,
+        polls: sum(Quantity::Polls),
+        wall: sum(Quantity::FutureTime),
+        latencies,
+    }
+}
+
+/// The paths of calls in flight: `outer > inner`, with in flight, innermost, and the age of the oldest.
+fn in_flight(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
+    let paths = &snapshot.tasks.paths;
+    let name = |path: &TaskPath| snapshot.sites[path.site.index()].name.clone();
+    let mut names: Vec<String> = Vec::new();
+    for path in paths {
+        let own = name(path);
+        names.push(match path.parent {
+            NO_PARENT => own,
+            parent => format!("{} > {own}", names[parent as usize]),
+        });
+    }
+    let counts = paths
+        .iter()
+        .map(|path| (path.in_flight, path.innermost, path.oldest_ns));
+    let mut all: Vec<_> = names
+        .into_iter()
+        .zip(counts)
+        .map(|(name, (in_flight, innermost, oldest_ns))| (name, in_flight, innermost, oldest_ns))
+        .collect();
+    all.sort();
+    all
+}
+
+fn a_call_lasts_from_its_first_poll_to_its_end() {
+    isolated!(|| {
+        let _session = Builder::new("calls").clock(clock()).start();
+        let work = || {
+            tickscope::future!("work", async {
+                pass(5);
+                Pending(1).await;
+                pass(7);
+            })
+        };
+        drop(work());
+        let mut future = Box::pin(work());
+        pass(100);
+        assert!(poll(&mut future).is_pending());
+        pass(1_000);
+        let during = tickscope::snapshot();
+        assert_eq!(in_flight(&during), [("work".to_owned(), 1, 1, 1_005)]);
+        let begun = Calls {
+            started: 1,
+            in_flight: 1,
+            polls: 1,
+            ..Calls::default()
+        };
+        assert_eq!(calls(&during, "work"), begun);
+        assert!(poll(&mut future).is_ready());
+        // A call that is over does not end again.
+        drop(future);
+        let after = tickscope::snapshot();
+        let over = Calls {
+            started: 1,
+            ended: 1,
+            polls: 2,
+            wall: 1_012,
+            latencies: 1,
+            ..Calls::default()
+        };
+        assert_eq!(calls(&after, "work"), over);
+        assert!(after.tasks.is_empty());
+        assert_eq!(tree(&after, "main"), "work 1 12 12\n");
+        assert_eq!(
+            after.latencies.of(0).count(),
+            2,
+            "a poll has a latency of its own"
+        );
+    });
+}
+
+fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
+    isolated!(|| {
+        let _session = Builder::new("cancelled").clock(clock()).start();
+        let nested = || {
+            tickscope::future!("outer", async {
+                tickscope::wait!("inner", Pending(9)).await;
+            })
+        };
+        let mut pending = Box::pin(nested());
+        assert!(poll(&mut pending).is_pending());
+        pass(50);
+        let during = tickscope::snapshot();
+        let waits: Vec<bool> = during.tasks.paths.iter().map(|path| path.names_await).collect();
+        assert_eq!(waits, [false, true]);
+        assert_eq!(
+            in_flight(&during),
+            [
+                ("outer".to_owned(), 1, 0, 50),
+                ("outer > inner".to_owned(), 1, 1, 50)
+            ]
+        );
+        {
+            tickscope::scope!("elsewhere");
+            drop(pending);
+        }
+        let mut panics = Box::pin(tickscope::future!("panics", async {
+            Pending(1).await;
+            pass(3);
+            panic!("on purpose");
+        }));
+        assert!(poll(&mut panics).is_pending());
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll(&mut panics)));
+        assert!(caught.is_err());
+        let during = tickscope::snapshot();
+        assert!(during.threads[0].open.is_empty());
+        assert_eq!(calls(&during, "panics").in_flight, 1);
+        drop(panics);
+        let after = tickscope::snapshot();
+        let cancelled = |polls, wall| Calls {
+            started: 1,
+            cancelled: 1,
+            polls,
+            wall,
+            latencies: 1,
+            ..Calls::default()
+        };
+        assert_eq!(calls(&after, "outer"), cancelled(1, 50));
+        assert_eq!(calls(&after, "inner"), cancelled(1, 50));
+        assert_eq!(calls(&after, "panics"), cancelled(2, 3));
+        assert!(after.tasks.is_empty());
+        check_with_polls(&after);
+    });
+}
+
+fn what_ends_below_its_future_ends_in_its_row() {
+    isolated!(|| {
+        let _session = Builder::new("rows").clock(clock()).start();
+        let mut pending = Box::pin(tickscope::future!("outer", async {
+            tickscope::future!("inner", Pending(9)).await;
+        }));
+        assert!(poll(&mut pending).is_pending());
+        drop(pending);
+        let after = tickscope::snapshot();
+        assert_eq!(tree(&after, "main"), "outer 1 0 0\n  inner 1 0 0\n");
+        let column = after.measures.of(Quantity::FutureCancels).unwrap();
+        assert_eq!(column.rows, [(0, 1), (1, 1)]);
+        assert!(after.measures.of(Quantity::InFlight).is_none());
+    });
+}
+
+fn a_reset_keeps_what_is_in_flight() {
+    isolated!(|| {
+        let _session = Builder::new("reset").clock(clock()).start();
+        let mut future = Box::pin(tickscope::future!("work", Pending(3)));
+        assert!(poll(&mut future).is_pending());
+        pass(10);
+        let closed = tickscope::reset();
+        assert_eq!(calls(&closed, "work").started, 1);
+        let since = calls(&tickscope::snapshot(), "work");
+        assert_eq!((since.started, since.in_flight, since.polls), (0, 1, 0));
+        pass(10);
+        while poll(&mut future).is_pending() {}
+        let after = calls(&tickscope::snapshot(), "work");
+        // Its call has begun before.
+        let expected = Calls {
+            ended: 1,
+            polls: 3,
+            wall: 20,
+            latencies: 1,
+            ..Calls::default()
+        };
+        assert_eq!(after, expected);
+    });
+}
+
+fn sites_that_are_disabled_count_no_new_calls() {
+    isolated!(|| {
+        let _session = Builder::new("disabled").clock(clock()).start();
+        let work = || Box::pin(tickscope::future!("work", Pending(1)));
+        let mut before = work();
+        assert!(poll(&mut before).is_pending());
+        tickscope::disable_sites("work").unwrap();
+        let mut meanwhile = work();
+        assert!(poll(&mut meanwhile).is_pending());
+        pass(10);
+        assert!(poll(&mut before).is_ready());
+        tickscope::enable_sites("work").unwrap();
+        assert!(poll(&mut meanwhile).is_ready());
+        let after = calls(&tickscope::snapshot(), "work");
+        assert_eq!((after.started, after.ended, after.in_flight), (1, 1, 0));
+        assert_eq!(after.wall, 10);
+    });
+}
+
+/// A waker that says when it is used.
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
+    #[tickscope::profile(task, name = "attribute")]
+    async fn attribute() {
+        Pending(2).await;
+    }
+    isolated!(|| {
+        let _session = Builder::new("tasks").clock(clock()).start();
+        let named: Boxed = Box::pin(tickscope::task("function", Pending(2)));
+        for (mut future, name) in [(named, "function"), (Box::pin(attribute()), "attribute")] {
+            let woken = Arc::new(Woken(AtomicBool::new(false)));
+            let waker = Waker::from(Arc::clone(&woken));
+            for delay in [1_000, 30, 40] {
+                pass(delay);
+                let result = future.as_mut().poll(&mut Context::from_waker(&waker));
+                assert_eq!(woken.0.swap(false, Ordering::Relaxed), result.is_pending());
+            }
+            let snapshot = tickscope::snapshot();
+            assert_eq!(calls(&snapshot, name).polls, 3);
+            let row = (0..snapshot.nodes.len() as u32)
+                .find(|&row| snapshot.site_of(NodeId(row)).name == name)
+                .unwrap();
+            let of_row = |quantity| snapshot.measures.of(quantity).unwrap().of_row(row);
+            // Nothing tells when the first poll was asked for.
+            assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
+            assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
+        }
+    });
+}
+
+/// A pool of threads that poll futures from one queue, so that futures move between them.
+struct Pool {
+    queue: Mutex<Vec<Boxed>>,
+    stop: AtomicBool,
+}
+
+impl Pool {
+    /// Polls, and drops one in so many unfinished, until told to stop and all is done.
+    fn work(&self, mut seed: u64) -> u64 {
+        let mut cancelled = 0;
+        loop {
+            let next = {
+                let mut queue = self.queue.lock().unwrap();
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let at = (seed >> 33) as usize % queue.len().max(1);
+                (at < queue.len()).then(|| queue.swap_remove(at))
+            };
+            let Some(mut future) = next else {
+                if self.stop.load(Ordering::Relaxed) {
+                    return cancelled;
+                }
+                std::thread::yield_now();
+                continue;
+            };
+            if poll(&mut future).is_pending() {
+                if seed >> 60 == 0 {
+                    cancelled += 1;
+                    continue;
+                }
+                self.queue.lock().unwrap().push(future);
+            }
+        }
+    }
+}
+
+/// Tells the pool to stop when it is dropped.
+struct Stops<'a>(&'a AtomicBool);
+
+impl Drop for Stops<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn calls_that_move_between_threads_are_all_there() {
+    const CALLS: u64 = 40_000;
+    isolated!(|| {
+        let _session = tickscope::start("moved");
+        let pool = Pool {
+            queue: Mutex::new(Vec::new()),
+            stop: AtomicBool::new(false),
+        };
+        let mut sums = [Calls::default(), Calls::default()];
+        let names = ["request", "lock"];
+        let mut cancelled = 0;
+        let mut look = |closed: Snapshot| {
+            check_with_polls(&closed);
+            for (sum, name) in sums.iter_mut().zip(names) {
+                let now = calls(&closed, name);
+                sum.started += now.started;
+                sum.ended += now.ended;
+                sum.cancelled += now.cancelled;
+                sum.polls += now.polls;
+                sum.in_flight = now.in_flight;
+                sum.latencies += now.latencies;
+                let over = (sum.ended + sum.cancelled) as i64;
+                assert_eq!(sum.started as i64, over + sum.in_flight, "{name} at every look");
+            }
+        };
+        std::thread::scope(|scope| {
+            // Also where a look fails.
+            let stops = Stops(&pool.stop);
+            let threads: Vec<_> = (1..=4)
+                .map(|seed| {
+                    scope.spawn({
+                        let pool = &pool;
+                        move || pool.work(seed)
+                    })
+                })
+                .collect();
+            for call in 0..CALLS {
+                let request = tickscope::future!("request", async move {
+                    Pending((call % 5) as u32).await;
+                    tickscope::wait!("lock", Pending((call % 3) as u32)).await;
+                });
+                pool.queue.lock().unwrap().push(Box::pin(request));
+                if call % 500 == 0 {
+                    look(tickscope::reset());
+                }
+            }
+            drop(stops);
+            for thread in threads {
+                cancelled += thread.join().unwrap();
+            }
+        });
+        let last = tickscope::snapshot();
+        look(last.clone());
+        assert_eq!(sums[0].started, CALLS);
+        assert_eq!((sums[0].ended, sums[0].cancelled), (CALLS - cancelled, cancelled));
+        assert_eq!([sums[0].in_flight, sums[1].in_flight], [0, 0]);
+        assert!(cancelled > 0 && sums[1].cancelled > 0);
+        assert!(
+            last.tasks.is_empty(),
+            "{:?} {}",
+            in_flight(&last),
+            last.tasks.beyond
+        );
+        for sum in sums {
+            assert_eq!(sum.latencies, sum.ended + sum.cancelled);
+        }
+    });
+}
+
+fn a_million_calls_in_flight_are_bounded() {
+    const CALLS: u64 = 1_000_000;
+    isolated!(|| {
+        let _session = tickscope::start("many");
+        let mut futures: Vec<_> = (0..CALLS)
+            .map(|_| Box::pin(tickscope::future!("work", std::future::pending::<()>())))
+            .collect();
+        for future in &mut futures {
+            assert!(poll(future).is_pending());
+        }
+        let during = tickscope::snapshot();
+        assert_eq!(during.tasks.roots_in_flight(), CALLS);
+        assert_eq!(calls(&during, "work").in_flight, CALLS as i64);
+        drop(futures);
+        let after = tickscope::reset();
+        assert_eq!(calls(&after, "work").cancelled, CALLS);
+        assert_eq!(after.capture.losses.dropped, 0);
+    });
+}
+
+crate::support::tests![
+    a_call_lasts_from_its_first_poll_to_its_end,
+    futures_that_are_dropped_or_panic_are_cancelled_where_they_were,
+    what_ends_below_its_future_ends_in_its_row,
+    a_reset_keeps_what_is_in_flight,
+    sites_that_are_disabled_count_no_new_calls,
+    tasks_have_the_time_from_a_wake_to_the_poll_that_follows,
+    calls_that_move_between_threads_are_all_there,
+    a_million_calls_in_flight_are_bounded,
+];

@@ -1,0 +1,423 @@
+//! Tasks: the calls of futures by their logical path, which is the chain of futures that await each other. Scopes and threads
+//! are no part of it. Walls of concurrent calls overlap, so these times do not add up to the time of the program.
+
+use std::collections::HashMap;
+
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::latency::{Histogram, Latencies};
+use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
+
+use crate::call_tree::PathId;
+use crate::functions::{FunctionId, Functions};
+
+/// Polls block their executor if they spend at least one part in so many of their time waiting.
+const BLOCKING_SHARE: u64 = 20;
+
+/// The table of tasks.
+#[derive(Clone, Debug, Default)]
+pub struct Tasks {
+    /// The rows, parents before children.
+    pub rows: Vec<TaskRow>,
+    /// Calls in flight that are in no row, because the program has too many at once.
+    pub beyond: u64,
+    children: Vec<Vec<u32>>,
+    top: Vec<u32>,
+    walls: Vec<Histogram>,
+    ages: Vec<Histogram>,
+}
+
+/// A future on one logical path, or what its calls await without a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRow {
+    /// The path, which is equal in all snapshots of all runs.
+    pub path: PathId,
+    /// The row of the future that awaits it.
+    pub parent: Option<u32>,
+    /// How many rows stand above it.
+    pub depth: u32,
+    /// The future. Of an await without a name: the future that awaits.
+    pub function: FunctionId,
+    /// What kind of row it is.
+    pub kind: TaskKind,
+    /// Calls in flight now.
+    pub in_flight: u64,
+    /// Of those, the calls that are being polled.
+    pub polled: u64,
+    /// Of those that are not polled, the calls in which no measured future is in flight.
+    pub innermost: u64,
+    /// Nanoseconds since the oldest call in flight began; 0 if none is in flight.
+    pub oldest_ns: u64,
+    /// Calls begun, with their first polls.
+    pub started: u64,
+    /// Calls that were ready.
+    pub ended: u64,
+    /// Calls that were dropped before they were ready.
+    pub cancelled: u64,
+    /// Polls.
+    pub polls: u64,
+    /// Nanoseconds from the first polls of calls that are over to their ends.
+    pub wall_ns: u64,
+    /// Nanoseconds in polls, those of awaited futures included.
+    pub busy_ns: u64,
+    /// Of those, nanoseconds in which the polling thread waited.
+    pub blocked_ns: u64,
+    /// Nanoseconds from wakes to the polls that followed.
+    pub scheduled_ns: u64,
+    /// Those polls.
+    pub scheduled_polls: u64,
+}
+
+/// What a row of tasks stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskKind {
+    /// A function, a block or any other profiled future.
+    Future,
+    /// An await with a name.
+    Await,
+    /// What calls of the row above await, which is no measured future.
+    UnnamedAwait,
+}
+
+impl Tasks {
+    /// Returns the tasks of all threads of a snapshot; `functions` are those of its sites.
+    ///
+    /// # Panics
+    /// If the functions are of other sites.
+    pub fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
+        let mut table = Self {
+            beyond: snapshot.tasks.beyond,
+            ..Self::default()
+        };
+        let mut known: HashMap<(u32, FunctionId), u32> = HashMap::new();
+        table.add_nodes(snapshot, functions, &mut known);
+        table.add_in_flight(snapshot, functions, &mut known);
+        table.link();
+        table
+    }
+
+    /// Returns whether there is no future.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.beyond == 0
+    }
+
+    /// Returns the calls in flight that no other measured future awaits.
+    pub fn roots_in_flight(&self) -> u64 {
+        let roots = self.top.iter().map(|&row| self.rows[row as usize].in_flight);
+        roots.fold(self.beyond, u64::saturating_add)
+    }
+
+    /// Returns the rows that no other one awaits.
+    pub fn top(&self) -> &[u32] {
+        &self.top
+    }
+
+    /// Returns the rows that a row awaits.
+    pub fn children(&self, row: u32) -> &[u32] {
+        &self.children[row as usize]
+    }
+
+    /// Returns how long the calls of a row took that are over, cancelled ones included, in ticks.
+    pub fn wall(&self, row: u32) -> &Histogram {
+        &self.walls[row as usize]
+    }
+
+    /// Returns how long the calls of a row have been in flight, in ticks.
+    pub fn ages(&self, row: u32) -> &Histogram {
+        &self.ages[row as usize]
+    }
+
+    /// Returns the rows from the outermost future to this one.
+    pub fn chain(&self, row: u32) -> Vec<u32> {
+        let above = |&row: &u32| self.rows[row as usize].parent;
+        let mut chain: Vec<u32> = std::iter::successors(Some(row), above).collect();
+        chain.reverse();
+        chain
+    }
+
+    /// Each future of each thread adds to the row of its nearest futures above.
+    fn add_nodes(
+        &mut self,
+        snapshot: &Snapshot,
+        functions: &Functions,
+        known: &mut HashMap<(u32, FunctionId), u32>,
+    ) {
+        let nodes = &snapshot.nodes;
+        let dense = |quantity| {
+            let column = snapshot.measures.of(quantity);
+            column.map(|column| column.dense(nodes.len()))
+        };
+        let [Some(polls), Some(ends)] = [Quantity::Polls, Quantity::FutureEnds]
+            .map(|quantity| dense(quantity).or_else(|| has_futures(snapshot).then(|| vec![0; nodes.len()])))
+        else {
+            return;
+        };
+        let [cancels, walls, delays, delayed] = [
+            Quantity::FutureCancels,
+            Quantity::FutureTime,
+            Quantity::ScheduledTime,
+            Quantity::ScheduledPolls,
+        ]
+        .map(|quantity| dense(quantity).unwrap_or_else(|| vec![0; nodes.len()]));
+        let [in_flight, ended_elsewhere] = [Quantity::InFlight, Quantity::EndedElsewhere].map(dense);
+        let level = |level: &Option<Vec<u64>>, node: usize| level.as_ref().map_or(0, |values| values[node]);
+        let totals = nodes.totals(&snapshot.self_nanos());
+        let waits = nodes.totals(&dense(Quantity::Waiting).unwrap_or_else(|| vec![0; nodes.len()]));
+        let mut row_of_node = vec![NO_PARENT; nodes.len()];
+        for node in 0..nodes.len() {
+            let above = match nodes.parent[node] {
+                NO_PARENT => NO_PARENT,
+                parent => row_of_node[parent as usize],
+            };
+            let is_future = polls[node] > 0
+                || ends[node] > 0
+                || cancels[node] > 0
+                || level(&in_flight, node) > 0
+                || level(&ended_elsewhere, node) > 0;
+            if !is_future {
+                row_of_node[node] = above;
+                continue;
+            }
+            let function = functions.of_site[nodes.site[node] as usize];
+            let at = self.below(above, function, functions, known);
+            row_of_node[node] = at;
+            let row = &mut self.rows[at as usize];
+            row.started += nodes.calls[node];
+            row.cancelled += cancels[node];
+            row.ended += ends[node];
+            row.polls += polls[node];
+            row.wall_ns += snapshot.nanos(walls[node]);
+            row.busy_ns += totals[node];
+            row.blocked_ns += snapshot.nanos(waits[node]);
+            row.scheduled_ns += snapshot.nanos(delays[node]);
+            row.scheduled_polls += delayed[node];
+            add(
+                &mut self.walls[at as usize],
+                &snapshot.async_latencies,
+                node as u32,
+            );
+        }
+    }
+
+    fn add_in_flight(
+        &mut self,
+        snapshot: &Snapshot,
+        functions: &Functions,
+        known: &mut HashMap<(u32, FunctionId), u32>,
+    ) {
+        let paths = &snapshot.tasks.paths;
+        let mut row_of_path = Vec::with_capacity(paths.len());
+        for (index, path) in paths.iter().enumerate() {
+            let above = match path.parent {
+                NO_PARENT => NO_PARENT,
+                parent => row_of_path[parent as usize],
+            };
+            let function = functions.of_site[path.site.index()];
+            let at = self.below(above, function, functions, known);
+            row_of_path.push(at);
+            add(&mut self.ages[at as usize], &snapshot.tasks.ages, index as u32);
+            let row = &mut self.rows[at as usize];
+            row.in_flight += path.in_flight;
+            row.polled += path.polled;
+            row.innermost += path.innermost;
+            row.oldest_ns = row.oldest_ns.max(path.oldest_ns);
+            if path.names_await {
+                row.kind = TaskKind::Await;
+            } else if path.innermost > 0 {
+                self.add_unnamed(at, path);
+            }
+        }
+    }
+
+    /// What calls of a row await without a name is a row of its own.
+    fn add_unnamed(&mut self, above: u32, path: &TaskPath) {
+        let parent = self.rows[above as usize];
+        self.push(TaskRow {
+            path: parent.path.below(0),
+            parent: Some(above),
+            depth: parent.depth + 1,
+            kind: TaskKind::UnnamedAwait,
+            in_flight: path.innermost,
+            innermost: path.innermost,
+            oldest_ns: path.innermost_oldest_ns,
+            ..TaskRow::new(parent.function)
+        });
+    }
+
+    /// Returns the row of a future that another row awaits.
+    fn below(
+        &mut self,
+        above: u32,
+        function: FunctionId,
+        functions: &Functions,
+        known: &mut HashMap<(u32, FunctionId), u32>,
+    ) -> u32 {
+        *known.entry((above, function)).or_insert_with(|| {
+            let parent = (above != NO_PARENT).then_some(above);
+            let (path, depth) = parent.map_or((PathId::TOP, 0), |parent| {
+                let parent = &self.rows[parent as usize];
+                (parent.path, parent.depth + 1)
+            });
+            self.push(TaskRow {
+                path: path.below(functions.get(function).key),
+                parent,
+                depth,
+                ..TaskRow::new(function)
+            })
+        })
+    }
+
+    fn push(&mut self, row: TaskRow) -> u32 {
+        self.rows.push(row);
+        self.walls.push(Histogram::default());
+        self.ages.push(Histogram::default());
+        self.rows.len() as u32 - 1
+    }
+
+    fn link(&mut self) {
+        self.children = vec![Vec::new(); self.rows.len()];
+        for (row, at) in self.rows.iter().zip(0..) {
+            match row.parent {
+                Some(parent) => self.children[parent as usize].push(at),
+                None => self.top.push(at),
+            }
+        }
+    }
+}
+
+impl TaskRow {
+    fn new(function: FunctionId) -> Self {
+        Self {
+            path: PathId::TOP,
+            parent: None,
+            depth: 0,
+            function,
+            kind: TaskKind::Future,
+            in_flight: 0,
+            polled: 0,
+            innermost: 0,
+            oldest_ns: 0,
+            started: 0,
+            ended: 0,
+            cancelled: 0,
+            polls: 0,
+            wall_ns: 0,
+            busy_ns: 0,
+            blocked_ns: 0,
+            scheduled_ns: 0,
+            scheduled_polls: 0,
+        }
+    }
+
+    /// Returns the calls that are over.
+    pub fn over(&self) -> u64 {
+        self.ended.saturating_add(self.cancelled)
+    }
+
+    /// Returns the mean wall time of the calls that are over, in nanoseconds.
+    pub fn mean_wall_ns(&self) -> Option<u64> {
+        self.wall_ns.checked_div(self.over())
+    }
+
+    /// Returns the mean time in polls of a call, in nanoseconds.
+    pub fn mean_busy_ns(&self) -> Option<u64> {
+        self.busy_ns.checked_div(self.started)
+    }
+
+    /// Returns the mean time between polls of a call, in nanoseconds: wall less busy.
+    pub fn mean_await_ns(&self) -> Option<u64> {
+        let busy = self.mean_busy_ns().unwrap_or(0);
+        Some(self.mean_wall_ns()?.saturating_sub(busy))
+    }
+
+    /// Returns the mean time from a wake to the poll that followed, in nanoseconds, where it is measured.
+    pub fn mean_scheduled_ns(&self) -> Option<u64> {
+        self.scheduled_ns.checked_div(self.scheduled_polls)
+    }
+
+    /// Returns whether polls wait and so keep their executor from other tasks.
+    pub fn blocks_executor(&self) -> bool {
+        self.blocked_ns > 0 && self.blocked_ns.saturating_mul(BLOCKING_SHARE) >= self.busy_ns
+    }
+}
+
+/// Returns whether anything of futures was measured.
+pub fn has_futures(snapshot: &Snapshot) -> bool {
+    let of_futures = |(quantity, _): (Quantity, _)| quantity.is_of_futures();
+    !snapshot.tasks.is_empty() || snapshot.measures.iter().any(of_futures)
+}
+
+fn add(sum: &mut Histogram, latencies: &Latencies, row: u32) {
+    if latencies.row.binary_search(&row).is_ok() {
+        sum.add(&latencies.of(row));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    fn tasks(snapshot: &Snapshot) -> (Tasks, Functions) {
+        let functions = Functions::of(snapshot);
+        (Tasks::of(snapshot, &functions), functions)
+    }
+
+    #[test]
+    fn calls_of_all_threads_by_which_future_awaits_which() {
+        let snapshot = fixture::serving();
+        let (tasks, functions) = tasks(&snapshot);
+        let ms = |ms: u64| ms * 1_000_000;
+        let counts = |row: &TaskRow| {
+            [
+                row.started,
+                row.ended,
+                row.cancelled,
+                row.in_flight,
+                row.innermost,
+                row.oldest_ns,
+            ]
+        };
+        let rows: Vec<(u32, &str, TaskKind, [u64; 6])> = tasks
+            .rows
+            .iter()
+            .map(|row| {
+                let name = functions.get(row.function).name.as_str();
+                (row.depth, name, row.kind, counts(row))
+            })
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (0, "handler", TaskKind::Future, [100, 76, 4, 20, 0, ms(2_100)]),
+                (1, "query", TaskKind::Future, [100, 78, 2, 20, 2, ms(2_000)]),
+                (2, "db.lock", TaskKind::Await, [98, 78, 2, 18, 18, ms(1_900)]),
+                (2, "query", TaskKind::UnnamedAwait, [0, 0, 0, 2, 2, ms(2_000)]),
+            ]
+        );
+        assert_eq!([tasks.wall(0).count(), tasks.ages(0).count()], [80, 20]);
+        let chain = tasks.chain(2);
+        assert_eq!(chain, [0, 1, 2]);
+        assert_eq!(tasks.roots_in_flight(), 20);
+    }
+
+    #[test]
+    fn means_are_of_calls_and_blocking_is_of_polls() {
+        let (tasks, _) = tasks(&fixture::serving());
+        let [handler, query] = [&tasks.rows[0], &tasks.rows[1]];
+        assert_eq!(handler.mean_wall_ns(), Some(22_000_000));
+        assert_eq!(handler.mean_scheduled_ns(), Some(50_000));
+        assert_eq!(
+            handler.mean_await_ns().unwrap() + handler.mean_busy_ns().unwrap(),
+            22_000_000
+        );
+        assert!(query.blocks_executor() && handler.blocks_executor());
+        assert!(!tasks.rows[2].blocks_executor());
+    }
+
+    #[test]
+    fn a_program_without_futures_has_no_tasks() {
+        let (tasks, _) = tasks(&fixture::two_threads());
+        assert!(tasks.is_empty());
+    }
+}

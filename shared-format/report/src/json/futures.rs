@@ -1,0 +1,162 @@
+//! The calls of futures: what became of those of each node, and what is in flight.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::tasks::{TaskKind, Tasks};
+use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::{Quantity, Snapshot};
+
+use crate::quotient::Quotient;
+
+/// What became of the calls of a future, in one node.
+#[derive(Serialize)]
+pub(crate) struct Futures {
+    /// Calls begun here, with their first polls.
+    pub(crate) started: Quotient,
+    /// Calls that were ready here.
+    pub(crate) ended: Quotient,
+    /// Calls that were dropped here before they were ready.
+    pub(crate) cancelled: Quotient,
+    /// Calls begun here less those that were over here, since the program began. It is negative where calls end on another
+    /// thread; the sum over all nodes of the future is right.
+    pub(crate) in_flight: i64,
+    pub(crate) polls: Quotient,
+    /// From the first poll to the end of the calls that are over; null where none is.
+    pub(crate) wall_p50_ns: Option<u64>,
+    pub(crate) wall_p99_ns: Option<u64>,
+    pub(crate) wall_max_ns: Option<u64>,
+    /// Time in polls, those of awaited futures included.
+    pub(crate) busy_ns: Quotient,
+    /// From wakes to the polls that followed, of tasks.
+    pub(crate) scheduled_ns: Quotient,
+    /// Those polls.
+    pub(crate) scheduled_polls: Quotient,
+}
+
+/// The columns in tables, where `calls` and `total_ns` have what was started and busy.
+pub(crate) const COLUMNS: [&str; 9] = [
+    "future_ended",
+    "future_cancelled",
+    "future_in_flight",
+    "future_polls",
+    "future_wall_p50_ns",
+    "future_wall_p99_ns",
+    "future_wall_max_ns",
+    "future_scheduled_ns",
+    "future_scheduled_polls",
+];
+
+impl Futures {
+    /// Returns the fields of the columns; none where a value is not known.
+    pub(crate) fn fields(&self) -> [Option<String>; COLUMNS.len()] {
+        let text = |number: Quotient| Some(number.to_string());
+        let time = |ns: Option<u64>| ns.map(|ns| ns.to_string());
+        [
+            text(self.ended),
+            text(self.cancelled),
+            Some(self.in_flight.to_string()),
+            text(self.polls),
+            time(self.wall_p50_ns),
+            time(self.wall_p99_ns),
+            time(self.wall_max_ns),
+            text(self.scheduled_ns),
+            text(self.scheduled_polls),
+        ]
+    }
+}
+
+/// A path of futures that await each other, of which calls are in flight.
+#[derive(Serialize)]
+pub(super) struct Task {
+    /// Its index in this list.
+    id: u32,
+    parent: Option<u32>,
+    name: String,
+    module: String,
+    /// `future`, `await` for an await with a name, `unnamed` for what calls of the parent await without one.
+    kind: &'static str,
+    in_flight: u64,
+    /// Of those, the calls that are being polled.
+    polled: u64,
+    oldest_ns: u64,
+    /// How long they have been in flight.
+    age_p50_ns: Option<u64>,
+    age_p99_ns: Option<u64>,
+}
+
+/// Returns what became of the calls of each node that is a future.
+pub(crate) fn of_nodes(
+    snapshot: &Snapshot,
+    total_ns: &[u64],
+    per: Option<&PerCall>,
+) -> BTreeMap<u32, Futures> {
+    let measures = &snapshot.measures;
+    let rows = measures
+        .iter()
+        .filter(|(quantity, _)| quantity.is_of_futures())
+        .flat_map(|(_, column)| &column.rows)
+        .map(|&(row, _)| row);
+    let mut futures = BTreeMap::new();
+    for row in rows {
+        let of = |quantity| measures.of(quantity).map_or(0, |column| column.of_row(row));
+        let count = |quantity| Quotient::of(of(quantity), per);
+        let wall = snapshot.async_latencies.of(row);
+        futures.entry(row).or_insert_with(|| Futures {
+            started: Quotient::of(snapshot.nodes.calls[row as usize], per),
+            ended: count(Quantity::FutureEnds),
+            cancelled: count(Quantity::FutureCancels),
+            in_flight: of(Quantity::InFlight) as i64 - of(Quantity::EndedElsewhere) as i64,
+            polls: count(Quantity::Polls),
+            wall_p50_ns: quantile(snapshot, &wall, 0.5),
+            wall_p99_ns: quantile(snapshot, &wall, 0.99),
+            wall_max_ns: wall.max().map(|(ticks, _)| snapshot.nanos(ticks)),
+            busy_ns: Quotient::of(total_ns[row as usize], per),
+            scheduled_ns: Quotient::of(snapshot.nanos(of(Quantity::ScheduledTime)), per),
+            scheduled_polls: count(Quantity::ScheduledPolls),
+        });
+    }
+    futures
+}
+
+/// Returns the paths that have calls in flight, parents before children.
+pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
+    let functions = Functions::of(snapshot);
+    let table = Tasks::of(snapshot, &functions);
+    let mut ids = vec![None; table.rows.len()];
+    let mut tasks = Vec::new();
+    for (index, row) in table.rows.iter().enumerate() {
+        // The paths above a call in flight have one as well, but for those that it has moved from.
+        let above = row.parent.map(|parent| ids[parent as usize]);
+        if row.in_flight == 0 || above == Some(None) {
+            continue;
+        }
+        let id = tasks.len() as u32;
+        ids[index] = Some(id);
+        let function = functions.get(row.function);
+        let ages = table.ages(index as u32);
+        tasks.push(Task {
+            id,
+            parent: above.flatten(),
+            name: function.name.clone(),
+            module: function.module.clone(),
+            kind: match row.kind {
+                TaskKind::Future => "future",
+                TaskKind::Await => "await",
+                TaskKind::UnnamedAwait => "unnamed",
+            },
+            in_flight: row.in_flight,
+            polled: row.polled,
+            oldest_ns: row.oldest_ns,
+            age_p50_ns: quantile(snapshot, ages, 0.5),
+            age_p99_ns: quantile(snapshot, ages, 0.99),
+        });
+    }
+    tasks
+}
+
+fn quantile(snapshot: &Snapshot, histogram: &Histogram, share: f64) -> Option<u64> {
+    histogram.quantile(share).map(|ticks| snapshot.nanos(ticks))
+}

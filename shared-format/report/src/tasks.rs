@@ -1,0 +1,161 @@
+//! The calls of futures that are in flight, by which future awaits which, and what they wait for.
+
+use std::cmp::Reverse;
+use std::fmt::{self, Write};
+
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::tasks::{TaskKind, TaskRow, Tasks, has_futures};
+use tickscope_format::snapshot::Snapshot;
+
+use crate::escape::visible;
+use crate::label::{labels, place};
+use crate::{ProcessState, number};
+
+/// A longer name only shifts the rest of its own line.
+const MAX_NAME_COLUMN: usize = 56;
+
+/// What the list of tasks shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TasksOptions {
+    /// The state of the program.
+    pub state: ProcessState,
+    /// Whether to use ASCII characters only.
+    pub ascii: bool,
+}
+
+/// Returns the name of a row: that of its function, or `await (unnamed) in NAME`. `labels` are those of the functions.
+pub fn name(row: &TaskRow, labels: &[String]) -> String {
+    let label = &labels[row.function.index()];
+    match row.kind {
+        TaskKind::Future | TaskKind::Await => label.clone(),
+        TaskKind::UnnamedAwait => format!("await (unnamed) in {label}"),
+    }
+}
+
+/// Returns the calls in flight as a tree, the most calls first, ending in a newline.
+pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
+    let mut out = String::new();
+    // Writing into a String does not fail.
+    let _ = write(&mut out, snapshot, options);
+    out
+}
+
+fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::Result {
+    let functions = Functions::of(snapshot);
+    let table = Tasks::of(snapshot, &functions);
+    writeln!(
+        out,
+        "tickscope tasks: {}, pid {}, {}",
+        visible(&snapshot.process.name, options.ascii),
+        snapshot.process.pid,
+        options.state.explained(),
+    )?;
+    if !has_futures(snapshot) {
+        return writeln!(
+            out,
+            "\nno profiled future has been polled; mark async functions with #[tickscope::profile], and what they await with \
+             tickscope::wait!(\"name\", future)"
+        );
+    }
+    let in_flight = table.roots_in_flight();
+    if in_flight == 0 {
+        return writeln!(out, "\nno call of a profiled future is in flight");
+    }
+    let time = |ns: u64| match options.ascii {
+        true => number::ascii(number::duration(ns)),
+        false => number::duration(ns),
+    };
+    let oldest = table
+        .top()
+        .iter()
+        .map(|&row| table.rows[row as usize].oldest_ns)
+        .max();
+    writeln!(
+        out,
+        "{} in flight, the oldest for {}; below each, what its calls wait for",
+        if in_flight == 1 {
+            "1 call is".to_owned()
+        } else {
+            format!("{} calls are", number::count(in_flight))
+        },
+        time(oldest.unwrap_or(0)),
+    )?;
+    if table.beyond > 0 {
+        writeln!(
+            out,
+            "{} of them are in no row, because so many at once have no place",
+            number::count(table.beyond)
+        )?;
+    }
+    let labels = labels(&functions, options.ascii);
+    let lines = lines(&table, &labels);
+    let width = lines.iter().map(|(_, text)| text.chars().count()).max();
+    let width = width.unwrap_or(0).min(MAX_NAME_COLUMN);
+    writeln!(out, "\nIN FLIGHT  OLDEST  POLLED  FUTURE")?;
+    for (index, text) in lines {
+        let row = &table.rows[index as usize];
+        let polled = match row.polled {
+            0 => "-".to_owned(),
+            polled => number::count(polled),
+        };
+        let function = functions.get(row.function);
+        let place = match row.kind {
+            TaskKind::UnnamedAwait => String::new(),
+            TaskKind::Future | TaskKind::Await => place(&function.file, function.line, options.ascii),
+        };
+        let line = format!(
+            "{:>9}  {:>6}  {polled:>6}  {text:<width$}  {place}",
+            number::count(row.in_flight),
+            time(row.oldest_ns),
+        );
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+/// The rows that have calls in flight, those with the most calls first among those that one future awaits.
+fn lines(table: &Tasks, labels: &[String]) -> Vec<(u32, String)> {
+    let mut lines = Vec::new();
+    let sorted = |rows: &[u32]| {
+        let mut rows: Vec<u32> = rows.to_vec();
+        rows.retain(|&row| table.rows[row as usize].in_flight > 0);
+        rows.sort_by_key(|&row| {
+            let row = &table.rows[row as usize];
+            (row.in_flight, Reverse(name(row, labels)))
+        });
+        rows
+    };
+    let mut stack = sorted(table.top());
+    while let Some(index) = stack.pop() {
+        let row = &table.rows[index as usize];
+        let indent = "  ".repeat(row.depth.min(40) as usize);
+        lines.push((index, format!("{indent}{}", name(row, labels))));
+        stack.extend(sorted(table.children(index)));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    #[test]
+    fn what_calls_in_flight_wait_for() {
+        insta::assert_snapshot!(tasks(&fixture::serving(), &TasksOptions::default()));
+    }
+
+    #[test]
+    fn what_is_said_where_nothing_is_in_flight() {
+        let text = tasks(&fixture::two_threads(), &TasksOptions::default());
+        assert!(text.contains("\nno profiled future has been polled;"), "{text}");
+        let mut idle = fixture::serving();
+        idle.tasks = Default::default();
+        let text = tasks(&idle, &TasksOptions::default());
+        assert!(
+            text.ends_with("\nno call of a profiled future is in flight\n"),
+            "{text}"
+        );
+    }
+}

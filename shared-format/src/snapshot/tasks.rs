@@ -1,0 +1,54 @@
+//! Calls of futures that are in flight, by their logical path: which future awaits which.
+
+use bincode::{Decode, Encode};
+
+use crate::ids::{NO_PARENT, SiteId};
+use crate::latency::Latencies;
+
+/// The futures that have begun and not ended, at the moment of a snapshot.
+///
+/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tasks {
+    /// The paths, parents before children.
+    pub paths: Vec<TaskPath>,
+    /// How long the calls of each path have been in flight, in ticks, by the index of the path.
+    pub ages: Latencies,
+    /// Calls in flight that are on no path, because the table of calls is full.
+    pub beyond: u64,
+}
+
+/// A future on one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct TaskPath {
+    /// The index of the path of the future that awaits it, or [`NO_PARENT`].
+    pub parent: u32,
+    /// The future.
+    pub site: SiteId,
+    /// Whether it is the name of an await (`wait!`), and not a function or a block.
+    pub names_await: bool,
+    /// Its calls that are in flight.
+    pub in_flight: u64,
+    /// Of those, the calls that are being polled.
+    pub polled: u64,
+    /// Of those that are not being polled, the calls in which no measured future is in flight. What these await has no name,
+    /// unless this is one.
+    pub innermost: u64,
+    /// Whole nanoseconds since the oldest of the calls in flight began.
+    pub oldest_ns: u64,
+    /// The same of the innermost ones.
+    pub innermost_oldest_ns: u64,
+}
+
+impl Tasks {
+    /// Returns whether no future is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.paths.is_empty() && self.beyond == 0
+    }
+
+    /// Returns the calls in flight that were not awaited by another measured future.
+    pub fn roots_in_flight(&self) -> u64 {
+        let roots = self.paths.iter().filter(|path| path.parent == NO_PARENT);
+        roots.fold(self.beyond, |sum, path| sum.saturating_add(path.in_flight))
+    }
+}
