@@ -1,7 +1,6 @@
 //! Tasks: profiled futures that an executor polls, with the time from each wake to the poll that follows.
 
 use std::fmt;
-use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -9,8 +8,8 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::enabled::future::{Profiled, profile_future};
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::current_thread;
-use crate::enabled::record::site::Site;
-use crate::enabled::record::task_sites;
+use crate::enabled::record::labelled_sites::{self, Label};
+use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::runtime::config;
 
 /// A profiled future that is the root of a task. It polls its future with a waker of its own, which notes when the task
@@ -52,7 +51,7 @@ struct Noted {
 /// For an `async fn`, write `#[profile(task)]` instead.
 #[track_caller]
 pub fn task<F: IntoFuture>(name: &'static str, future: F) -> impl Future<Output = F::Output> {
-    profile_task(task_sites::of(name, Location::caller()), future)
+    profile_task(labelled_sites::of(Labelled::Task, Label::new(Some(name))), future)
 }
 
 /// Profiles a future that is the root of a task.

@@ -73,17 +73,18 @@ enum Name {
     Given(&'static str),
     /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
-    /// The name of a lock. A lock without one of its own is called after the place where it was made.
-    OfLock(WaitKind, Option<&'static str>),
+    /// The name of a lock or a task. One without a name of its own is called after the place where it was made.
+    WithLabel(Labelled, Option<&'static str>),
 }
 
-/// What a thread waits for at a lock.
+/// What a site with a label stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WaitKind {
+pub(crate) enum Labelled {
     Mutex,
     Read,
     Write,
     Condvar,
+    Task,
 }
 
 impl Site {
@@ -103,14 +104,14 @@ impl Site {
         Self::new(Name::Enclosing(path), module, file, line)
     }
 
-    /// Makes a site of the waits for a lock that was made at this place of the source.
-    pub(crate) const fn of_lock(
-        kind: WaitKind,
+    /// Makes a site of the waits for a lock, or of a task, that was made at this place of the source.
+    pub(crate) const fn labelled(
+        kind: Labelled,
         name: Option<&'static str>,
         file: &'static str,
         line: u32,
     ) -> Self {
-        Self::new(Name::OfLock(kind, name), "", file, line)
+        Self::new(Name::WithLabel(kind, name), "", file, line)
     }
 
     const fn new(name: Name, module: &'static str, file: &'static str, line: u32) -> Self {
@@ -143,15 +144,15 @@ impl Site {
         self
     }
 
-    /// Returns whether the site is that of the waits for such a lock.
-    pub(crate) fn is_of_lock(
+    /// Returns whether the site is that of such a lock or task.
+    pub(crate) fn is_labelled(
         &self,
-        kind: WaitKind,
+        kind: Labelled,
         name: Option<&'static str>,
         file: &'static str,
         line: u32,
     ) -> bool {
-        matches!(self.name, Name::OfLock(of, named) if of == kind && named == name)
+        matches!(self.name, Name::WithLabel(of, named) if of == kind && named == name)
             && (self.line, self.file) == (line, file)
     }
 
@@ -241,13 +242,15 @@ impl Site {
             name: match self.name {
                 Name::Given(name) => name.to_string(),
                 Name::Enclosing(path) => plain_name(path(), self.module),
-                Name::OfLock(kind, name) => {
-                    let lock = name.map_or_else(|| place_name(self.file, self.line), |name| name.to_string());
+                Name::WithLabel(kind, name) => {
+                    let label =
+                        name.map_or_else(|| place_name(self.file, self.line), |name| name.to_string());
                     match kind {
-                        WaitKind::Mutex => format!("[lock] {lock}"),
-                        WaitKind::Read => format!("[lock] {lock} (read)"),
-                        WaitKind::Write => format!("[lock] {lock} (write)"),
-                        WaitKind::Condvar => format!("[condvar] {lock}"),
+                        Labelled::Mutex => format!("[lock] {label}"),
+                        Labelled::Read => format!("[lock] {label} (read)"),
+                        Labelled::Write => format!("[lock] {label} (write)"),
+                        Labelled::Condvar => format!("[condvar] {label}"),
+                        Labelled::Task => label,
                     }
                 }
             },
@@ -405,15 +408,15 @@ mod tests {
 
     #[test]
     fn locks_are_called_by_their_name_or_their_place() {
-        let name = |kind, name, file| Site::of_lock(kind, name, file, 41).describe().name;
-        assert_eq!(name(WaitKind::Mutex, Some("cache"), "src/a.rs"), "[lock] cache");
+        let name = |kind, name, file| Site::labelled(kind, name, file, 41).describe().name;
+        assert_eq!(name(Labelled::Mutex, Some("cache"), "src/a.rs"), "[lock] cache");
         assert_eq!(
-            name(WaitKind::Read, None, "app/src/store/cache.rs"),
+            name(Labelled::Read, None, "app/src/store/cache.rs"),
             "[lock] store/cache.rs:41 (read)"
         );
-        assert_eq!(name(WaitKind::Write, Some("x"), "src/a.rs"), "[lock] x (write)");
+        assert_eq!(name(Labelled::Write, Some("x"), "src/a.rs"), "[lock] x (write)");
         assert_eq!(
-            name(WaitKind::Condvar, None, "/home/me/app/tests/it.rs"),
+            name(Labelled::Condvar, None, "/home/me/app/tests/it.rs"),
             "[condvar] it.rs:41"
         );
     }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::contention::{Row, map};
 use super::mutex::MutexGuard;
 use crate::enabled::record::arena::Ref;
-use crate::enabled::record::lock_sites::Label;
-use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::labelled_sites::Label;
+use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::scope::Scope;
 
 /// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is that of this [module](super).
@@ -61,7 +61,7 @@ impl Condvar {
         let row = Row {
             label: &self.label,
             site: &self.site,
-            kind: WaitKind::Condvar,
+            kind: Labelled::Condvar,
         };
         row.enter()
     }

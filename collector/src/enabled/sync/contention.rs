@@ -6,8 +6,8 @@ use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::measures::measure;
 use crate::enabled::record::arena::Ref;
-use crate::enabled::record::lock_sites::{self, Label};
-use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::labelled_sites::{self, Label};
+use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 use crate::enabled::runtime::config;
 use crate::enabled::scope::{self, Scope};
@@ -19,14 +19,14 @@ pub(super) struct Row<'a> {
     pub(super) label: &'a Label,
     /// Its site, once a thread has waited.
     pub(super) site: &'a Ref<Site>,
-    pub(super) kind: WaitKind,
+    pub(super) kind: Labelled,
 }
 
 impl Row<'_> {
     /// Opens the scope of a wait.
     pub(super) fn enter(self) -> Scope {
         let site = self.site.get_acquire().unwrap_or_else(|| {
-            let site = lock_sites::of(self.kind, *self.label);
+            let site = labelled_sites::of(self.kind, *self.label);
             self.site.set_release(Some(site));
             site
         });

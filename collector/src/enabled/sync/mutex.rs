@@ -6,8 +6,8 @@ use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
 use super::contention::{Row, charge, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
-use crate::enabled::record::lock_sites::Label;
-use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::labelled_sites::Label;
+use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::Mutex`], whose waits have rows of their own and are charged to whoever makes others wait.
@@ -120,7 +120,7 @@ impl<T: ?Sized> Mutex<T> {
         let row = Row {
             label: &self.label,
             site: &self.site,
-            kind: WaitKind::Mutex,
+            kind: Labelled::Mutex,
         };
         wait_for(row, waiters, &[waiters], || self.inner.lock())
     }

@@ -6,8 +6,8 @@ use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
 use super::contention::{Row, charge, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
-use crate::enabled::record::lock_sites::Label;
-use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::labelled_sites::Label;
+use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to whoever
@@ -142,7 +142,7 @@ impl<T: ?Sized> RwLock<T> {
         let row = Row {
             label: &self.label,
             site: &self.read_site,
-            kind: WaitKind::Read,
+            kind: Labelled::Read,
         };
         wait_for(row, readers, &[readers], || self.inner.read())
     }
@@ -177,7 +177,7 @@ impl<T: ?Sized> RwLock<T> {
         let row = Row {
             label: &self.label,
             site: &self.write_site,
-            kind: WaitKind::Write,
+            kind: Labelled::Write,
         };
         wait_for(row, writers, &[readers, writers], || self.inner.write())
     }

@@ -1,12 +1,13 @@
-//! The sites of locks: one for each name and place of the source, made at the first wait for such a lock. However many
-//! locks are made at one place, they share a site. Finding one takes no lock and does not use the allocator.
+//! The sites of locks and of tasks that a call names: one for each name and place of the source, made at the first wait for
+//! such a lock, or with the first such task. However many are made at one place, they share a site. Finding one takes no lock
+//! and does not use the allocator.
 
 use std::panic::Location;
 
 use crate::enabled::record::arena::{Made, Ref};
-use crate::enabled::record::site::{Site, WaitKind};
+use crate::enabled::record::site::{Labelled, Site};
 
-/// The largest number of sites of locks; the waits for locks of further places share one row for each kind.
+/// The largest number of sites; locks and tasks of further places share one row for each kind.
 const SITES_MAX: usize = 2048;
 
 /// The slots of the table, so that it is at most half full.
@@ -17,24 +18,25 @@ static SITES: Made<Site, SITES_MAX> = Made::none();
 /// Finds a site by its name and place, with open addressing and linear probing.
 static TABLE: [Ref<Site>; SLOTS] = [const { Ref::none() }; SLOTS];
 
-/// The sites of all further locks, by kind.
-static OTHERS: [Site; 4] = [
-    others(WaitKind::Mutex),
-    others(WaitKind::Read),
-    others(WaitKind::Write),
-    others(WaitKind::Condvar),
+/// The sites of all further locks and tasks, by kind.
+static OTHERS: [Site; 5] = [
+    others(Labelled::Mutex),
+    others(Labelled::Read),
+    others(Labelled::Write),
+    others(Labelled::Condvar),
+    others(Labelled::Task),
 ];
 
-/// What a lock is called.
+/// What a lock or a task is called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) name: Option<&'static str>,
-    /// Where the lock was made.
+    /// Where it was made.
     pub(crate) place: &'static Location<'static>,
 }
 
 impl Label {
-    /// Labels a lock with a name, if it has one, and with the caller's place.
+    /// Labels it with a name, if it has one, and with the caller's place.
     #[track_caller]
     pub(crate) const fn new(name: Option<&'static str>) -> Self {
         Self {
@@ -44,8 +46,8 @@ impl Label {
     }
 }
 
-/// Returns the site of the waits of a kind for a lock.
-pub(crate) fn of(kind: WaitKind, label: Label) -> &'static Site {
+/// Returns the site of the waits of a kind for a lock, or of a task.
+pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     let Label { name, place } = label;
     let (file, line) = (place.file(), place.line());
     let mut made = None;
@@ -54,11 +56,11 @@ pub(crate) fn of(kind: WaitKind, label: Label) -> &'static Site {
         let slot = &TABLE[at];
         let found = slot.get_acquire().or_else(|| {
             // Another thread may take the slot first. What was made here then goes to the next free one, or to none.
-            made = made.or_else(|| SITES.keep(Site::of_lock(kind, name, file, line)));
+            made = made.or_else(|| SITES.keep(Site::labelled(kind, name, file, line)));
             made.map(|site| slot.set_first(site))
         });
         match found {
-            Some(site) if site.is_of_lock(kind, name, file, line) => return site,
+            Some(site) if site.is_labelled(kind, name, file, line) => return site,
             Some(_) => at = (at + 1) % SLOTS,
             None => break,
         }
@@ -66,12 +68,12 @@ pub(crate) fn of(kind: WaitKind, label: Label) -> &'static Site {
     &OTHERS[kind as usize]
 }
 
-const fn others(kind: WaitKind) -> Site {
-    Site::of_lock(kind, Some("(others)"), "", 0)
+const fn others(kind: Labelled) -> Site {
+    Site::labelled(kind, Some("(others)"), "", 0)
 }
 
 /// Hashes a label by FNV-1a.
-fn hash(kind: WaitKind, Label { name, place }: Label) -> usize {
+fn hash(kind: Labelled, Label { name, place }: Label) -> usize {
     let line = place.line().to_ne_bytes();
     let name = name.unwrap_or_default().bytes();
     let file = place.file().bytes().rev().take(16);
@@ -90,17 +92,17 @@ mod tests {
     fn one_name_at_one_place_is_one_site_and_too_many_share_one() {
         let here = Location::caller();
         let label = |name| Label { name, place: here };
-        let one = of(WaitKind::Mutex, label(Some("one")));
-        assert!(std::ptr::eq(one, of(WaitKind::Mutex, label(Some("one")))));
-        assert!(!std::ptr::eq(one, of(WaitKind::Read, label(Some("one")))));
-        assert!(!std::ptr::eq(one, of(WaitKind::Mutex, label(None))));
+        let one = of(Labelled::Mutex, label(Some("one")));
+        assert!(std::ptr::eq(one, of(Labelled::Mutex, label(Some("one")))));
+        assert!(!std::ptr::eq(one, of(Labelled::Read, label(Some("one")))));
+        assert!(!std::ptr::eq(one, of(Labelled::Mutex, label(None))));
         assert_eq!(one.describe().name, "[lock] one");
         assert_eq!(one.describe().line, here.line());
         let name = |number| &*format!("lock {number}").leak();
         // Threads that meet the same locks at once find the same sites.
         let names: Vec<&'static str> = (0..100).map(name).collect();
         let all = || -> Vec<usize> {
-            let site = |&name| std::ptr::from_ref(of(WaitKind::Mutex, label(Some(name)))).addr();
+            let site = |&name| std::ptr::from_ref(of(Labelled::Mutex, label(Some(name)))).addr();
             names.iter().map(site).collect()
         };
         let found = std::thread::scope(|scope| {
@@ -109,12 +111,12 @@ mod tests {
         });
         assert!(found.iter().all(|sites| *sites == found[0]));
         for number in 0..SITES_MAX {
-            of(WaitKind::Write, label(Some(name(number))));
+            of(Labelled::Write, label(Some(name(number))));
         }
-        let beyond = of(WaitKind::Write, label(Some("beyond")));
+        let beyond = of(Labelled::Write, label(Some("beyond")));
         assert_eq!(beyond.describe().name, "[lock] (others) (write)");
-        let late = of(WaitKind::Condvar, label(Some("late")));
+        let late = of(Labelled::Condvar, label(Some("late")));
         assert_eq!(late.describe().name, "[condvar] (others)");
-        assert!(std::ptr::eq(one, of(WaitKind::Mutex, label(Some("one")))));
+        assert!(std::ptr::eq(one, of(Labelled::Mutex, label(Some("one")))));
     }
 }
