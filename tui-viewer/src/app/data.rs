@@ -250,6 +250,7 @@ impl Data {
                     off: row.total_off,
                     own_off: row.self_off,
                     calls: row.calls,
+                    asynchronous: row.asynchronous,
                     tally: row.tally,
                     open: row.open,
                     waiting: row.waiting,
@@ -264,6 +265,7 @@ impl Data {
                     off: row.total_off,
                     own_off: row.self_off,
                     calls: row.calls,
+                    asynchronous: row.asynchronous,
                     tally: row.tally,
                     open: row.open,
                     waiting: row.waiting,
@@ -464,7 +466,8 @@ pub(crate) fn change_of_avg(data: &Data, what: What) -> Option<f64> {
     let (then, there) = data.counterpart(what)?;
     let then = then.figures(there);
     let mean = |figures: Figures| {
-        (figures.calls > 0 && figures.total_ns > 0).then(|| figures.total_ns as f64 / figures.calls as f64)
+        let (calls, ns) = figures.asynchronous.or(figures.calls, figures.total_ns);
+        (calls > 0 && ns > 0).then(|| ns as f64 / calls as f64)
     };
     Some(mean(data.figures(what))? / mean(then)? - 1.0)
 }

@@ -1,6 +1,6 @@
 //! Where the figures of a row stand, and what they are.
 
-use tickscope_analysis::call_tree::OffCpu;
+use tickscope_analysis::call_tree::{AsyncCalls, OffCpu};
 use tickscope_format::snapshot::Tally;
 
 /// Where a row's figures stand.
@@ -33,6 +33,8 @@ pub(crate) struct Figures {
     pub(crate) own_off: OffCpu,
     /// Calls begun.
     pub(crate) calls: u64,
+    /// Of a future, the calls that are over.
+    pub(crate) asynchronous: AsyncCalls,
     /// What a counter, a value or a gauge shows; it has no time.
     pub(crate) tally: Option<Tally>,
     /// Threads that are in it now.
@@ -56,9 +58,18 @@ impl What {
 }
 
 impl Figures {
-    /// Total time of a call; none without calls, and none of a counter.
+    /// Total time of a call, of a future its time by the wall clock; none without calls, and none of a counter.
     pub(crate) fn avg_ns(self) -> Option<u64> {
-        (self.calls > 0 && self.tally.is_none()).then(|| self.total_ns / self.calls)
+        let (calls, ns) = self.asynchronous.or(self.calls, self.total_ns);
+        ns.checked_div(calls).filter(|_| self.tally.is_none())
+    }
+
+    /// The ticks that the average is of, and by how many calls they are divided; `total_ticks` are those of the row.
+    pub(crate) fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
+        match self.asynchronous.ended {
+            0 => (total_ticks, self.calls),
+            ended => (self.asynchronous.ticks, ended),
+        }
     }
 }
 

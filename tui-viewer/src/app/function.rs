@@ -151,6 +151,7 @@ impl Around {
                 open: of.open,
                 waiting: of.waiting,
                 errors: of.errors,
+                ..Figures::default()
             },
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     threads(out, snapshot);
     nodes(out, snapshot);
     latencies(out, snapshot);
+    futures(out, snapshot);
     estimates(out, snapshot);
     counters(out, snapshot);
     measures(out, snapshot);
@@ -279,8 +280,12 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
 
 /// By node that has one, calls or numbers of a value: the node, its longest call, then bucket and count in turns.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
-    let latencies = &snapshot.latencies;
-    let texts = latencies.row.iter().map(|&row| {
+    let (polls, calls) = (&snapshot.latencies, &snapshot.async_latencies);
+    let is_future = |row: u32| calls.row.binary_search(&row).is_ok();
+    let of_others = polls.row.iter().filter(|&&row| !is_future(row));
+    let all = of_others.map(|&row| (row, polls));
+    let all = all.chain(calls.row.iter().map(|&row| (row, calls)));
+    let texts = all.map(|(row, latencies)| {
         let histogram = latencies.of(row);
         let mut text = format!("[{row},{}", histogram.max_ticks);
         for (bucket, count) in &histogram.buckets {
@@ -290,6 +295,22 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
         text
     });
     list(out, "latencies", texts);
+}
+
+/// By node that is a future: the node, its calls that are over, and their nanoseconds by the wall clock.
+fn futures(out: &mut String, snapshot: &Snapshot) {
+    let of = |quantity, row| {
+        let column = snapshot.measures.of(quantity);
+        column.map_or(0, |column| column.of_row(row))
+    };
+    let Some(times) = snapshot.measures.of(Quantity::FutureTime) else {
+        return;
+    };
+    let futures = times.rows.iter().map(|&(row, ticks)| {
+        let over = of(Quantity::FutureEnds, row) + of(Quantity::FutureCancels, row);
+        format!("[{row},{over},{}]", snapshot.nanos(ticks))
+    });
+    list(out, "futures", futures);
 }
 
 /// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors

@@ -3,6 +3,7 @@
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
 use tickscope_analysis::call_graph::Amount;
+use tickscope_analysis::call_tree::AsyncCalls;
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 
@@ -128,6 +129,23 @@ impl Page<'_> {
     /// How wide a column of times is, and what stands before it: a tilde takes one of the two cells between columns.
     pub(super) fn time_cells(&self) -> (usize, &'static str) {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
+    }
+
+    /// The mean of a call, in a column; of a future that by the wall clock.
+    pub(super) fn average_of(
+        &self,
+        total: Time,
+        calls: u64,
+        asynchronous: AsyncCalls,
+        width: usize,
+    ) -> String {
+        match asynchronous {
+            AsyncCalls { ended: 0, .. } => self.average(total, calls, width),
+            AsyncCalls { ended, ticks, ns } => {
+                let estimated = false;
+                self.average(Time { ns, ticks, estimated }, ended, width)
+            }
+        }
     }
 
     /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.

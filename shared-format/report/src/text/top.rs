@@ -149,7 +149,7 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         other_share: page.share_of(total),
         off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
-        average: page.average(total, row.calls, width),
+        average: page.average_of(total, row.calls, row.asynchronous, width),
         latency: page.latency(&row.latency),
         errors: String::new(),
     }

@@ -52,6 +52,12 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         )?;
     }
     page.write_off_cpu(out, columns)?;
+    if page.tree.rows.iter().any(|row| row.asynchronous.ended > 0) {
+        writeln!(
+            out,
+            "AVG, P50, P99, MAX of a future are of its calls by the wall clock; TOTAL and SELF are times of its polls"
+        )?;
+    }
     page.write_counters(out)?;
     writeln!(out)?;
     columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
@@ -168,7 +174,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         other_share: page.share_of(own),
         off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
-        average: page.average(total, row.calls, width),
+        average: page.average_of(total, row.calls, row.asynchronous, width),
         latency: page.latency(page.tree.latency(index)),
         errors: number::count(row.errors),
     }

@@ -14,15 +14,15 @@ use flate2::write::DeflateEncoder;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::latency::Histogram;
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR, header as at};
 use tickscope_format::recording::{Recording, Writer};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
     CaptureInfo, CaptureKind, ClockInfo, ClockSource, Column, Cost, Count, Estimate, Extremes, GaugeRow,
     Level, Lifetime, Losses, Measures, Measuring, Mode, NodeErrors, Now, OpenFrame, Process, Quantity, Rule,
-    Site, Snapshot, Thread, ThreadState, ValueRow, WaitsIn,
+    Site, Snapshot, TaskPath, Tasks, Thread, ThreadState, ValueRow, WaitsIn,
 };
 use tickscope_format::{codec, os, snapshot_file};
 use tickscope_report::html::{self, PageOptions};
@@ -59,11 +59,9 @@ fn without_what_1_4_brought(s: &mut Snapshot) {
     s.value_rows.clear();
     s.gauge_rows.clear();
     s.waits_in = WaitsIn::default();
-    for quantity in [
-        Quantity::MadeOthersWait,
-        Quantity::LiveBytes,
-        Quantity::LiveVariance,
-    ] {
+    s.async_latencies = Latencies::default();
+    s.tasks = Tasks::default();
+    for quantity in Quantity::ALL.into_iter().skip(Quantity::MadeOthersWait as usize) {
         s.measures.set(quantity, Column::default());
     }
 }
@@ -185,6 +183,19 @@ fn snapshot() -> Snapshot {
         .into_iter()
         .for_each(|ticks| histogram.insert(ticks));
     s.latencies.push(1, &histogram);
+    s.async_latencies.push(1, &histogram);
+    s.tasks.paths = vec![TaskPath {
+        parent: NO_PARENT,
+        site: SiteId(1),
+        names_await: true,
+        in_flight: 3,
+        polled: 1,
+        innermost: 2,
+        oldest_ns: 5_000,
+        innermost_oldest_ns: 4_000,
+    }];
+    s.tasks.ages.push(0, &histogram);
+    s.tasks.beyond = 6;
     s.threads.push(Thread {
         name: "main".into(),
         tid: 4711,
@@ -347,7 +358,9 @@ fn files_of_all_versions_so_far_open() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     let less = |version: &str| Snapshot {
-        latencies: Default::default(),
+        latencies: Latencies::default(),
+        async_latencies: Latencies::default(),
+        tasks: Tasks::default(),
         ..snapshot_of(version)
     };
     for (version, bytes) in all_golden("payload") {
@@ -494,7 +507,7 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
         at = end;
     }
     assert_eq!(
-        left_out, 14,
+        left_out, 16,
         "a new section has a default, and is left out here as well"
     );
 }

@@ -124,7 +124,13 @@ impl FunctionColumn {
                 SortKey::Calls,
                 Value::CallsOf,
             ),
-            Self::Avg => number("AVG", "TOTAL of a call on average", 6, SortKey::Avg, Value::Mean),
+            Self::Avg => number(
+                "AVG",
+                "TOTAL of a call on average; of a future its wall time",
+                6,
+                SortKey::Avg,
+                Value::Mean,
+            ),
             Self::P50 => number(
                 "P50",
                 "half of the calls took no longer",

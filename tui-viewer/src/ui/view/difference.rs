@@ -190,7 +190,10 @@ fn average(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
     let figures = data.figures(what);
     let average_ns = figures.avg_ns()?;
     Some(match in_ticks {
-        true => rounded(ticks(data, what).0, figures.calls),
+        true => {
+            let (ticks, of_calls) = figures.avg_ticks(ticks(data, what).0);
+            rounded(ticks, of_calls)
+        }
         false => average_ns,
     })
 }

@@ -64,7 +64,8 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             ((figures.calls > 0).then_some(mean), false)
         }
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
-            let ticks = rounded(ticks.0, figures.calls);
+            let (ticks, of_calls) = figures.avg_ticks(ticks.0);
+            let ticks = rounded(ticks, of_calls);
             // Of a time that was seen a call has some part.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;

@@ -44,7 +44,11 @@ const SORT_VALUES = {
   wait: (row) => row.off[0],
   ready: (row) => row.off[1],
   calls: (row) => row.calls,
-  average: (row) => (row.calls > 0 ? row.total / row.calls : null),
+  average: (row, page) => {
+    const isWall = row.over > 0 && page.profile.measure === "time";
+    const [value, calls] = isWall ? [row.wall, row.over] : [row.total, row.calls];
+    return calls > 0 ? value / calls : null;
+  },
   errors: (row) => row.errors,
   // Numbers of values do not compare with times.
   p50: (row, page) => (row.tally ? null : page.latencyOf(row).quantile(0.5)),

@@ -128,7 +128,7 @@ class Details {
         ? [line("waiting", (row) => this.owner.offCpuText(row.off[0])), line("ready", (row) => this.owner.offCpuText(row.off[1]))]
         : []),
       line("calls", (row) => whole(row.calls)),
-      line("average", (row) => this.owner.average(row.total, row.calls, row.estimated)),
+      line("average", (row) => this.owner.average(row)),
       line("open now", (row) => digits(row.open)),
     ];
     if (both.some((row) => row.errors > 0)) {

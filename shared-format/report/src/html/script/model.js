@@ -27,6 +27,8 @@ class Profile {
     for (const [kind, rows] of [["value", data.values], ["gauge", data.gauges]]) {
       (rows || []).forEach((row) => this.tallies.set(row[0], Tally.of(kind, this.tallies.get(row[0]).sum, row)));
     }
+    // Of futures the calls that are over, and their time by the wall clock.
+    this.futures = new Map((data.futures || []).map(([node, over, wall]) => [node, [over, wall]]));
     // Waiting and ready, in nanoseconds: parts of the node's own time, whatever the measure is.
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
   }
@@ -122,9 +124,9 @@ class Tree {
   }
 
   sum(rowOf) {
-    const { data, self, openings, errors, estimate, tallies, offCpu } = this.profile;
+    const { data, self, openings, errors, estimate, tallies, offCpu, futures } = this.profile;
     const rows = this.length;
-    for (const column of ["calls", "self", "total", "open", "errors", "depth"]) {
+    for (const column of ["calls", "self", "total", "open", "errors", "depth", "over", "wall"]) {
       this[column] = new Float64Array(rows);
     }
     // What counters, values and gauges show, which have no time; null of all others.
@@ -144,6 +146,9 @@ class Tree {
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;
       this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
+      const [over, wall] = futures.get(node) || [0, 0];
+      this.over[row] += over;
+      this.wall[row] += wall;
       (offCpu.get(node) || []).forEach((ns, which) => {
         this.off[which][row] += ns;
       });
@@ -277,10 +282,12 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
+      row.over += this.over[entry];
+      row.wall += this.wall[entry];
       row.self += this.self[entry];
       row.tally = bothTallies(row.tally, this.tally[entry]);
       row.open += this.open[entry];

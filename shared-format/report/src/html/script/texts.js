@@ -30,8 +30,12 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + percent(this.tree.share(ns));
   },
 
-  average(total, calls, estimated) {
-    return calls > 0 ? (estimated & 2 ? "~" : "") + this.profile.mean(total, calls) : "-";
+  // The mean of a call; of a future that by the wall clock.
+  average(row) {
+    if (row.over > 0 && this.profile.measure === "time") {
+      return this.profile.mean(row.wall, row.over);
+    }
+    return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(row.total, row.calls) : "-";
   },
 
   threadText(thread) {
@@ -69,7 +73,7 @@ Object.assign(Page.prototype, {
     return (
       `${this.profile.label(tree.fn[row])}: total ${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}; ` +
       `self ${this.time(own, flags & 1)}, ${this.shareText(own, flags & 1)}; ` +
-      `${this.callsText(tree.calls[row])} calls, ${this.average(total, tree.calls[row], flags)} on average`
+      `${this.callsText(tree.calls[row])} calls, ${this.average(this.treeRow(row))} on average`
     );
   },
 
@@ -91,6 +95,8 @@ Object.assign(Page.prototype, {
       self: tree.self[row],
       off: tree.off.map((column) => column[row]),
       calls: tree.calls[row],
+      over: tree.over[row],
+      wall: tree.wall[row],
       tally: tree.tally[row],
       open: tree.open[row],
       errors: tree.errors[row],
@@ -141,7 +147,7 @@ Object.assign(Page.prototype, {
       wait: this.offCpuText(row.off[0]),
       ready: this.offCpuText(row.off[1]),
       calls: this.callsText(row.calls),
-      average: this.average(row.total, row.calls, row.estimated),
+      average: this.average(row),
       p50: ticks(latency.quantile(0.5)),
       p99: ticks(latency.quantile(0.99)),
       max: (exact ? "" : "<=") + ticks(longest),
