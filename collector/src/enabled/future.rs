@@ -8,7 +8,6 @@ use std::task::{Context, Poll};
 
 use tickscope_format::snapshot::Quantity;
 
-use crate::enabled::platform::sync::add;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::node::Node;
@@ -118,12 +117,14 @@ impl<F> Drop for Profiled<F> {
             return unsafe { ManuallyDrop::drop(&mut self.future) };
         }
         // What it awaits is dropped in its row, so that calls which end with it end where they began.
-        let scope = scope::enter_counting(self.site, 0);
+        let tree = current_thread::hot();
+        let has_place = tree.is_none_or(|tree| scope::place(tree, self.site).is_some());
+        let scope = has_place.then(|| scope::enter_counting(self.site, 0));
         let ending = Ending {
             call: &mut self.call,
             site: self.site,
-            node: scope.node(),
-            scope: Some(scope),
+            node: scope.as_ref().and_then(scope::Scope::node),
+            scope,
         };
         // SAFETY: this is the only place that drops it, once.
         unsafe { ManuallyDrop::drop(&mut self.future) };
@@ -208,9 +209,7 @@ impl Call {
             node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
-            if let Some(tree) = tree {
-                add(&tree.dropped, 1);
-            }
+            // The call was counted where it began. Here there is no room for its row, or this is a signal handler.
             in_flight::end_without_tree(self.id);
         }
     }

@@ -151,7 +151,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
 pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
     let current = tree.current.get()?;
     tree.known_child(current, site)
-        .or_else(|| new_child(tree, current, site))
+        .or_else(|| add_child(tree, current, site))
 }
 
 /// Adds a child that does not exist yet.
@@ -160,12 +160,17 @@ pub(crate) fn new_child(
     current: &'static Node,
     site: &'static Site,
 ) -> Option<&'static Node> {
-    tree.mark();
-    let child = tree.add_child(current, site, thread_lifecycle::may_add_node);
-    tree.put(current);
+    let child = add_child(tree, current, site);
     if child.is_none() {
         current_thread::drop_call();
     }
+    child
+}
+
+fn add_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
+    tree.mark();
+    let child = tree.add_child(current, site, thread_lifecycle::may_add_node);
+    tree.put(current);
     child
 }
 

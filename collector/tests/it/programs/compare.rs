@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{CaptureKind, Mode, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Mode, Quantity, ThreadState};
 
 use super::model::{Cell, Closed, Counted, Model, Path, Who};
 use crate::support::path_of;
@@ -71,6 +71,23 @@ fn without_bursts(counted: &mut Counted) {
     }
 }
 
+/// Whether nothing but ends of futures was counted in a thread.
+fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
+    let is_end = |row: usize| {
+        let of_futures = |quantity: Quantity| {
+            let column = snapshot.measures.of(quantity);
+            column.is_some_and(|column| column.of_row(row as u32) > 0)
+        };
+        let levels = [
+            Quantity::FutureCancels,
+            Quantity::InFlight,
+            Quantity::EndedElsewhere,
+        ];
+        snapshot.nodes.calls[row] == 0 && levels.into_iter().any(of_futures)
+    };
+    snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
+}
+
 /// The rows of a snapshot against what every thread has counted. `tids` are those of the hands; `spent` is how much time
 /// samples can have found.
 fn rows(
@@ -86,6 +103,8 @@ fn rows(
         let who = match (thread.state, tids.get(&thread.tid)) {
             (ThreadState::Finished, _) => Who::Finished(thread.name.clone()),
             (_, Some(&hand)) => Who::Hand(hand),
+            // Futures that a program leaves pending are dropped by the thread that plays it, and end there.
+            _ if ends_futures_alone(snapshot, index) => continue,
             _ => return Err(format!("nobody knows thread {thread:?}")),
         };
         let mut found = shown(snapshot, index);

@@ -126,7 +126,7 @@ impl FunctionColumn {
             ),
             Self::Avg => number(
                 "AVG",
-                "TOTAL of a call on average; of a future its wall time",
+                "TOTAL of a call, of a future its wall",
                 6,
                 SortKey::Avg,
                 Value::Mean,

@@ -24,7 +24,7 @@ macro_rules! run_all {
         assert_eq!($user::function(&1), 1);
         $user::options(1);
         assert_eq!(ready($user::asynchronous("four")), 4);
-        assert_eq!(ready($user::futures("four")), 8);
+        assert_eq!(ready($user::futures("four")), 17);
         assert_eq!($user::bounded(3), 3);
         let thing = $user::Thing::new(3u32);
         assert_eq!((thing.get(), thing.skipped(), ready(thing.later())), (3, 3, 3));

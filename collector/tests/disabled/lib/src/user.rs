@@ -89,7 +89,15 @@ pub async fn futures(value: &str) -> usize {
     let text = String::from(value);
     let first = tickscope::future!("future", async { text.len() });
     let second = tickscope::future!(group = "g", "grouped future", asynchronous(value),);
-    first.await + second.await
+    let third = tickscope::wait!("await", async { text.len() });
+    let fourth = tickscope::wait!(group = "g", "grouped await", std::future::ready(1),);
+    let task = tickscope::task("task", spawned(value));
+    first.await + second.await + third.await + fourth.await + task.await
+}
+
+#[tickscope::profile(task, group = "g")]
+pub async fn spawned(value: &str) -> usize {
+    value.len()
 }
 
 #[tickscope::profile]
