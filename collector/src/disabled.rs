@@ -367,16 +367,19 @@ pub(crate) mod allocations {
     #[inline(always)]
     pub(crate) fn freed(_: *mut u8, _: usize) {}
 
-    pub(crate) type Resized = ();
+    #[derive(Debug)]
+    pub(crate) struct Resized;
 
     #[inline(always)]
-    pub(crate) fn resize(_: *mut u8) -> Resized {}
+    pub(crate) fn resize(_: *mut u8) -> Resized {
+        Resized
+    }
 
     #[inline(always)]
     pub(crate) fn resized(_: *mut u8, _: usize, _: usize) {}
 
     #[inline(always)]
-    pub(crate) fn not_resized(_: *mut u8, (): Resized) {}
+    pub(crate) fn not_resized(_: *mut u8, _: Resized) {}
 }
 
 /// Locks of [`std::sync`]. Where nothing is measured they are std's own.

@@ -2,7 +2,11 @@
 //! the rest.
 
 #![cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::io::Write;
 
