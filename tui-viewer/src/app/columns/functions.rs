@@ -126,7 +126,7 @@ impl FunctionColumn {
             ),
             Self::Avg => number(
                 "AVG",
-                "TOTAL of a call, of a future its wall",
+                "TOTAL of a call on average, or wall",
                 6,
                 SortKey::Avg,
                 Value::Mean,
