@@ -6,12 +6,14 @@ pub(crate) mod functions;
 pub(crate) mod place;
 pub(crate) mod sites;
 pub(crate) mod spec;
+pub(crate) mod tasks;
 pub(crate) mod threads;
 
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
 use crate::app::columns::spec::ColumnSpec;
+use crate::app::columns::tasks::TaskColumn;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::sort::SortKey;
 use crate::app::view::View;
@@ -25,6 +27,8 @@ pub(crate) enum Column {
     Thread(ThreadColumn),
     /// Of the list of sites.
     Site(SiteColumn),
+    /// Of the tree of tasks.
+    Task(TaskColumn),
 }
 
 impl Column {
@@ -35,6 +39,7 @@ impl Column {
         functions
             .chain(threads)
             .chain(SiteColumn::ALL.into_iter().map(Self::Site))
+            .chain(TaskColumn::ALL.into_iter().map(Self::Task))
     }
 
     /// What is known of it.
@@ -43,6 +48,7 @@ impl Column {
             Self::Function(column) => column.spec(),
             Self::Thread(column) => column.spec(),
             Self::Site(column) => column.spec(),
+            Self::Task(column) => column.spec(),
         }
     }
 }
@@ -89,6 +95,10 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
             let places = sites::places(width).into_iter();
             places.map(|place| place.map(Column::Site)).collect()
         }
+        View::Tasks => {
+            let places = tasks::places(width).into_iter();
+            places.map(|place| place.map(Column::Task)).collect()
+        }
         View::Flame => Vec::new(),
     }
 }
@@ -114,6 +124,7 @@ mod tests {
                         Column::Function(FunctionColumn::Name)
                             | Column::Thread(ThreadColumn::Thread)
                             | Column::Site(SiteColumn::Name)
+                            | Column::Task(TaskColumn::Name)
                     )
                 };
                 let name = places.iter().find(|place| is_name(place.column));

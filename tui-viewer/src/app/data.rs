@@ -4,9 +4,10 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tickscope_analysis::call_tree::{CallTree, PathId};
+use tickscope_analysis::call_tree::{AsyncCalls, CallTree, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
+use tickscope_analysis::tasks::{TaskKind, Tasks};
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -62,6 +63,14 @@ pub(crate) struct Data {
     hot: OnceCell<Vec<HotRow>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<Vec<SiteRow>>,
+    tasks: OnceCell<TaskTable>,
+}
+
+/// The tasks, and the names of their rows.
+#[derive(Debug)]
+struct TaskTable {
+    tasks: Tasks,
+    names: Vec<String>,
 }
 
 /// The functions of a snapshot, with groups in place of their members or without.
@@ -102,6 +111,7 @@ impl Data {
             hot: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),
+            tasks: OnceCell::new(),
             then: None,
             per_calls: None,
             thread,
@@ -183,6 +193,28 @@ impl Data {
             .get_or_init(|| site_rows::of(&self.snapshot, self.ascii))
     }
 
+    /// The calls of futures of all threads, derived when first asked for.
+    pub(crate) fn tasks(&self) -> &Tasks {
+        &self.task_table().tasks
+    }
+
+    fn task_table(&self) -> &TaskTable {
+        self.tasks.get_or_init(|| {
+            let tasks = Tasks::of(&self.snapshot, &self.tree.functions);
+            let name = |row: &tickscope_analysis::tasks::TaskRow| {
+                let function = &self.names.short[row.function.index()];
+                match row.kind {
+                    TaskKind::Future | TaskKind::Await => function.clone(),
+                    TaskKind::UnnamedAwait => format!("await (unnamed) in {function}"),
+                }
+            };
+            TaskTable {
+                names: tasks.rows.iter().map(name).collect(),
+                tasks,
+            }
+        })
+    }
+
     /// How long the finished calls of a row took.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
         static NONE: Histogram = Histogram {
@@ -192,6 +224,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.latency(row),
             What::Hot(row) => &self.hot()[row as usize].latency,
+            What::Task(row) => self.tasks().wall(row),
             What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => &NONE,
         }
     }
@@ -202,7 +235,7 @@ impl Data {
             What::Tree(row) => self.tree.uncertainty(row),
             What::Hot(row) => self.hot()[row as usize].uncertainty,
             What::Call(line) => self.around.as_ref().and_then(|around| around.uncertainty(line)),
-            What::Thread(_) | What::Site(_) | What::Outside => None,
+            What::Thread(_) | What::Site(_) | What::Task(_) | What::Outside => None,
         }
     }
 
@@ -235,6 +268,7 @@ impl Data {
             },
             What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
             What::Site(row) => RowId::Site(self.sites()[row as usize].key),
+            What::Task(row) => RowId::Task(self.tasks().rows[row as usize].path),
             What::Outside => RowId::Outside,
         }
     }
@@ -289,6 +323,19 @@ impl Data {
                 calls: self.sites()[row as usize].calls,
                 ..Figures::default()
             },
+            What::Task(row) => {
+                let row = &self.tasks().rows[row as usize];
+                Figures {
+                    total_ns: row.busy_ns,
+                    calls: row.started,
+                    asynchronous: AsyncCalls {
+                        ended: row.over(),
+                        ticks: 0,
+                        ns: row.wall_ns,
+                    },
+                    ..Figures::default()
+                }
+            }
             What::Outside => Figures {
                 total_ns: self.outside_ns,
                 self_ns: self.outside_ns,
@@ -307,6 +354,7 @@ impl Data {
                 let site = self.sites()[row as usize].site;
                 Some(self.tree.functions.of_site[site.index()])
             }
+            What::Task(row) => Some(self.tasks().rows[row as usize].function),
             What::Thread(_) | What::Outside => None,
         }
     }
@@ -322,6 +370,7 @@ impl Data {
         let words = match what {
             What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
             What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
+            What::Task(row) => Some(self.task_table().names[row as usize].as_str()),
             What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
         };
         words.unwrap_or_else(|| {
@@ -362,7 +411,7 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => false,
+            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Task(_) | What::Outside => false,
         }
     }
 
@@ -403,7 +452,12 @@ impl Data {
                 let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
                 Some(What::Hot(at as u32))
             }),
-            What::Tree(_) | What::Hot(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
+            What::Tree(_)
+            | What::Hot(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Outside => None,
         };
         Row {
             what: what.unwrap_or(row.what),
@@ -451,6 +505,7 @@ impl Data {
             What::Call(_) => (then.around.as_ref()?.callees().end as usize, What::Call),
             What::Thread(_) => (then.threads().len(), What::Thread),
             What::Site(_) => (then.sites().len(), What::Site),
+            What::Task(_) => (then.tasks().rows.len(), What::Task),
             What::Outside => return Some((then, what)),
         };
         let same = what.row().filter(|&row| (row as usize) < rows).map(make);

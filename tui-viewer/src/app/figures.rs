@@ -16,6 +16,8 @@ pub(crate) enum What {
     Thread(u32),
     /// A row of the sites.
     Site(u32),
+    /// A row of the tasks.
+    Task(u32),
     /// The time outside any scope.
     Outside,
 }
@@ -49,9 +51,12 @@ impl What {
     /// Its place in its table.
     pub(crate) fn row(self) -> Option<u32> {
         match self {
-            Self::Tree(row) | Self::Hot(row) | Self::Call(row) | Self::Thread(row) | Self::Site(row) => {
-                Some(row)
-            }
+            Self::Tree(row)
+            | Self::Hot(row)
+            | Self::Call(row)
+            | Self::Thread(row)
+            | Self::Site(row)
+            | Self::Task(row) => Some(row),
             Self::Outside => None,
         }
     }

@@ -151,26 +151,35 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
                 hit,
             });
         }
-        if let What::Tree(row) = what {
-            let opens = shown && fold == Fold::Open;
-            if opens || inside {
-                let children = data
-                    .tree
-                    .children(row)
-                    .iter()
-                    .map(|&child| What::Tree(child))
-                    .collect();
-                let parent = shown.then(|| out.rows.len() as u32 - 1);
-                let items = arranged(data, shape, children);
-                levels.push(Level {
-                    items,
-                    next: 0,
-                    parent,
-                    depth: depth + 1,
-                    shown: opens,
-                });
-            }
-        }
+        let opens = shown && (fold == Fold::Open || matches!(what, What::Task(_)));
+        let children: Vec<What> = match what {
+            What::Tree(row) if opens || inside => data
+                .tree
+                .children(row)
+                .iter()
+                .map(|&child| What::Tree(child))
+                .collect(),
+            What::Task(row) => data
+                .tasks()
+                .children(row)
+                .iter()
+                .map(|&child| What::Task(child))
+                .collect(),
+            What::Tree(_)
+            | What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Outside => continue,
+        };
+        let parent = shown.then(|| out.rows.len() as u32 - 1);
+        levels.push(Level {
+            items: arranged(data, shape, children),
+            next: 0,
+            parent,
+            depth: depth + 1,
+            shown: opens,
+        });
     }
     out
 }
@@ -202,6 +211,15 @@ pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
         .map(|id| What::Thread(id.0))
         .collect();
     listing::flat(data, shape, all)
+}
+
+/// The futures as a tree that is open.
+pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
+    walk(
+        data,
+        shape,
+        data.tasks().top().iter().map(|&row| What::Task(row)).collect(),
+    )
 }
 
 /// The rows as a list.

@@ -17,6 +17,8 @@ pub(crate) enum RowId {
     Thread(u64),
     /// A place in the source.
     Site(u64),
+    /// A path of futures that await each other.
+    Task(PathId),
     /// Time outside any scope.
     Outside,
 }

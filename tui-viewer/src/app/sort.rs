@@ -40,6 +40,16 @@ pub(crate) enum SortKey {
     State,
     /// The kernel's id.
     Tid,
+    /// Calls of a future that are in flight.
+    InFlight,
+    /// How long the oldest of them has been.
+    Oldest,
+    /// Time between polls of a call.
+    Await,
+    /// Polls of a call.
+    Polls,
+    /// Calls that were dropped before they were ready.
+    Cancelled,
 }
 
 /// A key and a direction.
@@ -87,6 +97,7 @@ impl Sort {
             View::Tree | View::Function | View::Flame | View::Threads => SortKey::Total,
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
+            View::Tasks => SortKey::InFlight,
         };
         Self { key, reversed: false }
     }
@@ -137,6 +148,7 @@ impl Sort {
             SortKey::Wait => figures.off.waiting_ns,
             SortKey::Ready => figures.off.ready_ns,
             SortKey::Calls => figures.calls,
+            SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),
             // A row without calls has no average and stands below all that have one.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
             // Numbers of values do not compare with times.
@@ -149,15 +161,36 @@ impl Sort {
                 .latency(what)
                 .max()
                 .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
-            SortKey::Busy | SortKey::Cpu | SortKey::Outside | SortKey::State | SortKey::Tid => {
-                self.weight_of_its_kind(data, what)
-            }
+            SortKey::Busy
+            | SortKey::Cpu
+            | SortKey::Outside
+            | SortKey::State
+            | SortKey::Tid
+            | SortKey::InFlight
+            | SortKey::Oldest
+            | SortKey::Await
+            | SortKey::Polls
+            | SortKey::Cancelled => self.weight_of_its_kind(data, what),
             SortKey::Name => 0,
         }
     }
 
     /// What only threads and sites are compared by: the largest comes first.
     fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
+        if let What::Task(row) = what {
+            let row = &data.tasks().rows[row as usize];
+            return match self.key {
+                SortKey::InFlight => row.in_flight,
+                SortKey::Oldest => row.oldest_ns,
+                SortKey::Await => row.mean_await_ns().map_or(0, |ns| ns.saturating_add(1)),
+                SortKey::Polls => row.polls.saturating_mul(1_000) / row.started.max(1),
+                SortKey::Cancelled => row.cancelled,
+                SortKey::Avg => row.mean_busy_ns().map_or(0, |ns| ns.saturating_add(1)),
+                SortKey::Total | SortKey::SelfTime | SortKey::Wait | SortKey::Ready | SortKey::Calls => 0,
+                SortKey::Quantile(_) | SortKey::Max | SortKey::Name | SortKey::Busy | SortKey::Cpu => 0,
+                SortKey::Outside | SortKey::State | SortKey::Tid => 0,
+            };
+        }
         if let What::Site(row) = what {
             return u64::MAX - data.sites()[row as usize].state as u64;
         }
@@ -175,6 +208,7 @@ impl Sort {
             SortKey::Tid => u64::from(u32::MAX - thread.tid),
             SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
             SortKey::Quantile(_) | SortKey::Max | SortKey::Wait | SortKey::Ready => 0,
+            SortKey::InFlight | SortKey::Oldest | SortKey::Await | SortKey::Polls | SortKey::Cancelled => 0,
         }
     }
 

@@ -249,7 +249,7 @@ fn views_change_and_t_shows_the_heaviest_place() {
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::BackTab);
     assert_eq!(app.views.current, View::Hot);
-    for view in [View::Tree, View::Sites, View::Flame] {
+    for view in [View::Tree, View::Tasks, View::Sites] {
         key(&mut app, Code::BackTab);
         assert_eq!(app.views.current, view);
     }

@@ -132,6 +132,7 @@ impl App {
             Action::ShowThreads => self.show(View::Threads),
             Action::ShowFlame => self.show(View::Flame),
             Action::ShowSites => self.show(View::Sites),
+            Action::ShowTasks => self.show(View::Tasks),
             Action::NextView => self.show(self.views.current.beside(1)),
             Action::PreviousView => self.show(self.views.current.beside(-1)),
             Action::Help => self.turn_help(),
@@ -247,7 +248,7 @@ impl App {
         self.forget_way();
         let chosen = self.chosen_by_hand().filter(|_| self.views.current != view);
         self.switch_to(view);
-        if let (Some(chosen), View::Hot | View::Sites) = (chosen, view) {
+        if let (Some(chosen), View::Hot | View::Sites | View::Tasks) = (chosen, view) {
             self.follow(chosen.key);
         }
     }

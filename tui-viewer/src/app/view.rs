@@ -19,14 +19,16 @@ pub(crate) enum View {
     Flame,
     /// What was met in the source, and what is switched off.
     Sites,
+    /// Which calls of futures are in flight, and what they wait for.
+    Tasks,
 }
 
 /// How much room the tabs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
-    /// Whole names: ` 3 Function `.
+    /// Whole names, and no cell between two tabs: ` 3 Function `.
     Wide,
-    /// Shorter ones, and no cell between two tabs: ` 3 Func `.
+    /// Shorter ones: ` 3 Func `.
     Narrow,
     /// In a line with other things: `[1 Tree] 2 3`.
     Digits,
@@ -47,19 +49,20 @@ impl TabForm {
 
     /// Cells between two tabs.
     pub(crate) fn gap(self) -> u16 {
-        u16::from(self != Self::Narrow)
+        u16::from(self == Self::Digits)
     }
 }
 
 impl View {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Tree,
         Self::Hot,
         Self::Function,
         Self::Threads,
         Self::Flame,
         Self::Sites,
+        Self::Tasks,
     ];
 
     /// Its tab, in brackets if it is on screen: they take the place of blanks, so that no tab ever moves.
@@ -68,6 +71,8 @@ impl View {
         let title = match (form, self) {
             (TabForm::Narrow, Self::Function) => "Func",
             (TabForm::Narrow, Self::Threads) => "Thr",
+            (TabForm::Narrow, Self::Sites) => "Site",
+            (TabForm::Narrow, Self::Tasks) => "Task",
             (TabForm::Wide | TabForm::Narrow | TabForm::Digits, _) => self.title(),
         };
         match (self == shown, form) {
@@ -98,6 +103,7 @@ impl View {
             Self::Threads => Context::Threads,
             Self::Flame => Context::Flame,
             Self::Sites => Context::Sites,
+            Self::Tasks => Context::Tasks,
         }
     }
 
@@ -110,6 +116,7 @@ impl View {
             Self::Threads => "Threads",
             Self::Flame => "Flame",
             Self::Sites => "Sites",
+            Self::Tasks => "Tasks",
         }
     }
 

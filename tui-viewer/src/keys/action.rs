@@ -17,6 +17,8 @@ pub(crate) enum Action {
     ShowFlame,
     /// The places in the source.
     ShowSites,
+    /// The calls of futures.
+    ShowTasks,
     /// The view to the right.
     NextView,
     /// The view to the left.
@@ -188,6 +190,8 @@ pub(crate) enum Context {
     Flame,
     /// The places in the source.
     Sites,
+    /// The calls of futures.
+    Tasks,
     /// A search is being typed.
     Typing,
     /// A command is being typed.

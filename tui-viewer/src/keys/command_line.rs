@@ -127,6 +127,8 @@ pub(crate) enum ScreenCommand {
     Flame,
     /// What was met in the source, and what is switched off.
     Sites,
+    /// Which async calls are in flight, and what they wait for.
+    Tasks,
     /// Other colours.
     Theme {
         /// Which.

@@ -33,6 +33,7 @@ mod rows;
 mod sites;
 mod spark;
 mod tabs;
+mod tasks;
 mod threads;
 mod titles;
 mod unit;
@@ -66,7 +67,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             }
             match app.views.current {
                 View::Flame => flame::title(&mut canvas, app, data, layout.columns),
-                View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+                View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
                     titles::draw(&mut canvas, app, layout.columns)
                 }
             }
@@ -75,6 +76,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Threads => threads::draw(&mut canvas, app, data, layout.rows),
                 View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
                 View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
+                View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
             }
             if let Some(area) = layout.detail {
                 detail::draw(&mut canvas, app, data, area);

@@ -92,6 +92,7 @@ impl App {
             | Action::ShowThreads
             | Action::ShowFlame
             | Action::ShowSites
+            | Action::ShowTasks
             | Action::NextView
             | Action::PreviousView
             | Action::Help

@@ -164,6 +164,7 @@ impl App {
             ScreenCommand::Threads => self.perform(Action::ShowThreads, effects),
             ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
             ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
+            ScreenCommand::Tasks => self.perform(Action::ShowTasks, effects),
             ScreenCommand::Theme { name } => {
                 let named = ThemeKind::ALL
                     .into_iter()

@@ -18,7 +18,7 @@ impl App {
         match self.views.current {
             View::Threads => self.enter_thread(),
             View::Flame => self.zoom_in(),
-            View::Tree | View::Hot | View::Function | View::Sites => {
+            View::Tree | View::Hot | View::Function | View::Sites | View::Tasks => {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {
@@ -60,7 +60,12 @@ impl App {
         };
         let place = match row.what {
             What::Tree(row) => Some(row),
-            what @ (What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside) => data
+            what @ (What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Outside) => data
                 .function(what)
                 .and_then(|function| data.heaviest_place(function)),
         };
@@ -210,7 +215,12 @@ impl App {
         let place = self.selected();
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
-            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => None,
+            What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Outside => None,
         });
         self.switch_to(View::Tree);
         self.refresh();

@@ -43,7 +43,8 @@ impl App {
             | Context::Function
             | Context::Threads
             | Context::Flame
-            | Context::Sites => {
+            | Context::Sites
+            | Context::Tasks => {
                 let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }

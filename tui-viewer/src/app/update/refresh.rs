@@ -120,7 +120,7 @@ impl App {
             compensated: *compensated,
             measure: self.measure(),
             // A site is a place and no group.
-            grouped: self.query.filter.grouped && self.views.current != View::Sites,
+            grouped: self.query.filter.grouped && !matches!(self.views.current, View::Sites | View::Tasks),
         }
     }
 
@@ -183,7 +183,7 @@ impl App {
             }
         };
         let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
-        let grouped = self.query.filter.grouped && self.views.current != View::Sites;
+        let grouped = self.query.filter.grouped && !matches!(self.views.current, View::Sites | View::Tasks);
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
         let mut data = sides.map(|sides| {
@@ -285,6 +285,7 @@ impl App {
             View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
             View::Threads => listing::threads(&data, &shape),
             View::Sites => listing::sites(&data, &shape),
+            View::Tasks => listing::tasks(&data, &shape),
             View::Flame => flame.list(&data, &shape, width),
         };
         self.views.flame = flame;
@@ -296,7 +297,9 @@ impl App {
         }
         let first = match view {
             View::Flame => flame::largest(&data, &list.rows),
-            View::Tree | View::Hot | View::Function | View::Threads | View::Sites => list.rows.first(),
+            View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
+                list.rows.first()
+            }
         };
         if list.cursor.want.is_empty()
             && let Some(row) = first

@@ -5,20 +5,22 @@ use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};
 use Context::{
-    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Threads, Tree, Typing,
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Tasks, Threads, Tree,
+    Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Typing, Commanding, Help, Choosing, Measuring, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Typing, Commanding, Help, Choosing, Measuring, Asking,
+    Start,
 ];
 const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Help, Choosing, Measuring, Asking, Start,
 ];
-const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites];
+const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks];
 /// Views whose rows are functions or places.
-const ROWS: &[Context] = &[Tree, Hot, Function, Sites];
+const ROWS: &[Context] = &[Tree, Hot, Function, Sites, Tasks];
 const LISTS: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Help, Choosing, Measuring, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Help, Choosing, Measuring, Start,
 ];
 pub(super) const TREE: &[Context] = &[Tree];
 
@@ -101,6 +103,12 @@ pub(crate) const KEYS: &[Binding] = &[
         VIEWS,
         &[(Char('6'), Action::ShowSites)],
         "sites: places in the source, on or off",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('7'), Action::ShowTasks)],
+        "tasks: async calls that are in flight",
     ),
     line(
         Section::Views,
@@ -457,7 +465,7 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Program,
-        &[Tree, Hot, Function, Threads, Flame, Sites, Measuring],
+        &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Measuring],
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )

@@ -21,7 +21,7 @@ use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::{counter, latency, sites, spark, threads, unit};
+use crate::ui::view::{counter, latency, sites, spark, tasks, threads, unit};
 
 /// From this width on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
@@ -70,10 +70,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         if let What::Site(index) = row.what {
             return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
         }
+        if let What::Task(index) = row.what {
+            return tasks::detail(canvas, data, index, Rect { y: area.y, ..inner });
+        }
         figures(canvas, app, data, row, inner, area.y + 2);
         match app.views.current {
             View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Sites => {
+            View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
                 callers(canvas, app, inner, area.y + 3)
             }
         }
@@ -453,7 +456,7 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
         View::Flame => format!("a frame is as wide as its {of}{dot}blank below a frame: its self {of}"),
-        View::Hot | View::Threads | View::Sites => {
+        View::Hot | View::Threads | View::Sites | View::Tasks => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

@@ -90,7 +90,7 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let rows = usize::from(app.layout().rows.height);
     let (offset, all) = match app.views.current {
         View::Flame => (app.views.flame.top, app.views.flame.lines()),
-        View::Tree | View::Hot | View::Function | View::Threads | View::Sites => {
+        View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
             (list.cursor.offset, list.rows.len())
         }
     };
@@ -164,6 +164,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
         View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
         View::Threads => (data.threads().len(), "threads"),
         View::Sites => (data.sites().len(), "sites"),
+        View::Tasks => (data.tasks().rows.len(), "rows"),
         View::Function => (
             app.list().rows.iter().filter(|row| !row.is_heading()).count(),
             "rows",
@@ -172,7 +173,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
-    if matches!(app.views.current, View::Threads | View::Sites) {
+    if matches!(app.views.current, View::Threads | View::Sites | View::Tasks) {
         // Neither is a part of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return if long.len() <= cells {
@@ -211,7 +212,8 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         | Context::Function
         | Context::Threads
         | Context::Flame
-        | Context::Sites => app.way_back(),
+        | Context::Sites
+        | Context::Tasks => app.way_back(),
         Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {

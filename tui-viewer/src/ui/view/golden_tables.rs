@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Rule, Thread, ThreadState};
+use tickscope_testkit::fixture;
 
 use crate::app::columns;
 use crate::app::state::App;
@@ -64,6 +65,19 @@ fn every_view_by_bytes() {
         text(&app)
     });
     assert_snapshot!(screens.join("\n"));
+}
+
+#[test]
+fn tasks_in_flight_and_what_they_wait_for() {
+    for (width, height) in SIZES {
+        let mut app = empty(width, height);
+        events(&mut app, Status::Live, Some(fixture::serving()));
+        keys(&mut app, "7jj");
+        assert_snapshot!(format!("tasks_{width}x{height}"), looks(&app));
+    }
+    let mut app = live(80, 24);
+    keys(&mut app, "7");
+    assert_snapshot!("tasks_of_a_program_without_futures", text(&app));
 }
 
 #[test]

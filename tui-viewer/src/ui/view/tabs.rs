@@ -66,7 +66,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
         .query
         .threads
         .only()
-        .filter(|_| app.views.current != View::Sites)?;
+        .filter(|_| !matches!(app.views.current, View::Sites | View::Tasks))?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
@@ -107,10 +107,10 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         false => format!("sort {column} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
-    if !matches!(app.views.current, View::Threads | View::Sites) {
+    if !matches!(app.views.current, View::Threads | View::Sites | View::Tasks) {
         all.push(plain(app.percent_label().to_string()));
     }
-    if app.query.threads.only().is_none() || app.views.current == View::Sites {
+    if app.query.threads.only().is_none() || matches!(app.views.current, View::Sites | View::Tasks) {
         all.push(plain("all threads".to_string()));
     }
     // Largest change first is not what one expects: it is among the last to give way.

@@ -8,6 +8,7 @@ use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
 use crate::app::columns::spec::Align;
+use crate::app::columns::tasks::TaskColumn;
 use crate::app::state::App;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
@@ -30,7 +31,9 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
     let said_above = app.layout().tabs.is_some() && screen >= ROOM_IN_TABS;
     let names = matches!(
         column,
-        Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
+        Column::Function(FunctionColumn::Name)
+            | Column::Site(SiteColumn::Name)
+            | Column::Task(TaskColumn::Name)
     );
     let words = match names && !said_above {
         true => app.query.filter.words(app.views.current).join("  "),

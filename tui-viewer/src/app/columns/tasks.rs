@@ -1,0 +1,159 @@
+//! The columns of the tree of tasks.
+
+use crate::app::columns::place::Width::{Cells, Own, Parts};
+use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::spec;
+use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::sort::SortKey;
+
+/// A column of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskColumn {
+    /// Calls that are in flight.
+    InFlight,
+    /// How long the oldest of them has been.
+    Oldest,
+    /// What half of the calls did not exceed, by the wall clock.
+    P50,
+    /// The same of 99 in 100 calls.
+    P99,
+    /// Time in polls of a call.
+    Busy,
+    /// Time between polls of a call.
+    Await,
+    /// Polls of a call.
+    Polls,
+    /// Calls that were dropped before they were ready.
+    Cancelled,
+    /// The future.
+    Name,
+    /// Its file and line.
+    Where,
+}
+
+impl TaskColumn {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 10] = [
+        Self::InFlight,
+        Self::Oldest,
+        Self::P50,
+        Self::P99,
+        Self::Busy,
+        Self::Await,
+        Self::Polls,
+        Self::Cancelled,
+        Self::Name,
+        Self::Where,
+    ];
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        match self {
+            Self::InFlight => number(
+                "IN FLIGHT",
+                "async calls begun and not over",
+                9,
+                SortKey::InFlight,
+                Value::Drawn,
+            ),
+            Self::Oldest => number(
+                "OLDEST",
+                "since the oldest of them began",
+                6,
+                SortKey::Oldest,
+                Value::Drawn,
+            ),
+            Self::P50 => number(
+                "P50",
+                "half of the calls took no longer",
+                6,
+                SortKey::Quantile(50),
+                Value::Drawn,
+            ),
+            Self::P99 => number(
+                "P99",
+                "99 of 100 calls took no longer",
+                6,
+                SortKey::Quantile(99),
+                Value::Drawn,
+            ),
+            Self::Busy => number(
+                "BUSY",
+                "polls of a call, on average",
+                6,
+                SortKey::Avg,
+                Value::Drawn,
+            ),
+            Self::Await => number(
+                "AWAIT",
+                "rest of a call, on average",
+                6,
+                SortKey::Await,
+                Value::Drawn,
+            ),
+            Self::Polls => number(
+                "POLLS",
+                "number of polls of a call",
+                6,
+                SortKey::Polls,
+                Value::Drawn,
+            ),
+            Self::Cancelled => number(
+                "CANCELLED",
+                "calls dropped before they were ready",
+                9,
+                SortKey::Cancelled,
+                Value::Drawn,
+            ),
+            Self::Name => text("FUTURE", "async function, block or await").sorted_by(SortKey::Name),
+            Self::Where => spec::WHERE,
+        }
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(self) -> bool {
+        self.spec().align == Align::Right
+    }
+}
+
+/// The columns of a tree that is `width` cells wide, from left to right.
+pub(crate) fn places(width: u16) -> Vec<Place<TaskColumn>> {
+    use TaskColumn::{Await, Busy, Cancelled, InFlight, Name, Oldest, P50, P99, Polls, Where};
+    let columns: &[(TaskColumn, Width)] = match width {
+        120.. => &[
+            (InFlight, Own),
+            (Oldest, Own),
+            (P50, Own),
+            (P99, Own),
+            (Busy, Own),
+            (Await, Own),
+            (Polls, Own),
+            (Cancelled, Own),
+            (Name, Parts(3)),
+            (Where, Parts(2)),
+        ],
+        100.. => &[
+            (InFlight, Own),
+            (Oldest, Own),
+            (P50, Own),
+            (P99, Own),
+            (Busy, Own),
+            (Await, Own),
+            (Polls, Own),
+            (Cancelled, Own),
+            (Name, Parts(1)),
+        ],
+        80.. => &[
+            (InFlight, Own),
+            (Oldest, Own),
+            (P50, Own),
+            (P99, Own),
+            (Busy, Own),
+            (Name, Parts(1)),
+        ],
+        60.. => &[(InFlight, Own), (Oldest, Own), (P99, Own), (Name, Parts(1))],
+        40.. => &[(InFlight, Own), (Oldest, Own), (Name, Parts(1))],
+        _ => &[(InFlight, Cells(5)), (Name, Parts(1))],
+    };
+    side_by_side(columns, width, |column| column.spec().width)
+}
