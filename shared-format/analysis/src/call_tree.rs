@@ -46,15 +46,17 @@ pub struct AsyncCalls {
     pub ticks: u64,
     /// The same in nanoseconds.
     pub ns: u64,
+    /// Whether the row is one of a future, although no call may have ended yet.
+    pub is_future: bool,
 }
 
 impl AsyncCalls {
-    /// Returns how many calls a row has whose mean is asked for, and their nanoseconds: of a future those that have ended and
-    /// all their time, waits included; of other rows `calls` and `total_ns`.
+    /// Returns how many calls a row has whose mean is asked for, and their time: of a future those that have ended and all
+    /// their nanoseconds, waits included; of other rows `calls` and `total_ns`.
     pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
-        match self.ended {
-            0 => (calls, total_ns),
-            ended => (ended, self.ns),
+        match self.is_future {
+            true => (self.ended, self.ns),
+            false => (calls, total_ns),
         }
     }
 }
@@ -64,6 +66,7 @@ impl AddAssign for AsyncCalls {
         self.ended = self.ended.saturating_add(other.ended);
         self.ticks = self.ticks.saturating_add(other.ticks);
         self.ns = self.ns.saturating_add(other.ns);
+        self.is_future = self.is_future || other.is_future;
     }
 }
 
@@ -286,6 +289,7 @@ impl CallTree {
             return;
         }
         for quantity in [
+            Quantity::Polls,
             Quantity::FutureEnds,
             Quantity::FutureCancels,
             Quantity::FutureTime,
@@ -293,17 +297,21 @@ impl CallTree {
             let column = snapshot.measures.of(quantity);
             for &(node, value) in column.iter().flat_map(|column| &column.rows) {
                 if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
-                    row.asynchronous += if quantity == Quantity::FutureTime {
+                    let of_calls = |ended| AsyncCalls {
+                        ended,
+                        is_future: true,
+                        ..AsyncCalls::default()
+                    };
+                    row.asynchronous += if quantity == Quantity::Polls {
+                        of_calls(0)
+                    } else if quantity == Quantity::FutureTime {
                         AsyncCalls {
-                            ended: 0,
                             ticks: value,
                             ns: snapshot.nanos(value),
+                            ..of_calls(0)
                         }
                     } else {
-                        AsyncCalls {
-                            ended: value,
-                            ..AsyncCalls::default()
-                        }
+                        of_calls(value)
                     };
                 }
             }
@@ -316,7 +324,12 @@ impl CallTree {
         if polls.row.is_empty() && calls.row.is_empty() {
             return;
         }
-        let is_future = |node: u32| calls.row.binary_search(&node).is_ok();
+        let polled = snapshot.measures.of(Quantity::Polls).map(|column| &column.rows);
+        let is_future = |node: u32| {
+            let was_polled =
+                polled.is_some_and(|rows| rows.binary_search_by_key(&node, |&(row, _)| row).is_ok());
+            was_polled || calls.row.binary_search(&node).is_ok()
+        };
         let of_calls = calls.row.iter().map(|&node| (node, calls));
         let of_others = polls.row.iter().filter(|&&node| !is_future(node));
         let mut latencies = vec![Histogram::default(); self.rows.len()];
@@ -493,8 +506,8 @@ impl CallTree {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::latency::bucket_of;
-    use tickscope_format::snapshot::Estimate;
+    use tickscope_format::latency::{Latencies, bucket_of};
+    use tickscope_format::snapshot::{Column, Estimate};
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -561,5 +574,27 @@ mod tests {
         assert_eq!(one.top().len(), 1);
         let worker = tree.rows.iter().find(|row| row.path == one.rows[0].path);
         assert!(worker.is_some(), "a path has the same id in every scope");
+    }
+
+    #[test]
+    fn latencies_and_means_of_futures_are_those_of_calls() {
+        let mut snapshot = fixture::serving();
+        let tree = CallTree::build(&snapshot, |_| true);
+        let [handler, parse] = [0, 1].map(|row| tree.rows[row]);
+        assert_eq!(tree.latency(0).count(), 80, "calls and not polls");
+        assert_eq!(handler.asynchronous.or(100, 1), (80, 80 * 22_000_000));
+        assert_eq!(parse.asynchronous.or(100, 1), (100, 1));
+        // Where no call is over there is nothing to tell.
+        snapshot.async_latencies = Latencies::default();
+        for quantity in [
+            Quantity::FutureEnds,
+            Quantity::FutureCancels,
+            Quantity::FutureTime,
+        ] {
+            snapshot.measures.set(quantity, Column::default());
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        assert!(tree.latency(0).is_empty());
+        assert_eq!(tree.rows[0].asynchronous.or(100, 1), (0, 0));
     }
 }

@@ -332,6 +332,7 @@ impl Data {
                         ended: row.over(),
                         ticks: 0,
                         ns: row.wall_ns,
+                        is_future: true,
                     },
                     ..Figures::default()
                 }

@@ -71,9 +71,9 @@ impl Figures {
 
     /// The ticks that the average is of, and by how many calls they are divided; `total_ticks` are those of the row.
     pub(crate) fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
-        match self.asynchronous.ended {
-            0 => (total_ticks, self.calls),
-            ended => (self.asynchronous.ticks, ended),
+        match self.asynchronous.is_future {
+            true => (self.asynchronous.ticks, self.asynchronous.ended),
+            false => (total_ticks, self.calls),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! nanoseconds by node; the scripts merge threads and compute totals.
 
 use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::{Display, Write};
 
 use tickscope_analysis::functions::Functions;
@@ -281,7 +282,11 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
 /// By node that has one, calls or numbers of a value: the node, its longest call, then bucket and count in turns.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
     let (polls, calls) = (&snapshot.latencies, &snapshot.async_latencies);
-    let is_future = |row: u32| calls.row.binary_search(&row).is_ok();
+    let polled = snapshot.measures.of(Quantity::Polls).map(|column| &column.rows);
+    let is_future = |row: u32| {
+        let was_polled = polled.is_some_and(|rows| rows.binary_search_by_key(&row, |&(row, _)| row).is_ok());
+        was_polled || calls.row.binary_search(&row).is_ok()
+    };
     let of_others = polls.row.iter().filter(|&&row| !is_future(row));
     let all = of_others.map(|&row| (row, polls));
     let all = all.chain(calls.row.iter().map(|&row| (row, calls)));
@@ -303,12 +308,18 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
         let column = snapshot.measures.of(quantity);
         column.map_or(0, |column| column.of_row(row))
     };
-    let Some(times) = snapshot.measures.of(Quantity::FutureTime) else {
+    let polled = [Quantity::Polls, Quantity::FutureTime].into_iter();
+    let columns = polled.filter_map(|quantity| snapshot.measures.of(quantity));
+    let rows: BTreeSet<u32> = columns
+        .flat_map(|column| &column.rows)
+        .map(|&(row, _)| row)
+        .collect();
+    if rows.is_empty() {
         return;
-    };
-    let futures = times.rows.iter().map(|&(row, ticks)| {
+    }
+    let futures = rows.into_iter().map(|row| {
         let over = of(Quantity::FutureEnds, row) + of(Quantity::FutureCancels, row);
-        format!("[{row},{over},{}]", snapshot.nanos(ticks))
+        format!("[{row},{over},{}]", snapshot.nanos(of(Quantity::FutureTime, row)))
     });
     list(out, "futures", futures);
 }

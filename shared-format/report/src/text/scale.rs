@@ -139,13 +139,12 @@ impl Page<'_> {
         asynchronous: AsyncCalls,
         width: usize,
     ) -> String {
-        match asynchronous {
-            AsyncCalls { ended: 0, .. } => self.average(total, calls, width),
-            AsyncCalls { ended, ticks, ns } => {
-                let estimated = false;
-                self.average(Time { ns, ticks, estimated }, ended, width)
-            }
+        if !asynchronous.is_future {
+            return self.average(total, calls, width);
         }
+        let AsyncCalls { ended, ticks, ns, .. } = asynchronous;
+        let estimated = false;
+        self.average(Time { ns, ticks, estimated }, ended, width)
     }
 
     /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.

@@ -52,7 +52,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         )?;
     }
     page.write_off_cpu(out, columns)?;
-    if page.tree.rows.iter().any(|row| row.asynchronous.ended > 0) {
+    if page.tree.rows.iter().any(|row| row.asynchronous.is_future) {
         writeln!(
             out,
             "AVG, P50, P99, MAX of a future are of its calls by the wall clock; TOTAL and SELF are times of its polls"

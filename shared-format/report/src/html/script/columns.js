@@ -45,7 +45,7 @@ const SORT_VALUES = {
   ready: (row) => row.off[1],
   calls: (row) => row.calls,
   average: (row, page) => {
-    const isWall = row.over > 0 && page.profile.measure === "time";
+    const isWall = row.futures > 0 && page.profile.measure === "time";
     const [value, calls] = isWall ? [row.wall, row.over] : [row.total, row.calls];
     return calls > 0 ? value / calls : null;
   },

@@ -126,7 +126,7 @@ class Tree {
   sum(rowOf) {
     const { data, self, openings, errors, estimate, tallies, offCpu, futures } = this.profile;
     const rows = this.length;
-    for (const column of ["calls", "self", "total", "open", "errors", "depth", "over", "wall"]) {
+    for (const column of ["calls", "self", "total", "open", "errors", "depth", "futures", "over", "wall"]) {
       this[column] = new Float64Array(rows);
     }
     // What counters, values and gauges show, which have no time; null of all others.
@@ -147,6 +147,7 @@ class Tree {
       this.errors[row] += errors.get(node) || 0;
       this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
       const [over, wall] = futures.get(node) || [0, 0];
+      this.futures[row] += futures.has(node) ? 1 : 0;
       this.over[row] += over;
       this.wall[row] += wall;
       (offCpu.get(node) || []).forEach((ns, which) => {
@@ -282,10 +283,11 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
+      row.futures += this.futures[entry];
       row.over += this.over[entry];
       row.wall += this.wall[entry];
       row.self += this.self[entry];

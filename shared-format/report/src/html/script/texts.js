@@ -32,8 +32,8 @@ Object.assign(Page.prototype, {
 
   // The mean of a call; of a future that by the wall clock.
   average(row) {
-    if (row.over > 0 && this.profile.measure === "time") {
-      return this.profile.mean(row.wall, row.over);
+    if (row.futures > 0 && this.profile.measure === "time") {
+      return row.over > 0 ? this.profile.mean(row.wall, row.over) : "-";
     }
     return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(row.total, row.calls) : "-";
   },
@@ -95,6 +95,7 @@ Object.assign(Page.prototype, {
       self: tree.self[row],
       off: tree.off.map((column) => column[row]),
       calls: tree.calls[row],
+      futures: tree.futures[row],
       over: tree.over[row],
       wall: tree.wall[row],
       tally: tree.tally[row],
