@@ -463,6 +463,21 @@ impl Snapshot {
         self.nodes.self_ticks.iter().sum()
     }
 
+    /// Returns the rows that have latencies of calls, each with the latencies that it is in: of futures those of calls by the
+    /// wall clock, and not those of polls. The rows of futures come last.
+    pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
+        let (polls, calls) = (&self.latencies, &self.async_latencies);
+        let polled = self.measures.of(Quantity::Polls);
+        let is_future = move |row: u32| {
+            polled.is_some_and(|polled| polled.of_row(row) > 0) || calls.row.binary_search(&row).is_ok()
+        };
+        let of_others = polls.row.iter().copied().filter(move |&row| !is_future(row));
+        let of_futures = calls.row.iter().copied();
+        of_others
+            .map(move |row| (row, polls))
+            .chain(of_futures.map(move |row| (row, calls)))
+    }
+
     /// Returns the uncertainty of a row's times, or none if they are exact.
     pub fn estimate_of(&self, node: NodeId) -> Option<&Estimate> {
         let at = self

@@ -25,7 +25,7 @@
 //!   gets what was waited during its turn. All threads that wait at once add up.
 //! - The time from giving the lock back until a waiting thread runs is charged to nobody, unless another thread takes the lock
 //!   meanwhile. So what the holders are charged is no more than what the waiters waited.
-//! - Readers of a [`RwLock`] are charged for writers that wait and for whoever is queued behind them. Of several readers the one
+//! - Readers of a [`RwLock`] are charged for writers that wait and for the threads queued behind them. Of several readers the one
 //!   that leaves first is charged up to there, then the next.
 //! - Waits on a [`Condvar`] have the row `[condvar] NAME`, including the time to get the mutex back. They are charged to nobody.
 //!

@@ -320,20 +320,11 @@ impl CallTree {
 
     /// Of futures these are the latencies of calls and not of polls.
     fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        let (polls, calls) = (&snapshot.latencies, &snapshot.async_latencies);
-        if polls.row.is_empty() && calls.row.is_empty() {
+        if snapshot.latencies.row.is_empty() && snapshot.async_latencies.row.is_empty() {
             return;
         }
-        let polled = snapshot.measures.of(Quantity::Polls).map(|column| &column.rows);
-        let is_future = |node: u32| {
-            let was_polled =
-                polled.is_some_and(|rows| rows.binary_search_by_key(&node, |&(row, _)| row).is_ok());
-            was_polled || calls.row.binary_search(&node).is_ok()
-        };
-        let of_calls = calls.row.iter().map(|&node| (node, calls));
-        let of_others = polls.row.iter().filter(|&&node| !is_future(node));
         let mut latencies = vec![Histogram::default(); self.rows.len()];
-        for (node, from) in of_others.map(|&node| (node, polls)).chain(of_calls) {
+        for (node, from) in snapshot.call_latencies() {
             if let Some(latency) = latencies.get_mut(row_of_node[node as usize] as usize) {
                 let of_node = from.of(node);
                 if latency.is_empty() {

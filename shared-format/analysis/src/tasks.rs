@@ -141,38 +141,38 @@ impl Tasks {
         functions: &Functions,
         known: &mut HashMap<(u32, FunctionId), u32>,
     ) {
+        if !has_futures(snapshot) {
+            return;
+        }
         let nodes = &snapshot.nodes;
         let dense = |quantity| {
             let column = snapshot.measures.of(quantity);
-            column.map(|column| column.dense(nodes.len()))
+            column.map_or_else(|| vec![0; nodes.len()], |column| column.dense(nodes.len()))
         };
-        let [Some(polls), Some(ends)] = [Quantity::Polls, Quantity::FutureEnds]
-            .map(|quantity| dense(quantity).or_else(|| has_futures(snapshot).then(|| vec![0; nodes.len()])))
-        else {
-            return;
-        };
-        let [cancels, walls, delays, delayed] = [
+        let [polls, ends, cancels, walls] = [
+            Quantity::Polls,
+            Quantity::FutureEnds,
             Quantity::FutureCancels,
             Quantity::FutureTime,
+        ]
+        .map(dense);
+        let [delays, delayed, in_flight, ended_elsewhere] = [
             Quantity::ScheduledTime,
             Quantity::ScheduledPolls,
+            Quantity::InFlight,
+            Quantity::EndedElsewhere,
         ]
-        .map(|quantity| dense(quantity).unwrap_or_else(|| vec![0; nodes.len()]));
-        let [in_flight, ended_elsewhere] = [Quantity::InFlight, Quantity::EndedElsewhere].map(dense);
-        let level = |level: &Option<Vec<u64>>, node: usize| level.as_ref().map_or(0, |values| values[node]);
+        .map(dense);
         let totals = nodes.totals(&snapshot.self_nanos());
-        let waits = nodes.totals(&dense(Quantity::Waiting).unwrap_or_else(|| vec![0; nodes.len()]));
+        let waits = nodes.totals(&dense(Quantity::Waiting));
         let mut row_of_node = vec![NO_PARENT; nodes.len()];
         for node in 0..nodes.len() {
             let above = match nodes.parent[node] {
                 NO_PARENT => NO_PARENT,
                 parent => row_of_node[parent as usize],
             };
-            let is_future = polls[node] > 0
-                || ends[node] > 0
-                || cancels[node] > 0
-                || level(&in_flight, node) > 0
-                || level(&ended_elsewhere, node) > 0;
+            let of_futures = [&polls, &ends, &cancels, &in_flight, &ended_elsewhere];
+            let is_future = of_futures.into_iter().any(|values| values[node] > 0);
             if !is_future {
                 row_of_node[node] = above;
                 continue;

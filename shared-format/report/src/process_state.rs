@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use tickscope_format::snapshot::Snapshot;
+
+use crate::escape::visible;
+
 /// The state of a program. It is not part of the snapshot: the reader of the ring file derives it from the lock and the
 /// heartbeat, and hands it to the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -40,6 +44,17 @@ impl ProcessState {
             Self::FromFile => "kept in a file",
         }
     }
+}
+
+/// Returns the first line of what a command prints: the command, the program and its state.
+pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    let process = &snapshot.process;
+    let name = visible(&process.name, ascii);
+    format!(
+        "tickscope {command}: {name}, pid {}, {}",
+        process.pid,
+        state.explained()
+    )
 }
 
 impl fmt::Display for ProcessState {

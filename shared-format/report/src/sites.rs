@@ -7,6 +7,7 @@ use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
 use crate::label::place;
+use crate::process_state::heading;
 use crate::{ProcessState, number};
 
 /// A longer path only shifts the rest of its own line.
@@ -21,13 +22,7 @@ pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
-    writeln!(
-        out,
-        "tickscope sites: {}, pid {}, {}",
-        visible(&snapshot.process.name, ascii),
-        snapshot.process.pid,
-        state.explained(),
-    )?;
+    writeln!(out, "{}", heading("sites", snapshot, state, ascii))?;
     let mut rows: Vec<(String, sites::SiteRow)> = sites::sites(snapshot)
         .into_iter()
         .map(|row| (path(&snapshot.sites[row.site.index()], ascii), row))

@@ -8,6 +8,7 @@ use tickscope_format::snapshot::{CaptureKind, Now, Snapshot, Thread, ThreadState
 
 use crate::escape::visible;
 use crate::label::{labels, place};
+use crate::process_state::heading;
 use crate::{ProcessState, number};
 
 /// A longer name only shifts the rest of its own line.
@@ -43,10 +44,8 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     let busy = shown.iter().filter(|(_, thread)| !thread.open.is_empty()).count();
     writeln!(
         out,
-        "tickscope stacks: {}, pid {}, {}",
-        visible(&snapshot.process.name, options.ascii),
-        snapshot.process.pid,
-        options.state.explained(),
+        "{}",
+        heading("stacks", snapshot, options.state, options.ascii)
     )?;
     let all = shown.len();
     let ended = match options.state {

@@ -7,8 +7,8 @@ use tickscope_analysis::functions::Functions;
 use tickscope_analysis::tasks::{TaskKind, TaskRow, Tasks, has_futures};
 use tickscope_format::snapshot::Snapshot;
 
-use crate::escape::visible;
 use crate::label::{labels, place};
+use crate::process_state::heading;
 use crate::{ProcessState, number};
 
 /// A longer name only shifts the rest of its own line.
@@ -45,10 +45,8 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     let table = Tasks::of(snapshot, &functions);
     writeln!(
         out,
-        "tickscope tasks: {}, pid {}, {}",
-        visible(&snapshot.process.name, options.ascii),
-        snapshot.process.pid,
-        options.state.explained(),
+        "{}",
+        heading("tasks", snapshot, options.state, options.ascii)
     )?;
     if !has_futures(snapshot) {
         return writeln!(

@@ -25,7 +25,7 @@ pub enum Quantity {
     /// Ticks that other threads waited for locks that the row had and gave back, all of them together. They are no part of the
     /// self ticks, and may be more.
     MadeOthersWait,
-    /// Bytes that the row has allocated and nobody has given back, estimated from samples. It is a level: what is there at the
+    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level: what is there at the
     /// moment of the snapshot, whatever was there before.
     LiveBytes,
     /// The variance of that estimate, in bytes squared, by which variances add up. [`live_error`] makes an error of it.
@@ -273,6 +273,11 @@ impl Measures {
     /// Returns the column of a quantity, or none if nothing was counted of it.
     pub fn of(&self, quantity: Quantity) -> Option<&Column> {
         self.columns.get(&quantity)
+    }
+
+    /// Returns the value of a quantity in a row; 0 if it is not known.
+    pub fn of_row(&self, quantity: Quantity, row: u32) -> u64 {
+        self.of(quantity).map_or(0, |column| column.of_row(row))
     }
 
     /// Returns all columns, in the order of the quantities.

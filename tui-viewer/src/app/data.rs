@@ -7,11 +7,12 @@ use std::sync::Arc;
 use tickscope_analysis::call_tree::{AsyncCalls, CallTree, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
-use tickscope_analysis::tasks::{TaskKind, Tasks};
+use tickscope_analysis::tasks::Tasks;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
+use tickscope_report::tasks::name;
 
 use crate::app::cpu_history::CpuHistory;
 use crate::app::figures::{Figures, What};
@@ -201,15 +202,12 @@ impl Data {
     fn task_table(&self) -> &TaskTable {
         self.tasks.get_or_init(|| {
             let tasks = Tasks::of(&self.snapshot, &self.tree.functions);
-            let name = |row: &tickscope_analysis::tasks::TaskRow| {
-                let function = &self.names.short[row.function.index()];
-                match row.kind {
-                    TaskKind::Future | TaskKind::Await => function.clone(),
-                    TaskKind::UnnamedAwait => format!("await (unnamed) in {function}"),
-                }
-            };
             TaskTable {
-                names: tasks.rows.iter().map(name).collect(),
+                names: tasks
+                    .rows
+                    .iter()
+                    .map(|row| name(row, &self.names.short))
+                    .collect(),
                 tasks,
             }
         })

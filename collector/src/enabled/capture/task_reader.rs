@@ -129,17 +129,15 @@ impl Paths {
                 oldest_ns: 0,
                 innermost_oldest_ns: 0,
             });
+            self.ages.push(Histogram::default());
+            self.oldest.push([0; 2]);
             paths.len() as u32 - 1
         })
     }
 
     fn count(&mut self, at: u32, seen: &Seen, is_innermost: bool, now: u64) {
         let at = at as usize;
-        self.ages.resize_with(self.tasks.paths.len(), Histogram::default);
-        self.oldest.resize(self.tasks.paths.len(), [0; 2]);
-        let Some(path) = self.tasks.paths.get_mut(at) else {
-            return;
-        };
+        let path = &mut self.tasks.paths[at];
         let age = now.saturating_sub(seen.began);
         path.in_flight += 1;
         path.polled += u64::from(seen.is_polled);
@@ -154,12 +152,11 @@ impl Paths {
 
     fn finish(mut self) -> Tasks {
         let ns_per_tick = 1e9 / config::ticks_per_second();
-        for (index, path) in self.tasks.paths.iter_mut().enumerate() {
-            if let Some((age, oldest)) = self.ages.get(index).zip(self.oldest.get(index)) {
-                self.tasks.ages.push(index as u32, age);
-                [path.oldest_ns, path.innermost_oldest_ns] =
-                    oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
-            }
+        let ages = self.ages.iter().zip(&self.oldest);
+        for ((path, (age, oldest)), index) in self.tasks.paths.iter_mut().zip(ages).zip(0..) {
+            self.tasks.ages.push(index, age);
+            [path.oldest_ns, path.innermost_oldest_ns] =
+                oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
         }
         self.tasks
     }

@@ -265,7 +265,7 @@ pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }
 
-/// Begins to watch. Whoever uses rseq in this thread as well keeps what it has put there.
+/// Begins to watch. Other code that uses rseq in this thread keeps what it has put there.
 pub(crate) fn mark() {
     if let Some((word, ours)) = word()
         && word.load(Ordering::Relaxed) == 0

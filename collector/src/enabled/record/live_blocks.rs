@@ -1,7 +1,7 @@
 //! Blocks of memory that the program has now, sampled: which node allocated them.
 //!
 //! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block on which
-//! a point lies goes into a table, under its address, with the node. Whoever frees the block takes it out again, on any
+//! a point lies goes into a table, under its address, with the node. The thread that frees the block takes it out again, on any
 //! thread. A capture reads the table: what is live is in it and nowhere else, so resets have nothing to do with it.
 //!
 //! The table is in static memory. Neither end allocates, locks or calls the kernel. A block is put in before the program knows

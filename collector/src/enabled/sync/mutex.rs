@@ -10,7 +10,7 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::Mutex`], whose waits have rows of their own and are charged to whoever makes others wait.
+/// [`std::sync::Mutex`], whose waits have rows of their own and are charged to the threads that make others wait.
 ///
 /// It has all that std's mutex has, poisoning included. The [module](super) says what is measured.
 ///

@@ -10,7 +10,7 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to whoever
+/// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to the thread that
 /// makes others wait.
 ///
 /// It has all that std's lock has, poisoning included, except what became stable after Rust 1.89. The [module](super) says
@@ -31,7 +31,7 @@ pub struct RwLock<T: ?Sized> {
     inner: sync::RwLock<T>,
 }
 
-/// Who waits. Readers that have the lock make only writers wait, and whoever is queued behind them.
+/// Who waits. Readers that have the lock make only writers wait, and the threads queued behind them.
 struct Queues {
     readers: Waiters,
     writers: Waiters,

@@ -281,16 +281,7 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
 
 /// By node that has one, calls or numbers of a value: the node, its longest call, then bucket and count in turns.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
-    let (polls, calls) = (&snapshot.latencies, &snapshot.async_latencies);
-    let polled = snapshot.measures.of(Quantity::Polls).map(|column| &column.rows);
-    let is_future = |row: u32| {
-        let was_polled = polled.is_some_and(|rows| rows.binary_search_by_key(&row, |&(row, _)| row).is_ok());
-        was_polled || calls.row.binary_search(&row).is_ok()
-    };
-    let of_others = polls.row.iter().filter(|&&row| !is_future(row));
-    let all = of_others.map(|&row| (row, polls));
-    let all = all.chain(calls.row.iter().map(|&row| (row, calls)));
-    let texts = all.map(|(row, latencies)| {
+    let texts = snapshot.call_latencies().map(|(row, latencies)| {
         let histogram = latencies.of(row);
         let mut text = format!("[{row},{}", histogram.max_ticks);
         for (bucket, count) in &histogram.buckets {
@@ -304,12 +295,9 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
 
 /// By node that is a future: the node, its calls that are over, and their nanoseconds by the wall clock.
 fn futures(out: &mut String, snapshot: &Snapshot) {
-    let of = |quantity, row| {
-        let column = snapshot.measures.of(quantity);
-        column.map_or(0, |column| column.of_row(row))
-    };
+    let measures = &snapshot.measures;
     let polled = [Quantity::Polls, Quantity::FutureTime].into_iter();
-    let columns = polled.filter_map(|quantity| snapshot.measures.of(quantity));
+    let columns = polled.filter_map(|quantity| measures.of(quantity));
     let rows: BTreeSet<u32> = columns
         .flat_map(|column| &column.rows)
         .map(|&(row, _)| row)
@@ -318,8 +306,9 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
         return;
     }
     let futures = rows.into_iter().map(|row| {
-        let over = of(Quantity::FutureEnds, row) + of(Quantity::FutureCancels, row);
-        format!("[{row},{over},{}]", snapshot.nanos(of(Quantity::FutureTime, row)))
+        let of_row = |quantity| measures.of_row(quantity, row);
+        let over = of_row(Quantity::FutureEnds) + of_row(Quantity::FutureCancels);
+        format!("[{row},{over},{}]", snapshot.nanos(of_row(Quantity::FutureTime)))
     });
     list(out, "futures", futures);
 }

@@ -101,7 +101,7 @@ pub(crate) fn of_nodes(
         .map(|&(row, _)| row);
     let mut futures = BTreeMap::new();
     for row in rows {
-        let of = |quantity| measures.of(quantity).map_or(0, |column| column.of_row(row));
+        let of = |quantity| measures.of_row(quantity, row);
         let count = |quantity| Quotient::of(of(quantity), per);
         let wall = snapshot.async_latencies.of(row);
         futures.entry(row).or_insert_with(|| Futures {
@@ -123,6 +123,9 @@ pub(crate) fn of_nodes(
 
 /// Returns the paths that have calls in flight, parents before children.
 pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
+    if snapshot.tasks.is_empty() {
+        return Vec::new();
+    }
     let functions = Functions::of(snapshot);
     let table = Tasks::of(snapshot, &functions);
     let mut ids = vec![None; table.rows.len()];

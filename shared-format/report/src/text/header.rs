@@ -9,6 +9,7 @@ use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, Thread
 use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
+use crate::process_state::heading;
 use crate::unit::Unit;
 use crate::{extent, number};
 
@@ -16,15 +17,8 @@ use crate::{extent, number};
 const SITES_NAMED: usize = 2;
 
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
-    let ascii = page.options.ascii;
-    let process = &page.snapshot.process;
-    writeln!(
-        out,
-        "tickscope report: {}, pid {}, {}",
-        visible(&process.name, ascii),
-        process.pid,
-        page.options.state.explained(),
-    )?;
+    let (state, ascii) = (page.options.state, page.options.ascii);
+    writeln!(out, "{}", heading("report", page.snapshot, state, ascii))?;
     writeln!(out)?;
     for (name, text) in facts(page) {
         writeln!(out, "  {name:<11}  {text}")?;

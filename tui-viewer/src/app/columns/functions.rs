@@ -131,20 +131,8 @@ impl FunctionColumn {
                 SortKey::Avg,
                 Value::Mean,
             ),
-            Self::P50 => number(
-                "P50",
-                "half of the calls took no longer",
-                6,
-                SortKey::Quantile(50),
-                Value::Quantile(50),
-            ),
-            Self::P99 => number(
-                "P99",
-                "99 of 100 calls took no longer",
-                6,
-                SortKey::Quantile(99),
-                Value::Quantile(99),
-            ),
+            Self::P50 => spec::P50,
+            Self::P99 => spec::P99,
             // A mark for an upper bound stands before the number.
             Self::Max => number("MAX", "the longest call", 7, SortKey::Max, Value::Longest),
             Self::Spark => text("LAST 30 s", "time in each second, of its own busiest").wide(10),

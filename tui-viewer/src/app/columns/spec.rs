@@ -71,6 +71,24 @@ pub(crate) enum Value {
 /// Number of calls.
 pub(super) const CALLS: ColumnSpec = number("CALLS", "calls that began", 6, SortKey::Calls, Value::Calls);
 
+/// What half of the calls did not exceed.
+pub(super) const P50: ColumnSpec = number(
+    "P50",
+    "half of the calls took no longer",
+    6,
+    SortKey::Quantile(50),
+    Value::Quantile(50),
+);
+
+/// What 99 of 100 calls did not exceed.
+pub(super) const P99: ColumnSpec = number(
+    "P99",
+    "99 of 100 calls took no longer",
+    6,
+    SortKey::Quantile(99),
+    Value::Quantile(99),
+);
+
 /// Total time.
 pub(super) const TOTAL: ColumnSpec = number(
     "TOTAL",

@@ -63,20 +63,8 @@ impl TaskColumn {
                 SortKey::Oldest,
                 Value::Drawn,
             ),
-            Self::P50 => number(
-                "P50",
-                "half of the calls took no longer",
-                6,
-                SortKey::Quantile(50),
-                Value::Drawn,
-            ),
-            Self::P99 => number(
-                "P99",
-                "99 of 100 calls took no longer",
-                6,
-                SortKey::Quantile(99),
-                Value::Drawn,
-            ),
+            Self::P50 => spec::P50,
+            Self::P99 => spec::P99,
             Self::Busy => number(
                 "BUSY",
                 "polls of a call, on average",

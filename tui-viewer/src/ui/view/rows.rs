@@ -183,11 +183,8 @@ fn line(
             let text = figure::text(canvas, app, data, row.what, column.spec().value);
             (text, if index == 0 { weight } else { rest })
         };
-        if place.column.is_number() {
-            number(canvas, place, y, &text, look.of(meaning));
-        } else {
-            canvas.put(place.x, y, place.width, &text, look.of(meaning));
-        }
+        let is_number = place.column.is_number();
+        cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }
 
@@ -202,6 +199,22 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
         View::Hot | View::Threads | View::Sites | View::Tasks => (figures.own_off, figures.self_ns),
     };
     share(off.waiting_ns.saturating_add(off.ready_ns), of_ns)
+}
+
+/// A cell of text, or of a number.
+pub(super) fn cell<C>(
+    canvas: &mut Canvas<'_>,
+    place: &Place<C>,
+    is_number: bool,
+    y: u16,
+    text: &str,
+    meaning: Meaning,
+) {
+    if is_number {
+        number(canvas, place, y, text, meaning);
+    } else {
+        canvas.put(place.x, y, place.width, text, meaning);
+    }
 }
 
 /// A sign or a mark before a long number stands in the gap, so that the number keeps its place.

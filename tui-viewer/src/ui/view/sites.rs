@@ -86,11 +86,8 @@ fn line(
             (SiteColumn::Module | SiteColumn::Where, _) => Meaning::Quiet,
             _ => whole,
         };
-        if place.column.is_number() {
-            rows::number(canvas, place, y, &text, look.of(meaning));
-        } else {
-            canvas.put(place.x, y, place.width, &text, look.of(meaning));
-        }
+        let is_number = place.column.is_number();
+        rows::cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }
 

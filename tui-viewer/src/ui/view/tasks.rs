@@ -65,11 +65,8 @@ fn line(
             | TaskColumn::Cancelled
             | TaskColumn::Name => whole,
         };
-        if place.column.is_number() {
-            rows::number(canvas, place, y, &text, look.of(meaning));
-        } else {
-            canvas.put(place.x, y, place.width, &text, look.of(meaning));
-        }
+        let is_number = place.column.is_number();
+        rows::cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }
 
@@ -84,19 +81,17 @@ fn text(
     let unnamed = task.kind == TaskKind::UnnamedAwait;
     let unknown = || UNKNOWN.to_string();
     let time = |ns: Option<u64>| match ns.filter(|_| !unnamed) {
-        Some(ns) => spelled(canvas.ascii, number::duration(ns)),
+        Some(ns) => canvas.duration(ns),
         None => unknown(),
     };
     let quantile = |share: f64| {
         let ticks = data.tasks().wall(index).quantile(share);
-        ticks.map_or_else(unknown, |ticks| {
-            spelled(canvas.ascii, number::two_digits(data.snapshot.nanos(ticks)))
-        })
+        ticks.map_or_else(unknown, |ticks| canvas.rough(data.snapshot.nanos(ticks)))
     };
     match place.column {
         TaskColumn::InFlight => number::count(task.in_flight),
         TaskColumn::Oldest if task.in_flight == 0 => unknown(),
-        TaskColumn::Oldest => spelled(canvas.ascii, number::duration(task.oldest_ns)),
+        TaskColumn::Oldest => canvas.duration(task.oldest_ns),
         TaskColumn::P50 => quantile(0.5),
         TaskColumn::P99 => quantile(0.99),
         TaskColumn::Busy => time(task.mean_busy_ns()),
@@ -121,10 +116,6 @@ fn text(
     }
 }
 
-fn spelled(ascii: bool, text: String) -> String {
-    if ascii { number::ascii(text) } else { text }
-}
-
 /// The pane below: what the calls of the selected future wait for, and how its calls went.
 pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let tasks = data.tasks();
@@ -134,16 +125,17 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
         .into_iter()
         .map(|row| data.label(What::Task(row)))
         .collect();
-    let ascii = canvas.ascii;
-    let time = |ns: u64| spelled(ascii, number::duration(ns));
     let path = path.join(canvas.glyphs.then);
     let waits = match task.in_flight {
         0 => format!("no call is in flight in {path}"),
-        1 => format!("1 call is in flight in {path}, for {}", time(task.oldest_ns)),
+        1 => format!(
+            "1 call is in flight in {path}, for {}",
+            canvas.duration(task.oldest_ns)
+        ),
         calls => format!(
             "{} calls are in flight in {path}, the oldest for {}",
             number::count(calls),
-            time(task.oldest_ns)
+            canvas.duration(task.oldest_ns)
         ),
     };
     canvas.put_cut(area.x, area.y + 2, area.width, &waits, Meaning::Plain);
@@ -160,14 +152,17 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
     );
     canvas_line(canvas, area, 3, &calls);
     if let Some(delay) = task.mean_scheduled_ns() {
-        let text = format!("from a wake to the poll that follows {} on average", time(delay));
+        let text = format!(
+            "from a wake to the poll that follows {} on average",
+            canvas.duration(delay)
+        );
         canvas_line(canvas, area, 4, &text);
     }
     if task.blocks_executor() {
         let text = format!(
             "its polls block their executor: {} of {} in polls were waits of the thread",
-            time(task.blocked_ns),
-            time(task.busy_ns)
+            canvas.duration(task.blocked_ns),
+            canvas.duration(task.busy_ns)
         );
         canvas.put_cut(area.x, area.bottom() - 2, area.width, &text, Meaning::Notable);
     }
