@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{CallTree, OffCpu, both_tallies};
+use crate::call_tree::{AsyncCalls, CallTree, OffCpu, both_tallies};
 use crate::functions::FunctionId;
 use crate::transform;
 use crate::uncertainty::Uncertainty;
@@ -23,6 +23,8 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Its calls inside another call of it.
     pub recursive_calls: u64,
+    /// If it is a future, its calls that are over and are not inside another call of it.
+    pub asynchronous: AsyncCalls,
     /// What a counter, a value or a gauge shows, which has no time; none for a function.
     pub tally: Option<Tally>,
     /// Ticks in its outermost calls and all below.
@@ -64,6 +66,8 @@ pub struct Link {
     pub outermost_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
+    /// Of those outermost calls, if what is called is a future, the ones that are over.
+    pub asynchronous: AsyncCalls,
     /// What these calls show if the callee is a counter, a value or a gauge, which has no time.
     pub tally: Option<Tally>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
@@ -120,6 +124,7 @@ impl Neighbours {
                 let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
                 if above == Place::Outside {
                     own.outermost_calls += row.calls;
+                    own.asynchronous += row.asynchronous;
                     own.total_ticks += row.total_ticks;
                     own.total_ns += row.total_ns;
                     own.total_off += row.total_off;
@@ -130,6 +135,7 @@ impl Neighbours {
                     link.calls += row.calls;
                     link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls += row.calls;
+                    link.asynchronous += row.asynchronous;
                     link.ticks += row.total_ticks;
                     link.ns += row.total_ns;
                     link.off += row.total_off;
@@ -157,6 +163,7 @@ impl Neighbours {
                     link.calls += row.calls;
                     link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls += row.calls;
+                    link.asynchronous += row.asynchronous;
                     link.open += row.open;
                     link.waiting += row.waiting;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -205,6 +212,7 @@ impl Neighbours {
             function,
             outermost_calls: 0,
             recursive_calls: 0,
+            asynchronous: AsyncCalls::default(),
             tally: Some(Tally::Nothing),
             total_ticks: 0,
             self_ticks: 0,
@@ -239,6 +247,7 @@ impl Links {
                 calls: 0,
                 outermost_calls: 0,
                 of_calls: 0,
+                asynchronous: AsyncCalls::default(),
                 tally: Some(Tally::Nothing),
                 ticks: 0,
                 ns: 0,

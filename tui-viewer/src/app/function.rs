@@ -136,6 +136,7 @@ impl Around {
                 total_ns: link.ns,
                 off: link.off,
                 calls: link.outermost_calls,
+                asynchronous: link.asynchronous,
                 tally: link.tally,
                 open: link.open,
                 waiting: link.waiting,

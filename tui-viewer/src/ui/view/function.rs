@@ -90,7 +90,8 @@ fn figures(
         ("calls", counted(data, all)),
     ];
     let seen = Known::of(of.total_ns, uncertainty.total_estimated, counts) != Known::Unseen;
-    let avg_ns = of.total_ns.checked_div(of.outermost_calls);
+    let (calls, call_ns) = of.asynchronous.or(of.outermost_calls, of.total_ns);
+    let avg_ns = call_ns.checked_div(calls);
     if let Some(tally) = of.tally {
         let word = if tally.is_gauge() { "level" } else { "sum" };
         facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];

@@ -81,6 +81,17 @@ fn tasks_in_flight_and_what_they_wait_for() {
 }
 
 #[test]
+fn means_of_futures_are_of_calls_also_in_function_and_in_ticks() {
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(fixture::serving()));
+    let screens = ["1", "3", "7U"].map(|view| {
+        keys(&mut app, view);
+        text(&app)
+    });
+    assert_snapshot!(screens.join("\n"));
+}
+
+#[test]
 fn who_waits_and_for_what() {
     for (width, height) in SIZES {
         for view in ["1", "2", "3", "4", "5"] {

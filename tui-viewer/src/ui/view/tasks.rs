@@ -17,6 +17,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
+use crate::ui::view::unit;
 
 /// What stands where no future was polled.
 const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile] on async functions and tickscope::wait! \
@@ -30,13 +31,15 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     let places = tasks::places(area.width);
     rows::each(canvas, app, data, area, |canvas, row, y, look| {
         if let What::Task(index) = row.what {
-            line(canvas, data, index, row, &places, y, look);
+            line(canvas, app, data, index, row, &places, y, look);
         }
     });
 }
 
+#[expect(clippy::too_many_arguments, reason = "what a line is of, and where it stands")]
 fn line(
     canvas: &mut Canvas<'_>,
+    app: &App,
     data: &Data,
     index: u32,
     row: &Row,
@@ -50,7 +53,7 @@ fn line(
         _ => Meaning::Plain,
     };
     for place in places {
-        let text = text(canvas, data, index, task, row, *place);
+        let text = text(canvas, app, data, index, task, row, *place);
         let meaning = match place.column {
             TaskColumn::Name if row.hit => Meaning::Strong,
             TaskColumn::Where => Meaning::Quiet,
@@ -72,6 +75,7 @@ fn line(
 
 fn text(
     canvas: &Canvas<'_>,
+    app: &App,
     data: &Data,
     index: u32,
     task: &TaskRow,
@@ -81,12 +85,15 @@ fn text(
     let unnamed = task.kind == TaskKind::UnnamedAwait;
     let unknown = || UNKNOWN.to_string();
     let time = |ns: Option<u64>| match ns.filter(|_| !unnamed) {
-        Some(ns) => canvas.duration(ns),
+        Some(ns) => {
+            let ticks = unit::clock_ticks(data, ns);
+            unit::time(canvas, app.query.in_ticks, None, ns, ticks, false).unwrap_or_else(unknown)
+        }
         None => unknown(),
     };
     let quantile = |share: f64| {
         let ticks = data.tasks().wall(index).quantile(share);
-        ticks.map_or_else(unknown, |ticks| canvas.rough(data.snapshot.nanos(ticks)))
+        ticks.map_or_else(unknown, |ticks| unit::length(canvas, app, data, ticks))
     };
     match place.column {
         TaskColumn::InFlight => number::count(task.in_flight),
