@@ -11,6 +11,8 @@ use std::borrow::Cow;
 
 use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 
+use crate::uncertainty;
+
 /// What a view is of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
@@ -272,8 +274,8 @@ impl Measure {
 
     /// Returns the snapshot by this measure. By time it is the snapshot as it is.
     ///
-    /// Counts are exact in every mode, and measuring adds nothing to them, so nothing in such a snapshot is an estimate or
-    /// doubtful. Latencies and ages stay times.
+    /// Counts are exact in every mode, and measuring adds nothing to them, so nothing in such a snapshot is doubtful, and only
+    /// live bytes are an estimate. Latencies and ages stay times.
     pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         if self == Self::Time {
             return Cow::Borrowed(snapshot);
@@ -287,6 +289,11 @@ impl Measure {
             Dimension::Time => Values::PartOfTime,
             Dimension::Count | Dimension::Bytes => Values::Counts,
         };
+        if self == Self::Live {
+            by.estimates = uncertainty::of_live_bytes(snapshot);
+        } else if by.values == Values::Counts {
+            by.estimates = Vec::new();
+        }
         Cow::Owned(by)
     }
 }
@@ -383,6 +390,32 @@ mod tests {
             assert!((0..tree.rows.len() as u32).all(|row| tree.uncertainty(row).is_none()));
             assert!(!by.is_doubtful(1, 1_000_000));
             assert_eq!(by.cost_share(), (0.0, 0.0));
+        }
+    }
+
+    #[test]
+    fn live_bytes_are_estimates_in_every_mode_and_their_variances_add_up() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.nodes.parent[1..3].copy_from_slice(&[0, 1]);
+        for (row, bytes, variance) in [(1, 50, 9), (2, 70, 16)] {
+            snapshot.measures.push_row(Quantity::LiveBytes, row, bytes);
+            snapshot.measures.push_row(Quantity::LiveVariance, row, variance);
+        }
+        for mode in Mode::ALL {
+            snapshot.capture.mode = mode;
+            let by = Measure::Live.of(&snapshot);
+            let errors: Vec<_> = uncertainty::uncertainties(&by)
+                .iter()
+                .map(|of| (of.self_estimated, of.self_error, of.total_error))
+                .collect();
+            assert_eq!(
+                errors[..3],
+                [(false, 0.0, 5.0), (true, 3.0, 5.0), (true, 4.0, 4.0)]
+            );
+            assert!(
+                errors[3..].iter().all(|&error| error == (false, 0.0, 0.0)),
+                "{mode:?}"
+            );
         }
     }
 

@@ -1,8 +1,9 @@
-//! How far times are estimates: the standard errors of rows and functions, combined from those of nodes.
+//! How far times and live bytes are estimates: the standard errors of rows and functions, combined from those of nodes.
 
-use tickscope_format::snapshot::{Snapshot, Values};
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};
 
-/// How far the times of a node, a row or a function are estimates. Those of several together are the root of the
+/// How far the times of a node, a row or a function, or what a measure has in their place, are estimates. Those of several together are the root of the
 /// sum of squares: nodes are timed independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Uncertainty {
@@ -32,19 +33,20 @@ impl Uncertainty {
         self.total_estimated |= other.total_estimated;
     }
 
-    /// Itself, where any time is an estimate.
-    pub(super) fn if_estimated(self) -> Option<Self> {
+    /// Returns itself where anything is an estimate.
+    pub fn if_estimated(self) -> Option<Self> {
         (self.self_estimated || self.total_estimated).then_some(self)
     }
 }
 
-/// The uncertainty of every node; empty if all times are exact, or if there are counts in their place.
+/// The uncertainty of every node; empty if all values are exact. Of counts only those are estimates that the snapshot's list
+/// of estimates has.
 ///
 /// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
 /// from a parent to its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
-    let sampled = snapshot.capture.mode.is_sampling();
-    if snapshot.values == Values::Counts || (snapshot.estimates.is_empty() && !sampled) {
+    let sampled = snapshot.capture.mode.is_sampling() && snapshot.values != Values::Counts;
+    if snapshot.estimates.is_empty() && !sampled {
         return Vec::new();
     }
     let calls = &snapshot.nodes.calls;
@@ -73,6 +75,27 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
         uncertainties[count.node.index()] = Uncertainty::default();
     }
     uncertainties
+}
+
+/// The estimates of live bytes, which samples of blocks are made of: a node of which all blocks are remembered is exact.
+pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
+    let column = snapshot.measures.of(Quantity::LiveVariance);
+    let variances = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+    let error = |variance: u64| (variance as f64).sqrt().round() as u64;
+    let totals = snapshot.nodes.totals(&variances);
+    variances
+        .iter()
+        .zip(totals)
+        .zip(0..)
+        .filter(|&((_, total), _)| total > 0)
+        .map(|((&own, total), row)| Estimate {
+            node: NodeId(row),
+            // Every one of them was counted, if not every block.
+            timed: snapshot.nodes.calls[row as usize],
+            self_error: error(own),
+            total_error: error(total),
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, Now, OpenFrame, Process, Quantity, Site, Thread,
-    ThreadState, WaitsIn,
+    CaptureInfo, ClockInfo, ClockSource, Cost, LIVE_SAMPLE_BYTES, Lifetime, Now, OpenFrame, Process,
+    Quantity, Site, Thread, ThreadState, WaitsIn,
 };
 
 /// 2026-11-20 14:00:00 UTC.
@@ -230,6 +230,13 @@ pub fn allocating(tenths: u64) -> Snapshot {
         s.measures.push_row(Quantity::Allocations, row, allocations);
         let bytes = allocations * 48 * u64::from(row);
         s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
+        // A sixth of it is still there: of the rows with small blocks some were sampled.
+        if bytes > 6 * LIVE_SAMPLE_BYTES {
+            s.measures.push_row(Quantity::LiveBytes, row, bytes / 6);
+            let samples = bytes / 6 / LIVE_SAMPLE_BYTES;
+            s.measures
+                .push_row(Quantity::LiveVariance, row, samples * LIVE_SAMPLE_BYTES.pow(2));
+        }
     }
     s.measures.push_outside(Quantity::Allocations, 2, 1_000);
     s

@@ -13,7 +13,7 @@ use tickscope_analysis::groups;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::{Level, Quantity, Snapshot};
+use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
@@ -316,15 +316,20 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
 /// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
 /// of both in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
-    let uncertainties = uncertainties(snapshot);
-    let estimated = uncertainties.iter().enumerate().map(|(row, uncertainty)| {
+    list(out, "estimates", estimated(snapshot).into_iter());
+}
+
+fn estimated(snapshot: &Snapshot) -> Vec<String> {
+    let rows = uncertainties(snapshot).into_iter().enumerate();
+    rows.filter_map(|(row, uncertainty)| {
+        let uncertainty = uncertainty.if_estimated()?;
         let which = u8::from(uncertainty.self_estimated) + 2 * u8::from(uncertainty.total_estimated);
-        format!(
+        Some(format!(
             "[{row},{which},{},{},{}]",
             uncertainty.timed, uncertainty.self_error, uncertainty.total_error
-        )
-    });
-    list(out, "estimates", estimated);
+        ))
+    })
+    .collect()
 }
 
 /// By node that is a counter, a value or a gauge: the node, and what it has added up; then the ranges of values and gauges.
@@ -368,7 +373,7 @@ fn counters(out: &mut String, snapshot: &Snapshot) {
 }
 
 /// The measures, time first: name, what its sums are called, what it is; and of others than time the values of nodes
-/// themselves, and those of threads outside any scope.
+/// themselves, those of threads outside any scope, and which of these counts are estimates.
 fn measures(out: &mut String, snapshot: &Snapshot) {
     let texts = Measure::measured(snapshot).map(|measure| {
         let dimension = match measure.dimension() {
@@ -387,6 +392,13 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
                     let _ = write!(text, "{value}");
                 });
                 text.push(']');
+            }
+            let estimated = match by.values {
+                Values::Counts => estimated(&by),
+                Values::Time | Values::PartOfTime => Vec::new(),
+            };
+            if !estimated.is_empty() {
+                let _ = write!(text, ",[{}]", estimated.join(","));
             }
         }
         text.push(']');

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::measure::Measure;
+use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, ThreadState, Timing};
 
@@ -146,14 +146,18 @@ fn mode(page: &Page<'_>) -> String {
 
 /// What `~` means, and how far all of it together is known.
 fn estimates(page: &Page<'_>) -> Option<String> {
+    let of = match page.dimension() {
+        Dimension::Time => "times",
+        Dimension::Count | Dimension::Bytes => "numbers",
+    };
     page.has_estimates.then(|| match page.measured_uncertainty() {
-        None => "times with ~; the sum of all is exact".to_string(),
+        None => format!("{of} with ~; the sum of all is exact"),
         // Samples of threads that never left their scopes tell nothing of the sum.
-        Some(uncertainty) if uncertainty.total_error < 0.5 => "times with ~".to_string(),
+        Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of} with ~"),
         Some(uncertainty) => {
-            let error_ns = page.snapshot.nanos(uncertainty.total_error.round() as u64);
+            let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
             format!(
-                "times with ~; the standard error of the sum of all is {} ({})",
+                "{of} with ~; the standard error of the sum of all is {} ({})",
                 page.time(Time {
                     ns: error_ns,
                     ticks: uncertainty.total_error.round() as u64,

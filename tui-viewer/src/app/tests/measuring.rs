@@ -319,7 +319,7 @@ fn estimates_are_marked_and_numbers_keep_their_place() {
     let screen = text(&app);
     assert!(screen.contains("self ~19.0s ±"), "{screen}");
     assert!(
-        screen.contains("two times in three the true time is within ±"),
+        screen.contains("two times in three the truth is within ±"),
         "{screen}"
     );
 }

@@ -332,11 +332,11 @@ fn v_goes_through_what_the_program_counts() {
     key(&mut app, Code::Down);
     assert!(last_line(&app).contains("v measure"), "{}", last_line(&app));
     let mut seen = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..5 {
         keys(&mut app, "v");
         seen.push(app.measure().name());
     }
-    assert_eq!(seen, ["allocations", "bytes", "calls", "time"]);
+    assert_eq!(seen, ["allocations", "bytes", "live", "calls", "time"]);
 }
 
 #[test]

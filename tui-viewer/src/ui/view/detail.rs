@@ -190,10 +190,9 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
             return format!("{text} {percent}");
         }
         // An estimate may be without a known error.
-        let error = match data.snapshot.nanos(error.round() as u64) {
+        let error = match data.snapshot.value(error.round() as u64) {
             0 => String::new(),
-            _ if app.query.in_ticks || per.is_some() => {
-                let error_ns = data.snapshot.nanos(error.round() as u64);
+            error_ns if unit::counts(app) || per.is_some() => {
                 let text = scaled(error_ns, error.round() as u64).unwrap_or_default();
                 format!(" {}{text}", canvas.glyphs.give_or_take)
             }
@@ -405,7 +404,7 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     if data.uncertainty(row.what).is_some() {
         let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
-            "{ABOUT} estimated: two times in three the true time is within {sign} of it"
+            "{ABOUT} estimated: two times in three the truth is within {sign} of it"
         ));
     }
     notes.join(canvas.glyphs.dot)

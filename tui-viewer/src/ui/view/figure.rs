@@ -61,7 +61,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::CallsOf => (call_counts::calls(data, what), false),
         Value::Mean if app.measure().dimension() != Dimension::Time => {
             let mean = number::mean(figures.total_ns, figures.calls, app.measure().dimension());
-            ((figures.calls > 0).then_some(mean), false)
+            ((figures.calls > 0).then_some(mean), total_is_estimated)
         }
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let (ticks, of_calls) = figures.avg_ticks(ticks.0);

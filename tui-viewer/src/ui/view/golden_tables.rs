@@ -68,6 +68,19 @@ fn every_view_by_bytes() {
 }
 
 #[test]
+fn live_bytes_are_estimates_and_say_how_far() {
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(orderbook::allocating(1_340)));
+    keys(&mut app, ":by live");
+    key(&mut app, Code::Enter);
+    let screens = ["1jj", "2", "3"].map(|view| {
+        keys(&mut app, view);
+        text(&app)
+    });
+    assert_snapshot!(screens.join("\n"));
+}
+
+#[test]
 fn tasks_in_flight_and_what_they_wait_for() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);

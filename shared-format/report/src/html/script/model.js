@@ -33,12 +33,12 @@ class Profile {
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
   }
 
-  // What shares and the order are of from now on: the number of a measure. Only times are estimates.
+  // What shares and the order are of from now on: the number of a measure. Counts have estimates of their own.
   choose(by) {
     const { data } = this;
-    const [name, summed, dimension, self = data.self_ns, outside = data.thread_outside_ns] = data.measures[by];
+    const [name, summed, dimension, self = data.self_ns, outside = data.thread_outside_ns, counts = []] = data.measures[by];
     Object.assign(this, { by, measure: name, summed, dimension, self, outside });
-    this.estimate = new Map(dimension === "time" ? data.estimates.map((row) => [row[0], row]) : []);
+    this.estimate = new Map((dimension === "time" ? data.estimates : counts).map((row) => [row[0], row]));
     this.total = Float64Array.from(self);
     for (let node = self.length - 1; node >= 0; node--) {
       if (this.parent[node] >= 0) {
@@ -252,7 +252,7 @@ class Tree {
         }
       }
     }
-    return [this.profile.nanos(own), this.profile.nanos(total)];
+    return [own, total].map((error) => (this.profile.dimension === "time" ? this.profile.nanos(error) : Math.round(error)));
   }
 
   // For each row of another tree the row of the same path here, -1 where there is none.

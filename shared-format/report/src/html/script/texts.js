@@ -7,7 +7,7 @@ Object.assign(Page.prototype, {
     if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
     if (this.profile.dimension !== "time") {
-      return per === null ? this.profile.value(ns) : this.profile.mean(ns, per);
+      return (estimated ? "~" : "") + (per === null ? this.profile.value(ns) : this.profile.mean(ns, per));
     }
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
     return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));

@@ -240,8 +240,20 @@ fn other_measures_are_those_of_the_text_report() {
             .push_row(Quantity::Allocations, row, allocations);
         let bytes = allocations * u64::from(row) * 48;
         snapshot.measures.push_row(Quantity::AllocatedBytes, row, bytes);
+        if row % 6 == 4 {
+            let live = u64::from(row) << 20;
+            snapshot.measures.push_row(Quantity::LiveBytes, row, live);
+            snapshot
+                .measures
+                .push_row(Quantity::LiveVariance, row, live << 19);
+        }
     }
-    for by in [Measure::Allocations, Measure::Bytes, Measure::Calls] {
+    for by in [
+        Measure::Allocations,
+        Measure::Bytes,
+        Measure::Live,
+        Measure::Calls,
+    ] {
         let per = (by == Measure::Bytes).then(|| PerCall {
             name: "frame".into(),
             calls: 60,
