@@ -6,15 +6,16 @@
 
 use std::error::Error;
 use std::hint::black_box;
-use std::io::{Read, Write};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 use tickscope_format::Snapshot;
-use tickscope_format::ids::NodeId;
+use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::Quantity;
 
 /// CPU time of the calling thread.
@@ -42,8 +43,12 @@ struct Truth {
 
 impl Truth {
     fn add(&mut self, body: impl FnOnce()) {
-        let (wall, on) = (Instant::now(), cpu());
+        let begin = (Instant::now(), cpu());
         body();
+        self.since(begin);
+    }
+
+    fn since(&mut self, (wall, on): (Instant, Duration)) {
         let on = cpu() - on;
         let wall = wall.elapsed();
         self.wall += wall;
@@ -68,7 +73,8 @@ macro_rules! case {
 }
 
 impl Table {
-    fn print(&self, snapshot: &Snapshot) {
+    /// Prints it below its titles, and what there is of all, beside `whole`.
+    fn print(&self, snapshot: &Snapshot, whole: &Truth) {
         println!(
             "{:<24} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
             "ms", "wall", "off CPU", "waiting", "ready", "of off", "of wall"
@@ -88,11 +94,12 @@ impl Table {
                 error / wall.max(1) as f64 * 100.0,
             );
         }
-        let unplaced = snapshot.measures.of(Quantity::UnplacedWaiting);
-        let unplaced = unplaced.map_or(0, |column| column.outside.iter().map(|&(_, ticks)| ticks).sum());
+        let [placed, unplaced] = of_main(snapshot);
         println!(
-            "\nin gaps too short to be looked at: {:.2} ms",
-            ms(snapshot.nanos(unplaced))
+            "\nin gaps too short to be looked at: {:.2} ms; with it {:.2} ms are off the CPU, by the kernel {:.2} ms",
+            ms(unplaced),
+            ms(placed + unplaced),
+            ms(whole.off.as_nanos() as u64)
         );
     }
 }
@@ -107,6 +114,29 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     snapshot.nanos(values.map(|&(_, value)| value).sum())
 }
 
+/// The time off the CPU of the main thread, placed in rows or outside them, and not placed, in nanoseconds.
+fn of_main(snapshot: &Snapshot) -> [u64; 2] {
+    let main = (0..)
+        .zip(&snapshot.threads)
+        .find(|(_, thread)| thread.name == "main");
+    let Some((at, _)) = main else { return [0; 2] };
+    let rows = snapshot.rows_of(ThreadId(at));
+    let mut placed = 0;
+    for quantity in [Quantity::Waiting, Quantity::Ready] {
+        let Some(column) = snapshot.measures.of(quantity) else {
+            continue;
+        };
+        let own = column
+            .rows
+            .iter()
+            .filter(|&&(row, _)| rows.contains(&(row as usize)));
+        placed += own.map(|&(_, ticks)| ticks).sum::<u64>() + column.of_outside(at);
+    }
+    let unplaced = snapshot.measures.of(Quantity::UnplacedWaiting);
+    let unplaced = unplaced.map_or(0, |column| column.of_outside(at));
+    [placed, unplaced].map(|ticks| snapshot.nanos(ticks))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let factor: u32 = match std::env::args().nth(1) {
         None => 1,
@@ -117,6 +147,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .ok_or(format!("{word}: wanted 1 to 1000"))?,
     };
     let _session = tickscope::start("waits");
+    let (begin, mut whole) = ((Instant::now(), cpu()), Truth::default());
     tickscope::time!("first", ());
     std::thread::sleep(Duration::from_millis(2));
     let mut table = Table { lines: Vec::new() };
@@ -131,42 +162,76 @@ fn main() -> Result<(), Box<dyn Error>> {
         work(Duration::from_micros(20))
     );
     case!(table, "work 1 ms", 200 * factor, work(Duration::from_millis(1)));
-    pipes(&mut table, factor)?;
+    let [mut slow, mut quick] = [Echo::new(Duration::from_micros(50))?, Echo::new(Duration::ZERO)?];
+    case!(table, "pipe", 1_000 * factor, slow.ask());
     locks(&mut table, factor)?;
-    let mut truth = [Truth::default(), Truth::default()];
+    let mut truth: [Truth; 4] = Default::default();
     for _ in 0..1_000 * factor {
         truth[0].add(|| tickscope::time!("sleep 40 us, then", sleep(40)));
         truth[1].add(|| tickscope::time!("work 200 us", work(Duration::from_micros(200))));
     }
-    let [sleeps, works] = truth;
-    table.lines.push(("sleep 40 us, then", sleeps));
-    table.lines.push(("work 200 us", works));
+    // Many waits that are too short to be looked at, before work that is not.
+    for _ in 0..1_000 * factor {
+        for _ in 0..20 {
+            truth[2].add(|| tickscope::time!("20 echoes, then", quick.ask()));
+        }
+        truth[3].add(|| tickscope::time!("work of 200 us", work(Duration::from_micros(200))));
+    }
+    let names = [
+        "sleep 40 us, then",
+        "work 200 us",
+        "20 echoes, then",
+        "work of 200 us",
+    ];
+    table.lines.extend(names.into_iter().zip(truth));
     rivals(&mut table, factor)?;
-    table.print(&tickscope::snapshot());
-    Ok(())
+    let snapshot = tickscope::snapshot();
+    whole.since(begin);
+    table.print(&snapshot, &whole);
+    [slow, quick].into_iter().try_for_each(Echo::end)
 }
 
-/// A byte to another thread and back.
-fn pipes(table: &mut Table, factor: u32) -> Result<(), Box<dyn Error>> {
-    let (mut there, mut send) = std::io::pipe()?;
-    let (mut receive, mut back) = std::io::pipe()?;
-    let answers = std::thread::spawn(move || {
-        let mut byte = [0];
-        while there.read(&mut byte).is_ok_and(|read| read == 1) {
-            std::thread::sleep(Duration::from_micros(50));
-            if back.write_all(&byte).is_err() {
-                return;
+/// A thread that sends each byte back, through two pipes.
+struct Echo {
+    send: PipeWriter,
+    receive: PipeReader,
+    thread: JoinHandle<()>,
+}
+
+impl Echo {
+    /// Starts it. It sleeps for so long before each answer; not at all where that is nothing.
+    fn new(sleep: Duration) -> Result<Self, Box<dyn Error>> {
+        let (mut there, send) = std::io::pipe()?;
+        let (receive, mut back) = std::io::pipe()?;
+        let thread = std::thread::spawn(move || {
+            let mut byte = [0];
+            while there.read(&mut byte).is_ok_and(|read| read == 1) {
+                if !sleep.is_zero() {
+                    std::thread::sleep(sleep);
+                }
+                if back.write_all(&byte).is_err() {
+                    return;
+                }
             }
-        }
-    });
-    case!(table, "pipe", 1_000 * factor, {
-        let _ = send.write_all(&[7]);
-        let _ = receive.read_exact(&mut [0]);
-    });
-    drop(send);
-    answers
-        .join()
-        .map_err(|_| "the thread behind the pipe has panicked".into())
+        });
+        Ok(Self {
+            send,
+            receive,
+            thread,
+        })
+    }
+
+    fn ask(&mut self) {
+        let _ = self.send.write_all(&[7]);
+        let _ = self.receive.read_exact(&mut [0]);
+    }
+
+    fn end(self) -> Result<(), Box<dyn Error>> {
+        drop(self.send);
+        self.thread
+            .join()
+            .map_err(|_| "the thread behind the pipe has panicked".into())
+    }
 }
 
 /// A lock that another thread holds most of the time.
