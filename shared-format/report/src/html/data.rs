@@ -4,8 +4,7 @@
 //! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are
 //! nanoseconds by node; the scripts merge threads and compute totals.
 
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Write};
 
 use tickscope_analysis::functions::Functions;
@@ -36,6 +35,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     counters(out, snapshot);
     measures(out, snapshot);
     off_cpu(out, snapshot);
+    waits_in(out, snapshot);
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');
@@ -405,6 +405,21 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
         text
     });
     list(out, "measures", texts);
+}
+
+/// The system calls in which threads were found waiting; then by node: the node, the number of the call, and how often.
+fn waits_in(out: &mut String, snapshot: &Snapshot) {
+    let names: BTreeSet<&str> = snapshot.waits_in.samples().map(|(_, call, _)| call).collect();
+    if names.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = names.into_iter().collect();
+    list(out, "waiting_calls", names.iter().map(|call| Json(call)));
+    let samples = snapshot.waits_in.samples().map(|(row, call, samples)| {
+        let call = names.binary_search(&call).unwrap_or_default();
+        format!("[{row},{call},{samples}]")
+    });
+    list(out, "waits_in", samples);
 }
 
 /// Whether there are columns of time off the CPU, whether that is known, and by node that was off the CPU itself: the node,

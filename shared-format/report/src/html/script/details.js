@@ -70,7 +70,9 @@ class Details {
     if (all.tally === null) {
       this.calls("Calls", callees, all, all.self);
     }
-    this.threads(this.owner.showsFunctions() ? all.outermost : [selected]);
+    const outermost = this.owner.showsFunctions() ? all.outermost : [selected];
+    this.waits(outermost);
+    this.threads(outermost);
   }
 
   // What stays in one column.
@@ -279,6 +281,20 @@ class Details {
     button.title = recursive ? "calls itself; the time is in the outermost call" : profile.name(fn);
     button.addEventListener("click", () => this.owner.selectFunction(fn));
     return button;
+  }
+
+  waits(rows) {
+    const calls = this.owner.tree.waitsIn(rows);
+    if (calls.length === 0) {
+      return;
+    }
+    const all = calls.reduce((sum, [, samples]) => sum + samples, 0);
+    this.heading("Waits in");
+    const cells = calls.slice(0, CALLS_SHOWN).map(([call, samples]) => [percent(samples / all), digits(samples), call]);
+    if (calls.length > CALLS_SHOWN) {
+      cells.push(["", "", element("em", "", `${calls.length - CALLS_SHOWN} more`)]);
+    }
+    this.table(["%", "looks", "system call"], cells, "calls");
   }
 
   threads(rows) {

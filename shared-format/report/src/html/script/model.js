@@ -31,6 +31,12 @@ class Profile {
     this.futures = new Map((data.futures || []).map(([node, over, wall]) => [node, [over, wall]]));
     // Waiting and ready, in nanoseconds: parts of the node's own time, whatever the measure is.
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
+    // In which system calls threads were found waiting, and how often.
+    this.waitsIn = new Map();
+    (data.waits_in || []).forEach(([node, call, samples]) => {
+      const known = this.waitsIn.get(node) || [];
+      this.waitsIn.set(node, [...known, [data.waiting_calls[call], samples]]);
+    });
   }
 
   // What shares and the order are of from now on: the number of a measure. Counts have estimates of their own.
@@ -236,6 +242,20 @@ class Tree {
       }
     }
     return Histogram.merged(all);
+  }
+
+  // In which system calls some rows and all below them were found waiting, the most frequent first.
+  waitsIn(rows) {
+    const found = new Map();
+    const left = [...rows];
+    while (left.length > 0) {
+      const row = left.pop();
+      left.push(...this.children(row));
+      for (const node of this.nodesOf(row)) {
+        (this.profile.waitsIn.get(node) || []).forEach(([call, samples]) => found.set(call, (found.get(call) || 0) + samples));
+      }
+    }
+    return [...found].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   }
 
   // Standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.

@@ -230,8 +230,11 @@ function shownTable() {
         .map((link) => `graph\t${fn}\t${name}\t${link.fn}\t${link.total}\t${link.calls}\t${link.estimated ? "~" : ""}`);
     return [...links("from", callers), ...links("to", callees)];
   });
+  // What the rows at the top wait in, with all below them.
+  const waits = page.tree.waitsIn(page.tree.top).map(([call, samples]) => `waits\t${call}\t${samples}`);
   return [
     ...graph,
+    ...waits,
     ...page.rows.map((row) => `tree\t${line("tree", page.treeRow(row))}`),
     ...page.listed.map((row) => `hot\t${line("hot", row)}`),
   ].join("\n");

@@ -10,7 +10,9 @@ use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::waits_in::in_nodes;
 use tickscope_format::snapshot::Quantity;
+use tickscope_testkit::orderbook;
 
 use super::*;
 use crate::number;
@@ -191,6 +193,12 @@ fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
     assert_links_hold(&options.by.of(snapshot), links);
+    let (waits, table): (Vec<String>, Vec<String>) =
+        table.into_iter().partition(|line| line.starts_with("waits\t"));
+    let wanted = in_nodes(snapshot, |_| true)
+        .into_iter()
+        .map(|call| format!("waits\t{}\t{}", call.call, call.samples));
+    assert_eq!(waits, wanted.collect::<Vec<_>>());
     let wanted = rows_of_text(snapshot, options);
     assert!(wanted.len() >= 10, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
@@ -297,6 +305,11 @@ fn waiting_and_ready_are_those_of_the_text_report() {
 fn counters_are_those_of_the_text_report() {
     assert_checks_hold(&fixtures::order_sim_counting());
     assert_checks_hold(&fixtures::queries());
+}
+
+#[test]
+fn what_rows_wait_in_is_what_the_publisher_found() {
+    assert_checks_hold(&orderbook::waiting(1_340));
 }
 
 #[test]
