@@ -1,8 +1,10 @@
-//! The demo workload: several threads render frames of a turning sphereflake, one after another.
+//! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small service.
 //!
 //! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
 //! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
-//! then a short-lived thread (`thumbnail`) makes a small copy.
+//! then a short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`service`].
+//!
+//! [`service`]: crate::service
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,13 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::image::Image;
-use crate::probe::Scoped;
+use crate::probe::Plain;
 use crate::scene::Scene;
+use crate::service::Service;
 use crate::spawn::spawn_named;
 use crate::sphereflake::Frame;
 use crate::vector::Vector;
 
-/// Width and height of the picture in pixels. A frame takes about 80 ms of one core, with scopes.
+/// Width and height of the picture in pixels. A frame takes about 60 ms of one core.
 const SIZE: usize = 384;
 /// The time from the beginning of one frame to the beginning of the next, if the machine is fast enough.
 const FRAME_TIME: Duration = Duration::from_millis(100);
@@ -44,8 +47,9 @@ pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames as long as `go_on` returns true; its argument is the number of finished frames. It starts no session,
-/// so the caller may call [`session`] before.
+/// Renders frames and runs the service as long as `go_on` returns true; its argument is the number of finished frames. All
+/// clients of the service are served when it returns, and all threads have ended. It starts no session, so the caller may
+/// call [`session`] before.
 ///
 /// # Panics
 /// If the system cannot start a thread.
@@ -67,9 +71,11 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
             .collect();
         // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
+        let service = Service::start(scope);
 
         let mut done = 0;
         while go_on(done) {
+            service.clients(done);
             let Ok(image) = frame(done, &workers, &rows) else {
                 return;
             };
@@ -100,7 +106,7 @@ fn scene(number: u64) -> Scene {
     tickscope::scope!("scene");
     let (sine, cosine) = (number as f64 * TURN).sin_cos();
     let level = LEVELS[(number / FRAMES_A_LEVEL) as usize % LEVELS.len()];
-    Scene::build_along::<Scoped>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
+    Scene::build_along::<Plain>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
 }
 
 /// Joins the rows in the order in which they arrive.
@@ -108,15 +114,10 @@ fn compose(rows: &Receiver<Row>) -> Result<Image, RecvError> {
     tickscope::scope!("compose");
     let mut image = Image::new(SIZE, SIZE);
     for _ in 0..SIZE {
-        let (row, pixels) = wait_for_row(rows)?;
+        let (row, pixels) = rows.recv()?;
         image.set_row(row, &pixels);
     }
     Ok(image)
-}
-
-fn wait_for_row(rows: &Receiver<Row>) -> Result<Row, RecvError> {
-    let _pause = tickscope::pause();
-    rows.recv()
 }
 
 fn rest(time: Duration) {
@@ -127,7 +128,7 @@ fn rest(time: Duration) {
 /// Runs a rendering thread: takes frames until there are no more.
 fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Row>) {
     while let Ok(job) = wait_for_job(jobs) {
-        job.work::<Scoped>(|row, pixels| {
+        job.work_in_tiles(|row, pixels| {
             // If the demo has ended, the rows have no receiver.
             _ = rows.send((row, pixels));
         });
@@ -162,7 +163,6 @@ fn shrink(image: &Image) -> Image {
 
 /// Returns the mean brightness of the pixels that become one.
 fn mean(image: &Image, column: usize, row: usize) -> f64 {
-    tickscope::scope!("mean");
     let lines = image
         .pixels()
         .chunks(image.width())
