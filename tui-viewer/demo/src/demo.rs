@@ -16,7 +16,7 @@ use crate::image::Image;
 use crate::probe::Plain;
 use crate::scene::Scene;
 use crate::service::Service;
-use crate::spawn::spawn_named;
+use crate::spawn::{Threads, join_all, spawn_named};
 use crate::sphereflake::Frame;
 use crate::vector::Vector;
 
@@ -58,32 +58,40 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
         .map_or(1, NonZero::get)
         .min(MOST_THREADS);
     thread::scope(|scope| {
+        let mut running = Threads::new();
         let (row_sender, rows) = mpsc::channel();
         let workers: Vec<Sender<Job>> = (0..threads)
             .map(|index| {
                 let (job_sender, jobs) = mpsc::channel();
                 let row_sender = row_sender.clone();
-                spawn_named(scope, format!("render-{index}"), move || {
+                running.push(spawn_named(scope, format!("render-{index}"), move || {
                     render_jobs(&jobs, &row_sender)
-                });
+                }));
                 job_sender
             })
             .collect();
         // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
-        let service = Service::start(scope);
+        let service = Service::start(scope, &mut running);
 
         let mut done = 0;
+        let mut thumbnails = Threads::new();
         while go_on(done) {
             service.clients(done);
             let Ok(image) = frame(done, &workers, &rows) else {
-                return;
+                break;
             };
             done += 1;
             if done.is_multiple_of(FRAMES_A_THUMBNAIL) {
-                spawn_named(scope, "thumbnail".to_owned(), move || thumbnail(&image));
+                join_all(std::mem::take(&mut thumbnails));
+                thumbnails.push(spawn_named(scope, "thumbnail".to_owned(), move || {
+                    thumbnail(&image);
+                }));
             }
         }
+        drop((service, workers));
+        join_all(running);
+        join_all(thumbnails);
     });
 }
 

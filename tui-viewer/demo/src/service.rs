@@ -27,7 +27,7 @@ use std::sync::Arc;
 use std::thread::Scope;
 use std::time::Duration;
 
-use crate::spawn::spawn_named;
+use crate::spawn::{Threads, spawn_named};
 
 use self::cache::Cache;
 use self::database::Database;
@@ -62,25 +62,27 @@ struct Shop {
 }
 
 impl Service {
-    /// Starts the threads of a service, which end before `scope` does.
+    /// Starts a service and adds its threads to `threads`.
     ///
     /// # Panics
     /// If the system cannot start a thread.
-    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>) -> Self {
+    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>, threads: &mut Threads<'scope>) -> Self {
         let service = Self {
             executor: Arc::default(),
             shop: Arc::new(Shop {
                 cache: Cache::new(),
-                database: Database::start(scope),
+                database: Database::start(scope, threads),
                 timer: Arc::default(),
             }),
         };
         for index in 0..EXECUTOR_THREADS {
             let executor = Arc::clone(&service.executor);
-            spawn_named(scope, format!("executor-{index}"), move || executor.run());
+            threads.push(spawn_named(scope, format!("executor-{index}"), move || {
+                executor.run()
+            }));
         }
         let timer = Arc::clone(&service.shop.timer);
-        spawn_named(scope, "timer".to_owned(), move || timer.run());
+        threads.push(spawn_named(scope, "timer".to_owned(), move || timer.run()));
         service
     }
 

@@ -182,3 +182,20 @@ pub fn render<P: Probe>(scene: &Scene, width: usize, height: usize, threads: usi
     });
     image
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tiles_change_no_bit_of_the_picture() {
+        let scene = Scene::build::<Plain>(4);
+        // The last tile of a row has one pixel.
+        let (width, height) = (TILE * 5 + 1, 64);
+        let mut image = Image::new(width, height);
+        let frame = Frame::new(&scene, width, height);
+        frame.work_in_tiles(|row, pixels| image.set_row(row, &pixels));
+        assert_eq!(image, render::<Plain>(&scene, width, height, 1));
+        assert!(image.pixels().iter().any(|&pixel| pixel > 0.5), "there is light");
+    }
+}

@@ -62,3 +62,24 @@ impl<T> Future for Answer<T> {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn poll(answer: &mut Answer<u32>) -> Poll<Option<u32>> {
+        Pin::new(answer).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn an_answer_is_what_was_sent_or_none() {
+        let (reply, mut sent) = answer();
+        assert_eq!(poll(&mut sent), Poll::Pending);
+        reply.send(7);
+        assert_eq!(poll(&mut sent), Poll::Ready(Some(7)));
+
+        let (reply, mut dropped) = answer();
+        drop(reply);
+        assert_eq!(poll(&mut dropped), Poll::Ready(None));
+    }
+}

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::service::answer::{Reply, answer};
 use crate::service::pool::Pool;
 use crate::service::random::mixed;
-use crate::spawn::spawn_named;
+use crate::spawn::{Threads, spawn_named};
 
 /// The number of threads that answer queries, each with a connection.
 const THREADS: usize = 2;
@@ -39,8 +39,11 @@ struct Server {
 }
 
 impl Database {
-    /// Starts the threads, which end before `scope` does.
-    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>) -> Self {
+    /// Starts the threads and adds them to `threads`.
+    ///
+    /// # Panics
+    /// If the system cannot start a thread.
+    pub(crate) fn start<'scope>(scope: &'scope Scope<'scope, '_>, threads: &mut Threads<'scope>) -> Self {
         let (jobs, receiver) = mpsc::channel();
         let waiting = Arc::new(AtomicUsize::new(0));
         let server = Arc::new(Server {
@@ -50,7 +53,9 @@ impl Database {
         });
         for index in 0..THREADS {
             let server = Arc::clone(&server);
-            spawn_named(scope, format!("database-{index}"), move || server.run());
+            threads.push(spawn_named(scope, format!("database-{index}"), move || {
+                server.run()
+            }));
         }
         Self { jobs, waiting }
     }

@@ -135,3 +135,49 @@ impl Drop for Alive {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::sync::atomic::AtomicU64;
+    use std::thread;
+
+    use super::*;
+
+    /// Runs all tasks on two threads.
+    fn finish(executor: &Arc<Executor>) {
+        executor.close();
+        thread::scope(|scope| {
+            scope.spawn(|| executor.run());
+            scope.spawn(|| executor.run());
+        });
+    }
+
+    #[test]
+    fn tasks_that_wake_themselves_and_spawn_others_all_end() {
+        let executor = Arc::new(Executor::default());
+        let polls = Arc::new(AtomicU64::new(0));
+        for _ in 0..100 {
+            let (inner, polls) = (Arc::clone(&executor), Arc::clone(&polls));
+            executor.spawn(async move {
+                let mut left = 50;
+                poll_fn(|context| {
+                    polls.fetch_add(1, Ordering::Relaxed);
+                    left -= 1;
+                    // Twice: one wake is enough, and two must not do harm.
+                    context.waker().wake_by_ref();
+                    context.waker().wake_by_ref();
+                    if left == 0 { Poll::Ready(()) } else { Poll::Pending }
+                })
+                .await;
+                let polls = Arc::clone(&polls);
+                inner.spawn(async move {
+                    polls.fetch_add(1, Ordering::Relaxed);
+                });
+            });
+        }
+        finish(&executor);
+        assert_eq!(polls.load(Ordering::Relaxed), 100 * 51);
+        assert_eq!(Arc::strong_count(&executor), 1, "no task is left");
+    }
+}

@@ -32,3 +32,35 @@ impl<F: Future, L: Future<Output = ()> + Unpin> Future for Within<F, L> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+    use std::sync::Arc;
+    use std::task::Waker;
+
+    use super::*;
+
+    fn poll<F: Future + Unpin>(mut future: F) -> Poll<F::Output> {
+        Pin::new(&mut future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn the_output_goes_before_the_limit() {
+        assert_eq!(poll(within(ready(()), ready(7))), Poll::Ready(Some(7)));
+        assert_eq!(poll(within(pending(), ready(7))), Poll::Ready(Some(7)));
+        assert_eq!(poll(within(pending(), pending::<u32>())), Poll::Pending);
+    }
+
+    #[test]
+    fn at_the_limit_the_future_is_dropped() {
+        let held = Arc::new(());
+        let holder = Arc::clone(&held);
+        let mut waiting = within(ready(()), async move {
+            let _holder = holder;
+            pending::<u32>().await
+        });
+        assert_eq!(poll(&mut waiting), Poll::Ready(None));
+        assert_eq!(Arc::strong_count(&held), 1);
+    }
+}

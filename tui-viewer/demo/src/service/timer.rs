@@ -114,3 +114,44 @@ impl Drop for Sleep {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn poll(sleep: &mut Sleep) -> Poll<()> {
+        Pin::new(sleep).poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    #[test]
+    fn a_sleep_that_is_dropped_leaves_nothing() {
+        let timer = Arc::new(Timer::default());
+        let mut sleeps = [timer.sleep(HOUR), timer.sleep(HOUR)];
+        for sleep in &mut sleeps {
+            assert_eq!(poll(sleep), Poll::Pending);
+            assert_eq!(
+                poll(sleep),
+                Poll::Pending,
+                "a second poll waits in the same place"
+            );
+        }
+        assert_eq!(timer.lock().sleeping.len(), 2);
+        drop(sleeps);
+        assert_eq!(timer.lock().sleeping.len(), 0);
+    }
+
+    #[test]
+    fn closing_ends_the_sleeps_of_before_and_of_later() {
+        let timer = Arc::new(Timer::default());
+        let (mut before, mut later) = (timer.sleep(HOUR), timer.sleep(HOUR));
+        assert_eq!(poll(&mut before), Poll::Pending);
+        let running = Arc::clone(&timer);
+        let thread = std::thread::spawn(move || running.run());
+        timer.close();
+        thread.join().unwrap();
+        assert_eq!(poll(&mut before), Poll::Ready(()));
+        assert_eq!(poll(&mut later), Poll::Ready(()));
+    }
+}
