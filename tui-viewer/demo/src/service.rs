@@ -1,4 +1,4 @@
-//! A small shop on the net, as if it were one: clients, tasks, a cache, a database, and what goes wrong in such programs.
+//! A service in small, a shop: clients, tasks, a cache, a database, and what goes wrong in such programs.
 //!
 //! Each frame of the ray tracer brings some clients. A client is a task ([`executor`]) and asks for one thing
 //! ([`requests`]). What stands for the outside (a disk, a bank) is time that passes.
@@ -7,7 +7,7 @@
 //!
 //! - Orders wait for the bank, so they are what is in flight at any moment (view Tasks).
 //! - The lock of the connections is held during a ping, and others wait for it ([`pool`]).
-//! - The cache forgets what everybody asks for, and then one request is slow ([`cache`], [`catalogue`]).
+//! - The cache forgets what most requests need, and then one of them is slow ([`cache`], [`catalogue`]).
 //! - An invoice blocks its executor ([`requests`]).
 //! - Some clients do not wait for their answer, so calls are cancelled.
 
@@ -20,6 +20,7 @@ mod patience;
 mod pool;
 mod random;
 mod requests;
+mod shop;
 mod timer;
 
 use std::hint::black_box;
@@ -35,10 +36,10 @@ use self::executor::Executor;
 use self::patience::within;
 use self::random::Random;
 use self::requests::{Found, Request};
-use self::timer::Timer;
+use self::shop::Shop;
 
 /// The number of clients that a frame brings, and the time from one to the next.
-pub(crate) const CLIENTS_A_FRAME: u64 = 40;
+const CLIENTS_A_FRAME: u64 = 40;
 const CLIENT_GAP: Duration = Duration::from_micros(2_400);
 /// One client in so many leaves soon, and that is when.
 const CLIENTS_A_LEAVER: u32 = 25;
@@ -51,14 +52,6 @@ const EXECUTOR_THREADS: usize = 2;
 pub(crate) struct Service {
     executor: Arc<Executor>,
     shop: Arc<Shop>,
-}
-
-/// What requests need.
-#[derive(Debug)]
-struct Shop {
-    cache: Cache,
-    database: Database,
-    timer: Arc<Timer>,
 }
 
 impl Service {
@@ -104,8 +97,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Nobody waits for the bank any more, so the tasks end soon. With the last of them goes the last `Database`, and
-        // its threads end.
+        // All sleeps end now, so the tasks end soon. With the last of them goes the last `Database`, and its threads end.
         self.shop.timer.close();
         self.executor.close();
     }

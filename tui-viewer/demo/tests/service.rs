@@ -88,7 +88,7 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     );
     assert!(first.tasks.is_empty(), "{:?}", first.tasks);
 
-    // Who leaves soon does not see an order through.
+    // Clients that leave after 2 ms do not see an order through.
     assert!(
         KINDS.iter().any(|kind| sums.ends(kind).1 > 0),
         "some are cancelled"

@@ -31,7 +31,7 @@ pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
 }
 
 impl<T> Reply<T> {
-    /// Gives the value. If nobody waits any more, it is dropped.
+    /// Gives the value. If the other end was dropped, so is the value.
     pub(crate) fn send(self, value: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).value = Some(value);
     }

@@ -1,6 +1,6 @@
 //! A cache that is bounded in the simplest way: what came first goes first.
 //!
-//! It goes even if it is what everybody asks for. That makes one request in some two hundred slow: see
+//! It goes even if most requests need it. That makes one request in some two hundred slow: see
 //! [`offers`](crate::service::catalogue::offers).
 
 use std::collections::{HashMap, VecDeque};

@@ -1,4 +1,4 @@
-//! An executor: threads that poll tasks. A task is a future that nobody awaits.
+//! An executor: threads that poll tasks. A task is a future that no other future awaits.
 //!
 //! A task that can go on stands in a queue. A thread takes the first one and polls it; if the future is pending, its
 //! waker puts it back into the queue later. Any thread may poll any task.

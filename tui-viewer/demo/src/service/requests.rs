@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::service::Shop;
 use crate::service::catalogue::{self, SECTION_ITEMS, SECTIONS};
 use crate::service::database::Query;
 use crate::service::random::Random;
+use crate::service::shop::Shop;
 
 /// The items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;

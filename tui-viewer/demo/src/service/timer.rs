@@ -1,4 +1,4 @@
-//! Time for tasks: futures that are ready later, and the thread that wakes who waits for them.
+//! Time for tasks: futures that are ready later, and the thread that wakes their tasks.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
