@@ -20,7 +20,7 @@ use crate::spawn::{Threads, join_all, spawn_named};
 use crate::sphereflake::Frame;
 use crate::vector::Vector;
 
-/// Width and height of the picture in pixels. A frame takes about 60 ms of one core.
+/// Width and height of the picture in pixels. A frame takes about 80 ms of one core.
 const SIZE: usize = 384;
 /// The time from the beginning of one frame to the beginning of the next, if the machine is fast enough.
 const FRAME_TIME: Duration = Duration::from_millis(100);

@@ -99,6 +99,7 @@ impl Future for Sleep {
         });
         let is_first = state.sleeping.keys().next().is_none_or(|first| key < *first);
         state.sleeping.insert(key, context.waker().clone());
+        drop(state);
         if is_first {
             this.timer.changed.notify_one();
         }
