@@ -7,7 +7,7 @@ use std::thread;
 
 use crate::image::Image;
 use crate::probe;
-use crate::probe::{Plain, Probe};
+use crate::probe::{Probe, Tiled};
 use crate::scene::{Hit, Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
@@ -98,10 +98,9 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     fn primary_rays(&self, column: usize, row: usize, hits: &mut [Option<Hit>]) {
         tickscope::scope!("primary_rays");
         for (pixel, hits) in hits.chunks_mut(SAMPLES.len()).enumerate() {
+            let middle = self.middle(column + pixel, row);
             for (hit, sample) in hits.iter_mut().zip(SAMPLES) {
-                *hit = self
-                    .scene
-                    .intersect_primary::<Plain>(&self.ray(column + pixel, row, sample));
+                *hit = self.scene.intersect_primary::<Tiled>(&ray(middle, sample));
             }
         }
     }
@@ -110,37 +109,40 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     fn shadow_rays(&self, hits: &[Option<Hit>], brightness: &mut [f64]) {
         tickscope::scope!("shadow_rays");
         for (brightness, hit) in brightness.iter_mut().zip(hits) {
-            *brightness = hit.map_or(0.0, |hit| self.brightness::<Plain>(&hit));
+            *brightness = hit.map_or(0.0, |hit| self.brightness::<Tiled>(&hit));
         }
     }
 
     /// Returns the mean brightness of a pixel's four rays.
     fn pixel<P: Probe>(&self, column: usize, row: usize) -> f64 {
-        let brightness = SAMPLES.map(|sample| self.ray_trace::<P>(&self.ray(column, row, sample)));
-        brightness.iter().sum::<f64>() / SAMPLES.len() as f64
+        let middle = self.middle(column, row);
+        let brightness = SAMPLES
+            .iter()
+            .map(|&sample| self.ray_trace::<P>(&ray(middle, sample)));
+        brightness.sum::<f64>() / SAMPLES.len() as f64
     }
 
-    /// Returns the ray from the camera through a point of a pixel.
-    fn ray(&self, column: usize, row: usize, (x, y): (f64, f64)) -> Ray {
+    /// Returns the direction from the camera to the middle of a pixel.
+    #[inline(always)]
+    fn middle(&self, column: usize, row: usize) -> Vector {
         let (width, height) = (self.width as f64, self.height as f64);
         let middle_x = column as f64 + 0.5 - width / 2.0;
         let middle_y = height / 2.0 - row as f64 - 0.5;
         // The distance is the longer side in pixels, so the size of the picture does not change the view.
-        let distance = width.max(height);
-        Ray {
-            origin: CAMERA,
-            direction: Vector::new(middle_x + x, middle_y + y, distance).normalised(),
-        }
+        Vector::new(middle_x, middle_y, width.max(height))
     }
 
     /// Returns the brightness where a ray from the camera ends; 0 beside the scene and in shadow.
     fn ray_trace<P: Probe>(&self, ray: &Ray) -> f64 {
         probe!(P, "ray_trace");
-        let hit = self.scene.intersect_primary::<P>(ray);
-        hit.map_or(0.0, |hit| self.brightness::<P>(&hit))
+        let Some(hit) = self.scene.intersect_primary::<P>(ray) else {
+            return 0.0;
+        };
+        self.brightness::<P>(&hit)
     }
 
     /// Returns the brightness of a point; 0 in shadow.
+    #[inline(always)]
     fn brightness<P: Probe>(&self, hit: &Hit) -> f64 {
         let brightness = -hit.normal.dot(self.light);
         if brightness <= 0.0 {
@@ -155,6 +157,15 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         } else {
             brightness
         }
+    }
+}
+
+/// Returns a ray from the camera beside the middle of a pixel.
+#[inline(always)]
+fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
+    Ray {
+        origin: CAMERA,
+        direction: Vector::new(middle.x + x, middle.y + y, middle.z).normalised(),
     }
 }
 
@@ -186,6 +197,7 @@ pub fn render<P: Probe>(scene: &Scene, width: usize, height: usize, threads: usi
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::probe::Plain;
 
     #[test]
     fn tiles_change_no_bit_of_the_picture() {
