@@ -46,6 +46,6 @@ book:
 bench *ARGS:
     cargo run --release -p tickscope-bench --bin overhead -- {{ ARGS }}
 
-# The viewer beside a ray tracer.
+# The viewer beside a ray tracer and a service.
 demo:
     cargo run --release -- demo

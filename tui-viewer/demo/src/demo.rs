@@ -1,8 +1,10 @@
-//! The demo workload: several threads render frames of a turning sphereflake, one after another.
+//! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small service.
 //!
 //! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
 //! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
-//! then a short-lived thread (`thumbnail`) makes a small copy.
+//! then a short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`service`].
+//!
+//! [`service`]: crate::service
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -11,13 +13,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::image::Image;
-use crate::probe::Scoped;
+use crate::probe::Plain;
 use crate::scene::Scene;
-use crate::spawn::spawn_named;
+use crate::service::Service;
+use crate::spawn::{Threads, join_all, spawn_named};
 use crate::sphereflake::Frame;
 use crate::vector::Vector;
 
-/// Width and height of the picture in pixels. A frame takes about 80 ms of one core, with scopes.
+/// Width and height of the picture in pixels. A frame takes about 80 ms of one core.
 const SIZE: usize = 384;
 /// The time from the beginning of one frame to the beginning of the next, if the machine is fast enough.
 const FRAME_TIME: Duration = Duration::from_millis(100);
@@ -44,8 +47,9 @@ pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames as long as `go_on` returns true; its argument is the number of finished frames. It starts no session,
-/// so the caller may call [`session`] before.
+/// Renders frames and runs the service as long as `go_on` returns true; its argument is the number of finished frames. All
+/// clients of the service are served when it returns, and all threads have ended. It starts no session, so the caller may
+/// call [`session`] before.
 ///
 /// # Panics
 /// If the system cannot start a thread.
@@ -54,30 +58,40 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
         .map_or(1, NonZero::get)
         .min(MOST_THREADS);
     thread::scope(|scope| {
+        let mut running = Threads::new();
         let (row_sender, rows) = mpsc::channel();
         let workers: Vec<Sender<Job>> = (0..threads)
             .map(|index| {
                 let (job_sender, jobs) = mpsc::channel();
                 let row_sender = row_sender.clone();
-                spawn_named(scope, format!("render-{index}"), move || {
+                running.push(spawn_named(scope, format!("render-{index}"), move || {
                     render_jobs(&jobs, &row_sender)
-                });
+                }));
                 job_sender
             })
             .collect();
         // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
+        let service = Service::start(scope, &mut running);
 
         let mut done = 0;
+        let mut thumbnails = Threads::new();
         while go_on(done) {
+            service.clients(done);
             let Ok(image) = frame(done, &workers, &rows) else {
-                return;
+                break;
             };
             done += 1;
             if done.is_multiple_of(FRAMES_A_THUMBNAIL) {
-                spawn_named(scope, "thumbnail".to_owned(), move || thumbnail(&image));
+                join_all(std::mem::take(&mut thumbnails));
+                thumbnails.push(spawn_named(scope, "thumbnail".to_owned(), move || {
+                    thumbnail(&image);
+                }));
             }
         }
+        drop((service, workers));
+        join_all(running);
+        join_all(thumbnails);
     });
 }
 
@@ -100,7 +114,7 @@ fn scene(number: u64) -> Scene {
     tickscope::scope!("scene");
     let (sine, cosine) = (number as f64 * TURN).sin_cos();
     let level = LEVELS[(number / FRAMES_A_LEVEL) as usize % LEVELS.len()];
-    Scene::build_along::<Scoped>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
+    Scene::build_along::<Plain>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
 }
 
 /// Joins the rows in the order in which they arrive.
@@ -108,15 +122,10 @@ fn compose(rows: &Receiver<Row>) -> Result<Image, RecvError> {
     tickscope::scope!("compose");
     let mut image = Image::new(SIZE, SIZE);
     for _ in 0..SIZE {
-        let (row, pixels) = wait_for_row(rows)?;
+        let (row, pixels) = rows.recv()?;
         image.set_row(row, &pixels);
     }
     Ok(image)
-}
-
-fn wait_for_row(rows: &Receiver<Row>) -> Result<Row, RecvError> {
-    let _pause = tickscope::pause();
-    rows.recv()
 }
 
 fn rest(time: Duration) {
@@ -127,7 +136,7 @@ fn rest(time: Duration) {
 /// Runs a rendering thread: takes frames until there are no more.
 fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Row>) {
     while let Ok(job) = wait_for_job(jobs) {
-        job.work::<Scoped>(|row, pixels| {
+        job.work_in_tiles(|row, pixels| {
             // If the demo has ended, the rows have no receiver.
             _ = rows.send((row, pixels));
         });
@@ -162,7 +171,6 @@ fn shrink(image: &Image) -> Image {
 
 /// Returns the mean brightness of the pixels that become one.
 fn mean(image: &Image, column: usize, row: usize) -> f64 {
-    tickscope::scope!("mean");
     let lines = image
         .pixels()
         .chunks(image.width())

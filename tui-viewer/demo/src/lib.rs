@@ -1,7 +1,7 @@
 //! The program behind `tickscope demo`, and the ray tracer that it uses.
 //!
-//! [`run`] renders frames of a turning sphereflake on several threads; [`session`] publishes them under the name
-//! `demo`.
+//! [`run`] renders frames of a turning sphereflake on several threads, and runs a small service beside them; [`session`]
+//! publishes both under the name `demo`.
 //!
 //! [`Scene::build`] makes a sphereflake, and [`render`] draws it. Both are generic over a [`Probe`]: [`Scoped`] opens
 //! tickscope scopes, and [`Plain`] opens none. Both copies of the code are in one program and draw exactly the same
@@ -21,6 +21,7 @@ mod demo;
 mod image;
 mod probe;
 mod scene;
+mod service;
 mod spawn;
 mod sphereflake;
 pub mod vector;

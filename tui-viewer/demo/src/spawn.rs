@@ -1,6 +1,10 @@
 //! Threads with names, by which the viewer distinguishes them.
 
+use std::panic::resume_unwind;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+/// Long-lived threads, which [`join_all`] waits for.
+pub(crate) type Threads<'scope> = Vec<ScopedJoinHandle<'scope, ()>>;
 
 /// Starts `work` on a thread with this name, which ends before `scope` does.
 ///
@@ -19,4 +23,14 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
         .name(name)
         .spawn_scoped(scope, work)
         .expect("the system starts a thread")
+}
+
+/// Waits until threads have ended, with all that the system does for them. (A scope alone waits for their closures.)
+///
+/// # Panics
+/// If one of them has.
+pub(crate) fn join_all(threads: Threads<'_>) {
+    for thread in threads {
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+    }
 }

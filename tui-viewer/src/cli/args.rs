@@ -196,7 +196,7 @@ pub enum Command {
         #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
         command: Vec<std::ffi::OsString>,
     },
-    /// Watch a ray tracer at work: what tickscope looks like.
+    /// Watch a ray tracer and a small service at work: what tickscope looks like.
     Demo {
         /// How the screen looks.
         #[command(flatten)]

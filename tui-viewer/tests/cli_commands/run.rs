@@ -206,5 +206,12 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
         .find(|line| line.contains("demo::frame"))
         .unwrap();
     assert!(row.split_whitespace().any(|word| word == "1"), "one frame: {row}");
-    assert!(done.out.contains("ray_trace"), "{}", done.out);
+    for name in [
+        "sphereflake::primary_rays",
+        "service::serve",
+        "requests::order",
+        "Pool::take",
+    ] {
+        assert!(done.out.contains(name), "no {name}: {}", done.out);
+    }
 }

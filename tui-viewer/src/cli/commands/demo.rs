@@ -1,4 +1,4 @@
-//! `tickscope demo`: starts itself as a child that renders, and attaches to it as to any program.
+//! `tickscope demo`: starts itself as a child that renders and serves, and attaches to it as to any program.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
 use crate::output::console;
 
-/// How long the demo may take to end: a frame is a tenth of a second.
+/// How long the demo may take to end: a frame is a tenth of a second, and the clients that are there are served in less.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Shows the demo; without a screen, renders one frame and prints the report.
@@ -50,7 +50,7 @@ fn end(started: &mut Started) {
     let _ = started.child.wait();
 }
 
-/// The program behind the demo: renders so many frames, or until no process holds the other end of its standard
+/// The program behind the demo: renders so many frames and serves their clients, or until no process holds the other end of its standard
 /// input: a demo that lost its viewer must not render for ever.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = tickscope_demo::session();

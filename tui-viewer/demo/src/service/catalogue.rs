@@ -1,0 +1,72 @@
+//! The items of the shop: their prices, the best offers of each section, and their pictures.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use crate::service::cache::{Cache, Entry, Key};
+use crate::service::database::{Database, Query};
+use crate::service::random::mixed;
+
+/// The number of sections, and that of the items in each.
+pub(crate) const SECTIONS: u32 = 16;
+pub(crate) const SECTION_ITEMS: u32 = 600;
+/// The number of offers of a section.
+const OFFERS: usize = 6;
+/// The size of a picture, and that of a row of the database.
+const PICTURE_BYTES: usize = 32 << 10;
+const ROW_BYTES: usize = 8;
+/// How much work a price is. These take some 15 us.
+const PRICE_ROUNDS: u64 = 5_000;
+
+/// Returns the best offers of a section. They are in the cache, mostly. When the cache has thrown them away, the price of
+/// every item has to be found: 600 prices in one request, where others find 6.
+pub(crate) fn offers(cache: &Cache, section: u32) -> Arc<[u32]> {
+    let key = Key::Offers(section);
+    if let Some(Entry::Offers(offers)) = cache.get(key) {
+        return offers;
+    }
+    let offers = best_of(section);
+    cache.put(key, Entry::Offers(Arc::clone(&offers)));
+    offers
+}
+
+/// Finds the items with the lowest prices.
+#[tickscope::profile]
+fn best_of(section: u32) -> Arc<[u32]> {
+    let items = (0..SECTION_ITEMS).map(|item| section * SECTION_ITEMS + item);
+    let mut items: Vec<(u64, u32)> = items.map(|item| (price(item), item)).collect();
+    items.sort_unstable();
+    items.iter().take(OFFERS).map(|&(_, item)| item).collect()
+}
+
+/// Finds the price of an item: a discount of a discount, and so on.
+#[tickscope::profile]
+pub(crate) fn price(item: u32) -> u64 {
+    let price = (0..PRICE_ROUNDS).fold(u64::from(item), |price, round| mixed(price ^ round));
+    black_box(price % 100_000)
+}
+
+/// Returns the picture of an item, from the cache or from the database.
+pub(crate) async fn picture(cache: &Cache, database: &Database, item: u32) -> Arc<[u8]> {
+    let key = Key::Picture(item);
+    if let Some(Entry::Picture(bytes)) = cache.get(key) {
+        return bytes;
+    }
+    let rows = database
+        .rows(Query {
+            first: item,
+            rows: (PICTURE_BYTES / ROW_BYTES / 64) as u32,
+        })
+        .await;
+    let bytes = decode(&rows);
+    cache.put(key, Entry::Picture(Arc::clone(&bytes)));
+    bytes
+}
+
+/// Makes a picture of its rows. The cache keeps it, so the bytes live on after this call.
+#[tickscope::profile]
+fn decode(rows: &[u64]) -> Arc<[u8]> {
+    let bytes = rows.iter().flat_map(|row| row.to_le_bytes());
+    let bytes: Vec<u8> = bytes.cycle().take(PICTURE_BYTES).collect();
+    bytes.into()
+}

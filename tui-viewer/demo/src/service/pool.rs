@@ -1,0 +1,68 @@
+//! Connections to a disk that is not there, and the lock that guards them.
+
+use std::sync::PoisonError;
+use std::thread;
+use std::time::Duration;
+
+use tickscope::sync::{Mutex, named_mutex};
+
+/// The time in which the other end answers a ping.
+const PING: Duration = Duration::from_millis(4);
+/// How many uses of a connection are between two pings.
+const USES_A_PING: u32 = 12;
+
+/// Connections that are not in use.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    idle: Mutex<Vec<Connection>>,
+}
+
+/// A connection. To use it takes time, in which its thread sleeps.
+#[derive(Debug, Default)]
+pub(crate) struct Connection {
+    uses: u32,
+}
+
+impl Pool {
+    /// Makes a pool of so many connections: one for each thread that takes them.
+    pub(crate) fn new(connections: usize) -> Self {
+        let idle = (0..connections).map(|_| Connection::default()).collect();
+        Self {
+            idle: named_mutex("pool", idle),
+        }
+    }
+
+    /// Takes a connection, and gives it a ping from time to time. The lock is held during the ping, so all other threads wait
+    /// that want a connection: the fault that tickscope shows here as *made others wait*.
+    #[tickscope::profile]
+    pub(crate) fn take(&self) -> Connection {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = idle.pop().unwrap_or_default();
+        if connection.uses >= USES_A_PING {
+            connection.ping();
+        }
+        connection.uses += 1;
+        connection
+    }
+
+    /// Takes a connection back.
+    pub(crate) fn give_back(&self, connection: Connection) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(connection);
+    }
+}
+
+impl Connection {
+    /// Reads from the disk, or writes to it.
+    #[tickscope::profile]
+    pub(crate) fn read_disk(&self, time: Duration) {
+        thread::sleep(time);
+    }
+
+    /// Asks the other end whether it is still there.
+    #[tickscope::profile]
+    fn ping(&mut self) {
+        thread::sleep(PING);
+        self.uses = 0;
+    }
+}

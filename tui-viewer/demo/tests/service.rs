@@ -1,0 +1,136 @@
+//! What the demo's service does, as the collector counts it.
+//!
+//! One program, one snapshot at a time: all of it in one test.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use tickscope::Snapshot;
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::{Quantity, ThreadState};
+
+#[global_allocator]
+static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
+
+/// The clients that a frame brings.
+const CLIENTS: u64 = 40;
+/// The items of which the prices are found where the offers of a section are not in the cache.
+const SECTION_ITEMS: u64 = 600;
+const KINDS: [&str; 4] = ["browse", "search", "order", "invoice"];
+
+/// The sums over all rows of a name.
+struct Sums<'a>(&'a Snapshot);
+
+impl Sums<'_> {
+    fn rows(&self, name: &str) -> impl Iterator<Item = NodeId> {
+        let rows = (0..self.0.nodes.len()).map(|row| NodeId(row as u32));
+        rows.filter(move |&row| self.0.site_of(row).name == *name)
+    }
+
+    fn calls(&self, name: &str) -> u64 {
+        self.rows(name).map(|row| self.0.nodes.calls[row.index()]).sum()
+    }
+
+    fn of(&self, quantity: Quantity, name: &str) -> u64 {
+        let rows = self.rows(name);
+        rows.map(|row| self.0.measures.of_row(quantity, row.0)).sum()
+    }
+
+    /// The calls of `name` directly below `parent`.
+    fn calls_below(&self, parent: &str, name: &str) -> u64 {
+        let below = self.rows(name).filter(|&row| {
+            let above = self.0.nodes.parent_of(row);
+            above.is_some_and(|above| self.0.site_of(above).name == *parent)
+        });
+        below.map(|row| self.0.nodes.calls[row.index()]).sum()
+    }
+
+    /// Calls of a future that were ready, and those that were dropped before.
+    fn ends(&self, name: &str) -> (u64, u64) {
+        let of = |quantity| self.of(quantity, name);
+        (of(Quantity::FutureEnds), of(Quantity::FutureCancels))
+    }
+}
+
+/// Runs the demo for so many frames, and returns what was counted since.
+fn run(frames: u64) -> Snapshot {
+    drop(tickscope::reset());
+    // On a thread of its own, as the tests' harness does it: nothing else is open.
+    thread::scope(|scope| {
+        scope.spawn(|| tickscope_demo::run(&mut |done| done < frames));
+    });
+    tickscope::snapshot()
+}
+
+#[test]
+fn each_request_is_served_once_and_nothing_stays_behind() {
+    let frames = 12;
+    let first = run(frames);
+    let sums = Sums(&first);
+    let clients = frames * CLIENTS;
+    assert_eq!(sums.calls("serve"), clients);
+    assert_eq!(sums.ends("serve"), (clients, 0));
+    let mut begun = BTreeMap::new();
+    for kind in KINDS {
+        let calls = sums.calls(kind);
+        let (ended, cancelled) = sums.ends(kind);
+        assert!(calls > 0, "there is a {kind}");
+        assert_eq!(ended + cancelled, calls, "{kind}");
+        begun.insert(kind, calls);
+    }
+    assert_eq!(begun.values().sum::<u64>(), clients);
+    let in_flight = |quantity| -> u64 { KINDS.iter().map(|kind| sums.of(quantity, kind)).sum() };
+    assert_eq!(
+        in_flight(Quantity::InFlight),
+        in_flight(Quantity::EndedElsewhere),
+        "none is in flight"
+    );
+    assert!(first.tasks.is_empty(), "{:?}", first.tasks);
+
+    // Clients that leave after 2 ms do not see an order through.
+    assert!(
+        KINDS.iter().any(|kind| sums.ends(kind).1 > 0),
+        "some are cancelled"
+    );
+    // Each answer of the database is one query.
+    assert_eq!(sums.calls("answer"), sums.calls("Server::query"));
+    assert_eq!(sums.calls("Server::query"), sums.calls("Connection::read_disk"));
+    assert!(sums.calls("Connection::ping") > 0);
+    // What the cache does not have is made: offers out of 600 prices, the reason of the slow requests.
+    let looks = sums.calls("hit") + sums.calls("miss");
+    assert_eq!(looks, sums.calls("Cache::get"));
+    assert!(sums.calls("hit") > sums.calls("miss"));
+    let rebuilt = sums.calls("best_of");
+    assert!(rebuilt > 0);
+    assert_eq!(sums.calls_below("best_of", "price"), rebuilt * SECTION_ITEMS);
+    // Values, gauges, allocations, and the picture that the cache keeps.
+    assert_eq!(sums.calls("rows"), sums.calls("Server::query"));
+    assert_eq!(sums.calls("queue"), sums.calls("Server::query"));
+    assert!(sums.of(Quantity::Allocations, "sort") > 0);
+    let decoded = sums.calls("decode");
+    assert!(sums.of(Quantity::AllocatedBytes, "decode") >= decoded * (32 << 10));
+
+    // The same clients come in the next run. Which of them leave without an answer depends on time.
+    let second = run(frames);
+    for (kind, calls) in begun {
+        assert_eq!(Sums(&second).calls(kind), calls, "{kind}");
+    }
+
+    // A caller that panics ends the demo as well.
+    let caught = catch_unwind(AssertUnwindSafe(|| {
+        tickscope_demo::run(&mut |done| if done == 2 { panic!("as a test") } else { true });
+    }));
+    assert!(caught.is_err());
+    assert_eq!(Sums(&tickscope::snapshot()).calls("serve"), clients + 2 * CLIENTS);
+
+    let third = run(1);
+    let left = third
+        .threads
+        .iter()
+        .filter(|thread| thread.state != ThreadState::Finished);
+    let left: Vec<&str> = left.map(|thread| &*thread.name).collect();
+    for name in ["executor", "database", "timer", "render", "thumbnail"] {
+        assert!(!left.iter().any(|thread| thread.starts_with(name)), "{left:?}");
+    }
+}
