@@ -1,5 +1,7 @@
 //! Allocations: each counts for the scope that made it, whatever else the program and the collector do.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::hint::black_box;
 use std::sync::atomic::Ordering;
 
@@ -12,7 +14,83 @@ use tickscope_format::snapshot::Quantity::{
 use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, ThreadState, live_error};
 
 #[global_allocator]
-static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
+static ALLOCATOR: tickscope::Alloc<Counting> = tickscope::Alloc::new(Counting);
+
+/// The system's allocator with an account of each thread, which knows nothing of scopes.
+struct Counting;
+
+/// Blocks that a thread has allocated and freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allocated {
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
+    pub(crate) freed_blocks: u64,
+    pub(crate) freed_bytes: u64,
+}
+
+thread_local! {
+    static ACCOUNT: Cell<Allocated> = const { Cell::new(Allocated::NOTHING) };
+}
+
+impl Allocated {
+    pub(crate) const NOTHING: Self = Self {
+        blocks: 0,
+        bytes: 0,
+        freed_blocks: 0,
+        freed_bytes: 0,
+    };
+
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            blocks: self.blocks - before.blocks,
+            bytes: self.bytes - before.bytes,
+            freed_blocks: self.freed_blocks - before.freed_blocks,
+            freed_bytes: self.freed_bytes - before.freed_bytes,
+        }
+    }
+}
+
+/// What the calling thread has allocated and freed so far. A reallocation counts as both.
+pub(crate) fn allocated() -> Allocated {
+    ACCOUNT.get()
+}
+
+fn note(blocks: u64, bytes: usize, freed_blocks: u64, freed_bytes: usize) {
+    let account = ACCOUNT.get();
+    ACCOUNT.set(Allocated {
+        blocks: account.blocks + blocks,
+        bytes: account.bytes + bytes as u64,
+        freed_blocks: account.freed_blocks + freed_blocks,
+        freed_bytes: account.freed_bytes + freed_bytes as u64,
+    });
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size(), 0, 0);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        note(0, 0, 1, layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size(), 0, 0);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        note(1, new_size, 1, layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(block, layout, new_size) }
+    }
+}
 
 /// Allocations, their bytes, frees and theirs, of all rows of a name.
 fn measured(snapshot: &Snapshot, name: &str) -> [u64; 4] {
