@@ -613,6 +613,10 @@ impl Model {
             } else {
                 None
             };
+            // That is no poll, and has no latency.
+            if let Some(frame) = self.life(hand).open.last_mut().filter(|_| guard.is_some()) {
+                frame.began = None;
+            }
             self.close(hand, guard.clone());
             self.end_flight(hand, which, guard, true);
         }
