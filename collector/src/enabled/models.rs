@@ -8,6 +8,7 @@
     reason = "a model that cannot go on has failed"
 )]
 
+mod in_flight;
 mod publication;
 mod registration;
 mod switches;

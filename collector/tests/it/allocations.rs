@@ -3,7 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::hint::black_box;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::signals::{HANDLED, profile};
 use crate::support::{check, isolated};
@@ -398,7 +398,63 @@ fn a_block_that_grows_is_live_where_it_grew() {
     });
 }
 
+/// An allocator of addresses without memory.
+struct Addresses(AtomicUsize);
+
+// SAFETY: nobody uses the memory at these addresses, of which each is given once.
+unsafe impl GlobalAlloc for Addresses {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        std::ptr::without_provenance_mut(self.0.fetch_add(layout.size(), Ordering::Relaxed))
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+fn more_live_blocks_than_have_a_place_are_said() {
+    isolated!(|| {
+        const BLOCKS: usize = 100_000;
+        const PLACES: u64 = 65_536;
+        // One point lies on each block of this size.
+        let layout = Layout::from_size_align(64 << 20, 4096).unwrap();
+        let addresses = tickscope::Alloc::new(Addresses(AtomicUsize::new(1 << 40)));
+        let mut blocks = Vec::with_capacity(BLOCKS);
+        let allocate = |blocks: &mut Vec<*mut u8>, count: usize| {
+            tickscope::scope!("holds");
+            // SAFETY: the size is not 0.
+            blocks.extend((0..count).map(|_| unsafe { addresses.alloc(layout) }));
+        };
+        let size = layout.size() as u64;
+        allocate(&mut blocks, 1_000);
+        let snapshot = tickscope::snapshot();
+        assert_eq!(live(&snapshot, "holds"), (1_000 * size, 4 * LIVE_SAMPLE_BYTES));
+        assert!(snapshot.process.warnings.is_empty());
+        allocate(&mut blocks, BLOCKS - 1_000);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(measured(&snapshot, "holds")[0], BLOCKS as u64);
+        let (full, _) = live(&snapshot, "holds");
+        assert!(full > 16 << 30 && full <= PLACES * size, "{full}");
+        let said = &snapshot.process.warnings;
+        assert!(
+            said.iter().any(|warning| warning.contains("live bytes")),
+            "{said:?}"
+        );
+        for block in blocks.drain(..) {
+            // SAFETY: it was allocated there.
+            unsafe { addresses.dealloc(block, layout) };
+        }
+        assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "and none is left");
+        allocate(&mut blocks, 10);
+        assert_eq!(
+            live(&tickscope::snapshot(), "holds").0,
+            10 * size,
+            "there is room again"
+        );
+    });
+}
+
 crate::support::tests![
+    more_live_blocks_than_have_a_place_are_said,
     each_scope_has_its_own,
     all_ways_to_allocate_are_counted,
     live_bytes_are_as_far_from_the_truth_as_they_say,

@@ -129,7 +129,12 @@ impl Counted {
     /// # Errors
     /// What cannot be.
     pub(crate) fn follows(&self, before: &Self) -> Result<(), String> {
-        if self.growing().iter().zip(before.growing()).any(|(&now, before)| now < before) {
+        if self
+            .growing()
+            .iter()
+            .zip(before.growing())
+            .any(|(&now, before)| now < before)
+        {
             return Err(format!("less was counted than before: {self:?} after {before:?}"));
         }
         let over = (self.ended + self.cancelled).cast_signed();
@@ -172,11 +177,14 @@ fn check(snapshot: &Snapshot) -> Result<(), String> {
         let tops = tree.top().iter().map(|&row| tree.rows[row as usize].total_ticks);
         let (totals, all) = (tops.sum::<u64>(), seen.nodes.self_ticks.iter().sum::<u64>());
         if totals != all {
-            return Err(format!("{measure:?}: totals are {totals}, all rows together {all}"));
+            return Err(format!(
+                "{measure:?}: totals are {totals}, all rows together {all}"
+            ));
         }
     }
     for (row, &ticks) in (0..).zip(&snapshot.nodes.self_ticks) {
-        let off = [Quantity::Waiting, Quantity::Ready].map(|quantity| snapshot.measures.of_row(quantity, row));
+        let off =
+            [Quantity::Waiting, Quantity::Ready].map(|quantity| snapshot.measures.of_row(quantity, row));
         if off[0] + off[1] > ticks {
             let name = &snapshot.site_of(NodeId(row)).name;
             return Err(format!("{name}: {off:?} ticks off the CPU of {ticks}"));

@@ -148,10 +148,18 @@ mod tests {
         }
         let mut lost = moments;
         lost[2].0.counted.ended = 0;
-        assert!(take(&lost).0.is_err_and(|error| error.contains("ended + cancelled + in flight")));
+        assert!(
+            take(&lost)
+                .0
+                .is_err_and(|error| error.contains("ended + cancelled + in flight"))
+        );
         let mut fewer = [moments[0], moments[1]];
         fewer[1].0.counted.calls = 1;
-        assert!(take(&fewer).0.is_err_and(|error| error.contains("less was counted")));
+        assert!(
+            take(&fewer)
+                .0
+                .is_err_and(|error| error.contains("less was counted"))
+        );
         let unseen = [moments[0], moments[3]];
         assert_eq!(take(&unseen), (Ok(()), 2), "without the others nothing is known");
     }

@@ -9,8 +9,8 @@ use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
 
-use crate::epochs::Epochs;
 use crate::counted::{Counted, Held};
+use crate::epochs::Epochs;
 use crate::moment::Moment;
 use crate::over::Over;
 use crate::tally::Tally;

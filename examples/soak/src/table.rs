@@ -107,7 +107,7 @@ impl Run<'_> {
             ),
             row(
                 "G10",
-                "live bytes beyond their error: at most 1 of 20",
+                "live bytes off, at most 1 of 20",
                 format!("{live_off} of {live} records"),
                 20 * live_off <= live || self.minutes < LEAST_MINUTES,
                 live > 0,

@@ -114,7 +114,13 @@ pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, S
             let cells = shown(snapshot, index).0.into_iter();
             let standing = cells.map(|(path, cell)| {
                 let live = if cell.sampled_small { 0 } else { cell.standing.live };
-                (path, Standing { live, ..cell.standing })
+                (
+                    path,
+                    Standing {
+                        live,
+                        ..cell.standing
+                    },
+                )
             });
             let something = standing.filter(|(_, standing)| *standing != Standing::default());
             (thread.name.clone(), something.collect())

@@ -790,7 +790,9 @@ impl Model {
 
     fn set_gauge(&mut self, hand: usize, name: &str, level: i64) {
         let tick = self.tick;
-        let Some(cell) = self.count(hand, name) else { return };
+        let Some(cell) = self.count(hand, name) else {
+            return;
+        };
         cell.levels = both(cell.levels, Some((level, level)));
         let life = self.life(hand);
         let path = below(&life.at(), name);

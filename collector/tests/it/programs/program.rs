@@ -209,7 +209,10 @@ fn act(random: &mut Random, switches: u64) -> Act {
         117..=119 => Act::Poll(random.below(FUTURES) as usize),
         120..=124 => {
             let digits = random.below(40);
-            Act::Value(random.below(VALUES.len() as u64) as usize, random.below(1 << digits))
+            Act::Value(
+                random.below(VALUES.len() as u64) as usize,
+                random.below(1 << digits),
+            )
         }
         125..=129 => {
             let level = random.below(2_000) as i64 - 1_000;
