@@ -9,6 +9,7 @@
 )]
 
 mod in_flight;
+mod live_blocks;
 mod publication;
 mod registration;
 mod switches;
