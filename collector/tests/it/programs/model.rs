@@ -528,7 +528,7 @@ impl Model {
         }
         Block {
             bytes,
-            owner: counts.then(|| (Owner::Life(life.number), at)),
+            owner: counts.then_some((Owner::Life(life.number), at)),
         }
     }
 

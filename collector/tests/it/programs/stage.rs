@@ -353,13 +353,12 @@ fn live(desk: &Desk, life: u64) {
     let tid = unsafe { libc::gettid() } as u32;
     desk.write(|paper| paper.begun = Some((tid, allocated())));
     loop {
-        match desk.wait(|paper| paper.to_do.take()) {
-            Act::End(end) => return held.end(end),
-            act => {
-                held.act(&act);
-                desk.write(|paper| paper.done = Some(act));
-            }
+        let act = desk.wait(|paper| paper.to_do.take());
+        if let Act::End(end) = act {
+            return held.end(end);
         }
+        held.act(&act);
+        desk.write(|paper| paper.done = Some(act));
     }
 }
 

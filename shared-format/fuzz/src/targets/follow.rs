@@ -70,7 +70,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
 
 /// One of the measures of a snapshot.
 fn measure(snapshot: &Snapshot, which: usize) -> Measure {
-    let measured: Vec<Measure> = Measure::measured(snapshot).into_iter().collect();
+    let measured: Vec<Measure> = Measure::measured(snapshot).collect();
     measured[which % measured.len()]
 }
 
