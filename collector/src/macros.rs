@@ -164,6 +164,12 @@ macro_rules! count {
     (group = $group:expr, $name:expr $(,)?) => {
         $crate::__private::count($crate::__counter!($name, $group), 1)
     };
+    (group = $group:expr, $name:expr, true $(,)?) => {
+        $crate::count!(group = $group, $name, 1)
+    };
+    (group = $group:expr, $name:expr, false $(,)?) => {
+        $crate::count!(group = $group, $name, 0)
+    };
     (group = $group:expr, $name:expr, $amount:literal $(,)?) => {
         $crate::__private::count($crate::__counter!($name, $group), $amount)
     };
@@ -172,6 +178,12 @@ macro_rules! count {
     };
     ($name:expr $(,)?) => {
         $crate::__private::count($crate::__counter!($name, ""), 1)
+    };
+    ($name:expr, true $(,)?) => {
+        $crate::count!($name, 1)
+    };
+    ($name:expr, false $(,)?) => {
+        $crate::count!($name, 0)
     };
     ($name:expr, $amount:literal $(,)?) => {
         $crate::__private::count($crate::__counter!($name, ""), $amount)
@@ -210,6 +222,12 @@ macro_rules! count {
 /// [`Amount`]: crate::Amount
 #[macro_export]
 macro_rules! value {
+    (group = $group:expr, $name:expr, true $(,)?) => {
+        $crate::value!(group = $group, $name, 1)
+    };
+    (group = $group:expr, $name:expr, false $(,)?) => {
+        $crate::value!(group = $group, $name, 0)
+    };
     (group = $group:expr, $name:expr, $number:literal $(,)?) => {
         $crate::__private::value($crate::__site!(@named $name, $group, .of_value()), $number)
     };
@@ -218,6 +236,12 @@ macro_rules! value {
             $crate::__site!(@named $name, $group, .of_value()),
             $crate::Amount::amount($number),
         )
+    };
+    ($name:expr, true $(,)?) => {
+        $crate::value!($name, 1)
+    };
+    ($name:expr, false $(,)?) => {
+        $crate::value!($name, 0)
     };
     ($name:expr, $number:literal $(,)?) => {
         $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $number)
@@ -251,6 +275,12 @@ macro_rules! value {
 /// [`Level`]: crate::Level
 #[macro_export]
 macro_rules! gauge {
+    (group = $group:expr, $name:expr, true $(,)?) => {
+        $crate::gauge!(group = $group, $name, 1)
+    };
+    (group = $group:expr, $name:expr, false $(,)?) => {
+        $crate::gauge!(group = $group, $name, 0)
+    };
     (group = $group:expr, $name:expr, $level:literal $(,)?) => {
         $crate::__private::gauge($crate::__site!(@named $name, $group, .of_gauge()), $level)
     };
@@ -259,6 +289,12 @@ macro_rules! gauge {
             $crate::__site!(@named $name, $group, .of_gauge()),
             $crate::Level::level($level),
         )
+    };
+    ($name:expr, true $(,)?) => {
+        $crate::gauge!($name, 1)
+    };
+    ($name:expr, false $(,)?) => {
+        $crate::gauge!($name, 0)
     };
     ($name:expr, $level:literal $(,)?) => {
         $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $level)

@@ -120,10 +120,15 @@ impl<F> Drop for Profiled<F> {
         let tree = current_thread::hot();
         let has_place = tree.is_none_or(|tree| scope::place(tree, self.site).is_some());
         let scope = has_place.then(|| scope::enter_counting(self.site, 0));
+        let node = scope.as_ref().and_then(scope::Scope::node);
+        // It is no poll, so it is not among the latencies of polls.
+        if let Some(node) = node {
+            node.forget_beginning();
+        }
         let ending = Ending {
             call: &mut self.call,
             site: self.site,
-            node: scope.as_ref().and_then(scope::Scope::node),
+            node,
             scope,
         };
         // SAFETY: this is the only place that drops it, once.

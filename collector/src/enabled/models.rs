@@ -8,6 +8,8 @@
     reason = "a model that cannot go on has failed"
 )]
 
+mod in_flight;
+mod live_blocks;
 mod publication;
 mod registration;
 mod switches;

@@ -1,7 +1,9 @@
 //! Allocations: each counts for the scope that made it, whatever else the program and the collector do.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::hint::black_box;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::signals::{HANDLED, profile};
 use crate::support::{check, isolated};
@@ -12,7 +14,83 @@ use tickscope_format::snapshot::Quantity::{
 use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, ThreadState, live_error};
 
 #[global_allocator]
-static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
+static ALLOCATOR: tickscope::Alloc<Counting> = tickscope::Alloc::new(Counting);
+
+/// The system's allocator with an account of each thread, which knows nothing of scopes.
+struct Counting;
+
+/// Blocks that a thread has allocated and freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Allocated {
+    pub(crate) blocks: u64,
+    pub(crate) bytes: u64,
+    pub(crate) freed_blocks: u64,
+    pub(crate) freed_bytes: u64,
+}
+
+thread_local! {
+    static ACCOUNT: Cell<Allocated> = const { Cell::new(Allocated::NOTHING) };
+}
+
+impl Allocated {
+    pub(crate) const NOTHING: Self = Self {
+        blocks: 0,
+        bytes: 0,
+        freed_blocks: 0,
+        freed_bytes: 0,
+    };
+
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            blocks: self.blocks - before.blocks,
+            bytes: self.bytes - before.bytes,
+            freed_blocks: self.freed_blocks - before.freed_blocks,
+            freed_bytes: self.freed_bytes - before.freed_bytes,
+        }
+    }
+}
+
+/// What the calling thread has allocated and freed so far. A reallocation counts as both.
+pub(crate) fn allocated() -> Allocated {
+    ACCOUNT.get()
+}
+
+fn note(blocks: u64, bytes: usize, freed_blocks: u64, freed_bytes: usize) {
+    let account = ACCOUNT.get();
+    ACCOUNT.set(Allocated {
+        blocks: account.blocks + blocks,
+        bytes: account.bytes + bytes as u64,
+        freed_blocks: account.freed_blocks + freed_blocks,
+        freed_bytes: account.freed_bytes + freed_bytes as u64,
+    });
+}
+
+// SAFETY: passes everything on to the system's allocator.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size(), 0, 0);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        note(0, 0, 1, layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        note(1, layout.size(), 0, 0);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        note(1, new_size, 1, layout.size());
+        // SAFETY: as the caller promises.
+        unsafe { System.realloc(block, layout, new_size) }
+    }
+}
 
 /// Allocations, their bytes, frees and theirs, of all rows of a name.
 fn measured(snapshot: &Snapshot, name: &str) -> [u64; 4] {
@@ -320,7 +398,63 @@ fn a_block_that_grows_is_live_where_it_grew() {
     });
 }
 
+/// An allocator of addresses without memory.
+struct Addresses(AtomicUsize);
+
+// SAFETY: nobody uses the memory at these addresses, of which each is given once.
+unsafe impl GlobalAlloc for Addresses {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        std::ptr::without_provenance_mut(self.0.fetch_add(layout.size(), Ordering::Relaxed))
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+fn more_live_blocks_than_have_a_place_are_said() {
+    isolated!(|| {
+        const BLOCKS: usize = 100_000;
+        const PLACES: u64 = 65_536;
+        // One point lies on each block of this size.
+        let layout = Layout::from_size_align(64 << 20, 4096).unwrap();
+        let addresses = tickscope::Alloc::new(Addresses(AtomicUsize::new(1 << 40)));
+        let mut blocks = Vec::with_capacity(BLOCKS);
+        let allocate = |blocks: &mut Vec<*mut u8>, count: usize| {
+            tickscope::scope!("holds");
+            // SAFETY: the size is not 0.
+            blocks.extend((0..count).map(|_| unsafe { addresses.alloc(layout) }));
+        };
+        let size = layout.size() as u64;
+        allocate(&mut blocks, 1_000);
+        let snapshot = tickscope::snapshot();
+        assert_eq!(live(&snapshot, "holds"), (1_000 * size, 4 * LIVE_SAMPLE_BYTES));
+        assert!(snapshot.process.warnings.is_empty());
+        allocate(&mut blocks, BLOCKS - 1_000);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        assert_eq!(measured(&snapshot, "holds")[0], BLOCKS as u64);
+        let (full, _) = live(&snapshot, "holds");
+        assert!(full > 16 << 30 && full <= PLACES * size, "{full}");
+        let said = &snapshot.process.warnings;
+        assert!(
+            said.iter().any(|warning| warning.contains("live bytes")),
+            "{said:?}"
+        );
+        for block in blocks.drain(..) {
+            // SAFETY: it was allocated there.
+            unsafe { addresses.dealloc(block, layout) };
+        }
+        assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "and none is left");
+        allocate(&mut blocks, 10);
+        assert_eq!(
+            live(&tickscope::snapshot(), "holds").0,
+            10 * size,
+            "there is room again"
+        );
+    });
+}
+
 crate::support::tests![
+    more_live_blocks_than_have_a_place_are_said,
     each_scope_has_its_own,
     all_ways_to_allocate_are_counted,
     live_bytes_are_as_far_from_the_truth_as_they_say,

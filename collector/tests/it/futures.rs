@@ -208,6 +208,14 @@ fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
         assert_eq!(calls(&after, "inner"), cancelled(1, 50));
         assert_eq!(calls(&after, "panics"), cancelled(2, 3));
         assert!(after.tasks.is_empty());
+        for row in 0..after.nodes.len() as u32 {
+            let polls = after.measures.of_row(Quantity::Polls, row);
+            let latencies = after.latencies.of(row).count();
+            let what = after.site_of(NodeId(row)).name.as_str();
+            // A drop is no poll, and a scope has one latency for its call.
+            let expected = if what == "elsewhere" { 1 } else { polls };
+            assert_eq!(latencies, expected, "latencies of polls of {what}");
+        }
         check_with_polls(&after);
     });
 }

@@ -37,7 +37,7 @@ fn waits_next(number: usize) {
 }
 
 /// Returns whether a thread is asleep, and not only without a CPU.
-fn is_asleep(tid: u32) -> bool {
+pub(crate) fn is_asleep(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))

@@ -1,17 +1,24 @@
 //! As many nodes, threads, levels and calls as a program may have, in each mode that counts.
 //!
-//! `SCALE=full` in the environment makes 500 million calls in place of 20 million, and 100 000 threads in each mode and
-//! not 10 000; use it with `--release`.
+//! `SCALE=full` in the environment makes 500 million calls in place of 20 million, 100 000 threads in each mode and not
+//! 10 000, a million futures at once and not 100 000, 100 000 locks and not 2 200, and 10 000 threads at once that wait and not
+//! 1 000; use it with `--release`.
 
+use std::future::{Future, pending};
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Waker};
+use std::time::{Duration, Instant};
 
-use crate::support::{self, Done, Isolated, calls_of, check, newest, path_of, test_name, threads_named};
+use super::locks::is_asleep;
+use crate::support::{
+    self, Done, Isolated, calls, calls_of, check, isolated, newest, path_of, test_name, threads_named,
+};
 use tickscope::__private::{Site, enter};
+use tickscope::sync::{Mutex, named_mutex};
 use tickscope::{Builder, Clock, Snapshot};
 use tickscope_format::ids::{NO_PARENT, NodeId};
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{Mode, Quantity};
 
 /// In which mode the child is to measure.
 const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
@@ -264,6 +271,213 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
     });
 }
 
+/// Descriptors of this process.
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// What the publisher has cost so far, in nanoseconds of CPU time.
+fn publisher_ns() -> u64 {
+    tickscope::snapshot().capture.cost.publisher_cpu_ns
+}
+
+/// Prints what was measured of a test, whose process says nothing otherwise.
+fn print_told(done: &Done) {
+    println!(
+        "{}",
+        std::fs::read_to_string(done.place().join("measured")).unwrap()
+    );
+}
+
+fn futures_at_once_take_little_memory_and_few_rows() {
+    let done = isolated!(|| {
+        let count: u64 = if full() { 1_000_000 } else { 100_000 };
+        let _session = Builder::new("futures")
+            .interval(Duration::from_millis(10))
+            .try_start()
+            .unwrap();
+        let name = "request";
+        let mut context = Context::from_waker(Waker::noop());
+        let mut futures = Vec::with_capacity(count as usize);
+        futures.extend((0..count).map(|_| Box::pin(tickscope::future!("request", pending::<()>()))));
+        let before = anonymous();
+        for future in &mut futures {
+            assert!(future.as_mut().poll(&mut context).is_pending());
+        }
+        let begin = Instant::now();
+        let snapshot = tickscope::snapshot();
+        let took = begin.elapsed();
+        let bytes = anonymous().saturating_sub(before);
+        check(&snapshot);
+        assert_eq!(calls_of(&snapshot, name), count);
+        assert_eq!(snapshot.tasks.roots_in_flight(), count);
+        assert_eq!((snapshot.tasks.paths.len(), snapshot.nodes.len()), (1, 1));
+        assert_eq!(snapshot.measures.of_row(Quantity::InFlight, 0), count);
+        // Places of calls, those that a thread takes at once, and what a snapshot takes.
+        assert!(
+            bytes < 64 * count + (24 << 20),
+            "{bytes} bytes for {count} futures"
+        );
+        // The publisher goes on, and looks at all of them now and then.
+        let (began, cost, seq) = (Instant::now(), publisher_ns(), snapshot.capture.seq);
+        support::wait_until("ten more records", || {
+            tickscope::snapshot().capture.seq >= seq + 20 && began.elapsed() > Duration::from_millis(500)
+        });
+        let share = (publisher_ns() - cost) as f64 / began.elapsed().as_nanos() as f64;
+        drop(futures);
+        let after = tickscope::snapshot();
+        assert!(after.measures.of(Quantity::InFlight).is_none());
+        assert_eq!(after.measures.of_row(Quantity::FutureCancels, 0), count);
+        assert_eq!(
+            (after.tasks.roots_in_flight(), after.capture.losses.dropped),
+            (0, 0)
+        );
+        let text = format!(
+            "{count} futures at once: {:.1} bytes each, a snapshot {:.1} ms, the publisher {:.2} % of a core",
+            bytes as f64 / count as f64,
+            took.as_secs_f64() * 1e3,
+            share * 100.0
+        );
+        support::tell("measured", text);
+    });
+    print_told(&done);
+}
+
+fn locks_with_many_names_have_a_bounded_number_of_rows() {
+    /// At most so many names have rows of their own, and one row is for all others.
+    const NAMES: usize = 2_048;
+    let done = isolated!(|| {
+        let count: usize = if full() { 100_000 } else { 2_200 };
+        let _session = Builder::new("locks").try_start().unwrap();
+        let locks: Vec<Mutex<u32>> = (0..count)
+            .map(|number| named_mutex(format!("lock {number}").leak(), 0))
+            .collect();
+        let before = anonymous();
+        // Holding `locks[n]` is said by n + 1.
+        let (held, tid) = (AtomicU64::new(0), AtomicU32::new(0));
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| {
+                tickscope::scope!("waiter");
+                // SAFETY: asks for a number.
+                tid.store(unsafe { libc::gettid() } as u32, Ordering::Release);
+                for (number, lock) in (1..).zip(&locks) {
+                    while held.load(Ordering::Acquire) < number {
+                        std::thread::yield_now();
+                    }
+                    *lock.lock().unwrap() += 1;
+                }
+            });
+            for (number, lock) in (1..).zip(&locks) {
+                tickscope::scope!("holder");
+                let guard = lock.lock().unwrap();
+                held.store(number, Ordering::Release);
+                // Between two locks it never sleeps.
+                while !is_asleep(tid.load(Ordering::Acquire)) {
+                    std::thread::yield_now();
+                }
+                drop(guard);
+            }
+            waiter.join().unwrap();
+        });
+        let bytes = anonymous().saturating_sub(before);
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let locks = |name: &str| name.starts_with("[lock] ");
+        let rows: Vec<(&str, u64)> = calls(&snapshot)
+            .into_iter()
+            .filter(|(name, _)| locks(name))
+            .collect();
+        assert_eq!(rows.iter().map(|(_, calls)| calls).sum::<u64>(), count as u64);
+        assert_eq!(rows.len(), NAMES + 1, "of {count} names");
+        assert_eq!(
+            calls_of(&snapshot, "[lock] (others)"),
+            (count - NAMES) as u64,
+            "the rest"
+        );
+        let charged = snapshot.measures.of(Quantity::MadeOthersWait).unwrap();
+        assert!(charged.rows.iter().map(|(_, ticks)| ticks).sum::<u64>() > 0);
+        assert!(bytes < 32 << 20, "{bytes}");
+        assert_eq!(snapshot.capture.losses.dropped, 0);
+        support::tell(
+            "measured",
+            format!(
+                "{count} contended locks: {} rows, {:.1} MiB in all",
+                rows.len(),
+                bytes as f64 / 1048576.0
+            ),
+        );
+    });
+    print_told(&done);
+}
+
+fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
+    /// At most so many threads keep a descriptor for their `schedstat`.
+    const DESCRIPTORS: usize = 64;
+    let done = isolated!(|| {
+        let threads: usize = if full() { 10_000 } else { 1_000 };
+        let _session = Builder::new("waiting")
+            .interval(Duration::from_millis(100))
+            .try_start()
+            .unwrap();
+        let (descriptors_before, memory_before) = (descriptors(), anonymous());
+        // Waiting twice: what is waited first is read at the event behind it.
+        let gates = [(); 3].map(|()| Barrier::new(threads + 1));
+        let (snapshot, took, descriptors, bytes, share) = std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let thread = std::thread::Builder::new()
+                    .name("waits".into())
+                    .stack_size(64 << 10);
+                let work = || {
+                    tickscope::scope!("work");
+                    tickscope::time!("first", gates[0].wait());
+                    tickscope::time!("second", gates[1].wait());
+                    tickscope::time!("third", gates[2].wait());
+                };
+                let _thread = thread.spawn_scoped(scope, work).unwrap();
+            }
+            gates[0].wait();
+            gates[1].wait();
+            support::wait_until("all threads to wait for the third time", || {
+                calls_of(&tickscope::snapshot(), "third") == threads as u64
+            });
+            let (began, cost, seq) = (Instant::now(), publisher_ns(), tickscope::snapshot().capture.seq);
+            support::wait_until("looks at threads", || {
+                let snapshot = tickscope::snapshot();
+                let found = snapshot.waits_in.samples().map(|(.., count)| count).sum::<u64>();
+                found > 16 && snapshot.capture.seq > seq + 10 && began.elapsed() > Duration::from_secs(1)
+            });
+            let share = (publisher_ns() - cost) as f64 / began.elapsed().as_nanos() as f64;
+            let begin = Instant::now();
+            let snapshot = tickscope::snapshot();
+            let took = begin.elapsed();
+            let found = (descriptors(), anonymous().saturating_sub(memory_before));
+            gates[2].wait();
+            (snapshot, took, found.0, found.1, share)
+        });
+        check(&snapshot);
+        assert!(snapshot.waits);
+        let ours = threads_named(&snapshot, "waits").count();
+        assert_eq!(ours, threads);
+        let waits = snapshot.measures.of(Quantity::Waiting).unwrap();
+        assert!(waits.rows.len() >= threads, "each has waited");
+        assert!(
+            descriptors <= descriptors_before + DESCRIPTORS,
+            "{descriptors} descriptors, {descriptors_before} before"
+        );
+        support::tell(
+            "measured",
+            format!(
+                "{threads} threads that wait: {} descriptors more, {:.0} KiB each, a snapshot {:.1} ms, the publisher {:.2} % of a core",
+                descriptors - descriptors_before,
+                bytes as f64 / threads as f64 / 1024.0,
+                took.as_secs_f64() * 1e3,
+                share * 100.0
+            ),
+        );
+    });
+    print_told(&done);
+}
+
 fn recursion_far_beyond_the_deepest_level() {
     static TICK: AtomicU64 = AtomicU64::new(0);
     const LEVELS: u64 = 4_096;
@@ -436,6 +650,9 @@ crate::support::tests!(
     a_hundred_thousand_nodes_of_four_threads_are_in_one_record,
     a_thousand_threads_at_once,
     threads_that_come_and_go_leave_no_memory_behind,
+    futures_at_once_take_little_memory_and_few_rows,
+    locks_with_many_names_have_a_bounded_number_of_rows,
+    threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns,
     recursion_far_beyond_the_deepest_level,
     ten_thousand_children_under_one_parent,
     known_calls_are_counted_to_the_last_one,

@@ -5,6 +5,7 @@
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use crate::support::{self, Isolated, rings_in, shared_place, tell, test_name};
@@ -35,6 +36,10 @@ fn is_over() -> bool {
 /// A program that works on and publishes; where it is told that it cannot, it does what the advice says.
 fn program() {
     support::call_many_paths();
+    // Calls are in flight in each record.
+    let mut call = std::pin::pin!(tickscope::future!("call", std::future::pending::<()>()));
+    let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_pending());
     while !is_over() {
         // Its ring may be cut before it is known that there is one.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
@@ -44,7 +49,10 @@ fn program() {
         // One that is removed is replaced a minute later, or by another session at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
         while !is_over() && session.status() == Status::Publishing && has_name() {
-            tickscope::time!("work", ());
+            tickscope::scope!("work");
+            let bytes = std::hint::black_box(vec![0u8; 100]);
+            tickscope::value!("bytes", bytes.len());
+            tickscope::gauge!("level", bytes.len());
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -62,6 +70,7 @@ fn viewer(number: &str) {
                 match ring.newest_snapshot() {
                     Ok((record, snapshot)) => {
                         support::check(&snapshot);
+                        assert_eq!(snapshot.tasks.roots_in_flight(), 1);
                         bytes = bytes.max(record.payload.len());
                         whole += 1;
                     }

@@ -51,6 +51,12 @@ fn every_form_keeps_its_numbers() {
             tickscope::value!("length", buffer.len(),);
             tickscope::value!(group = "io", "grouped", round > 0);
             tickscope::value!(group = "io", concat!("bytes", " read"), 0,);
+            tickscope::value!("yes", true);
+            tickscope::value!(group = "io", "no", false,);
+            tickscope::count!("counted", true);
+            tickscope::count!(group = "io", "uncounted", false);
+            tickscope::gauge!("on", true,);
+            tickscope::gauge!(group = "queues", "off", false);
             tickscope::gauge!("level", round);
             tickscope::gauge!("unsigned", usize::MAX);
             tickscope::gauge!(group = "queues", "queue", -5);
@@ -68,6 +74,8 @@ fn every_form_keeps_its_numbers() {
             ("length", 3, 15, 5, 5),
             ("grouped", 3, 2, 0, 1),
             ("bytes read", 3, 0, 0, 0),
+            ("yes", 3, 3, 1, 1),
+            ("no", 3, 0, 0, 0),
             ("large", 1, u64::MAX, u64::MAX, u64::MAX),
         ] {
             assert_eq!(
@@ -87,11 +95,16 @@ fn every_form_keeps_its_numbers() {
             ("queue", 3, (-5, -5, -5)),
             ("small", 1, (7, 7, 7)),
             ("open", 1, (1, 1, 1)),
+            ("on", 3, (1, 1, 1)),
+            ("off", 3, (0, 0, 0)),
         ] {
             assert_eq!(calls_of(&snapshot, name), calls, "{name}");
             assert_eq!(level_of(&snapshot, name), Some(level), "{name}");
         }
-        assert_eq!((snapshot.value_rows.len(), snapshot.gauge_rows.len()), (6, 5));
+        for (name, sum) in [("counted", 3), ("uncounted", 0)] {
+            assert_eq!((calls_of(&snapshot, name), sum_of(&snapshot, name)), (3, sum));
+        }
+        assert_eq!((snapshot.value_rows.len(), snapshot.gauge_rows.len()), (8, 7));
         assert_eq!(snapshot.scope_calls(), 1);
         let group = |name| {
             &snapshot

@@ -14,7 +14,7 @@ use crate::viewers::Viewing;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "report --pid PID",
     "report --pid PID -f json -o NEW.json",
     "report --pid PID -f html -o NEW.html",
@@ -22,6 +22,7 @@ const COMMANDS: [&str; 18] = [
     "list",
     "list --json",
     "stacks --pid PID",
+    "stacks --tasks --pid PID",
     "sites --pid PID",
     "snapshot --pid PID -o NEW.tks",
     "record --pid PID -d 500ms -o NEW.tks",

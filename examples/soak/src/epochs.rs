@@ -3,14 +3,17 @@
 
 use tickscope_format::snapshot::CaptureKind;
 
+use crate::counted::Counted;
 use crate::moment::{Moment, Sum};
 
 /// Adds up epochs, record by record.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
     /// Epochs that have ended and count, oldest first, each with the sum up to its end.
-    ends: Vec<(u64, Sum)>,
+    ends: Vec<(u64, Sum, Counted)>,
     last: Option<Moment>,
+    /// All that was counted up to the last record.
+    all: Counted,
     /// Records that were not seen. The sum is unknown from there on.
     missed: u64,
 }
@@ -30,7 +33,13 @@ impl Epochs {
                 self.end(&before, &now, withdraws)?;
             }
         }
-        let ended = self.ended();
+        let (ended, ended_counted) = self.ended();
+        let all = ended_counted.and(&now.counted);
+        let before = std::mem::replace(&mut self.all, all);
+        if self.missed == 0 {
+            all.follows(&before)
+                .map_err(|why| format!("record {} of epoch {}: {why}", now.sequence, now.epoch))?;
+        }
         let counted = (ended.0 + now.shown.0, ended.1 + now.shown.1);
         if self.missed == 0 && counted != now.lifetime {
             return Err(format!(
@@ -46,21 +55,27 @@ impl Epochs {
         self.missed
     }
 
+    /// Returns all that was counted, if all records were seen.
+    pub(crate) fn counted(&self) -> Option<Counted> {
+        (self.missed == 0).then_some(self.all)
+    }
+
     /// Ends an epoch, or handles an undo that withdraws the epoch before and all since.
     fn end(&mut self, before: &Moment, now: &Moment, withdraws: Option<u64>) -> Result<(), String> {
-        let ended = self.ended();
+        let (ended, counted) = self.ended();
         let sum = (ended.0 + before.shown.0, ended.1 + before.shown.1);
-        self.ends.push((before.epoch, sum));
+        self.ends.push((before.epoch, sum, counted.and(&before.counted)));
         if let Some(withdrawn) = withdraws {
-            self.ends.retain(|(epoch, _)| *epoch < withdrawn);
+            self.ends.retain(|(epoch, ..)| *epoch < withdrawn);
         } else if before.kind != CaptureKind::Closing || now.epoch != before.epoch + 1 {
             return Err(format!("{now:?} after {before:?}: an epoch ended unseen"));
         }
         Ok(())
     }
 
-    fn ended(&self) -> Sum {
-        self.ends.last().map_or((0, 0), |(_, sum)| *sum)
+    fn ended(&self) -> (Sum, Counted) {
+        let last = self.ends.last();
+        last.map_or(((0, 0), Counted::default()), |&(_, sum, counted)| (sum, counted))
     }
 }
 
@@ -80,6 +95,12 @@ mod tests {
             mode: Mode::Exact,
             shown: (shown, 10 * shown),
             lifetime: (ever, 10 * ever),
+            counted: Counted {
+                calls: shown,
+                started: shown,
+                ended: shown,
+                ..Counted::default()
+            },
         }
     }
 
@@ -125,6 +146,20 @@ mod tests {
             let taken = take(&later.map(|moment| (Moment { mode, ..moment }, None))).0;
             assert_eq!(taken.is_ok(), holds, "{mode:?}: {taken:?}");
         }
+        let mut lost = moments;
+        lost[2].0.counted.ended = 0;
+        assert!(
+            take(&lost)
+                .0
+                .is_err_and(|error| error.contains("ended + cancelled + in flight"))
+        );
+        let mut fewer = [moments[0], moments[1]];
+        fewer[1].0.counted.calls = 1;
+        assert!(
+            take(&fewer)
+                .0
+                .is_err_and(|error| error.contains("less was counted"))
+        );
         let unseen = [moments[0], moments[3]];
         assert_eq!(take(&unseen), (Ok(()), 2), "without the others nothing is known");
     }

@@ -5,12 +5,12 @@ use crate::random::Random;
 
 /// Everything that is a single key: views, moving, folding, sorting, windows, moments, marks, resets and their undo,
 /// dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
-const KEYS: [&str; 79] = [
-    "1", "2", "3", "4", "5", "6", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A", "\x1b[B", "k", "j",
-    "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J", "E", "C", "H", "t",
-    "f", "F", "i", "c", "&", "#", "n", "N", "\\", "<", ">", "I", "%", "x", "b", "U", "w", "w", ",", ".", "(",
-    ")", "{", "}", "L", "L", "m", "'", "a", "p", "r", "ry", "u", "d", "s", "[", "]", "T", "M", "\x0c",
-    "/wide\r", "/c1\r", "\x1b",
+const KEYS: [&str; 83] = [
+    "1", "2", "3", "4", "5", "6", "7", "7", "v", "v", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A",
+    "\x1b[B", "k", "j", "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J",
+    "E", "C", "H", "t", "f", "F", "i", "c", "&", "#", "n", "N", "\\", "<", ">", "I", "%", "x", "b", "U", "w",
+    "w", ",", ".", "(", ")", "{", "}", "L", "L", "m", "'", "a", "p", "r", "ry", "u", "d", "s", "[", "]", "T",
+    "M", "\x0c", "/wide\r", "/c1\r", "\x1b",
 ];
 
 /// Returns some keys at once. The last ones close what is on top and follow the program again.

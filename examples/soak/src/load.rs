@@ -1,21 +1,23 @@
-//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, mode
-//! switches and resets by the program. It ends when its standard input does, and prints how many calls it made.
+//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of memory,
+//! values and levels, async calls that two threads take from a contended lock, mode switches and resets by the program. It
+//! ends when its standard input does, and prints its own account of all of it.
 
 use std::any::Any;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, Builder};
 use std::time::Duration;
 
 use tickscope::Mode;
 use tickscope_bench::{Scoped, workloads};
 
+use crate::account::{self, Account};
 use crate::over::Over;
 use crate::random::Random;
+use crate::requests;
 
-/// Calls that the threads made, including counters, counted by the threads themselves.
-static MADE: AtomicU64 = AtomicU64::new(0);
+#[global_allocator]
+static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
 /// The payload of the panics in scopes.
 struct OnPurpose;
@@ -25,6 +27,15 @@ struct OnPurpose;
 /// program that is killed has more nodes.
 const SMALL: (u64, u32) = (17, 1);
 const LARGE: (u64, u32) = (500, 3);
+
+const KIB: u64 = 1024;
+
+/// How many blocks the hoard has, and how large one is at most.
+const BLOCKS: usize = 64;
+pub(crate) const LARGEST_BLOCK: u64 = 1024 * KIB;
+
+/// The bytes of a block that is dropped at once.
+pub(crate) const SMALL_BLOCK: usize = 48;
 
 /// What a thread does.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +73,15 @@ pub(crate) fn run(name: &str, by_itself: bool) -> Result<(), String> {
         Builder::new()
             .name("foreman".to_owned())
             .spawn_scoped(scope, || errands(over))?;
+        Builder::new()
+            .name("hoard".to_owned())
+            .spawn_scoped(scope, || hoard(&mut Random::new(3, 0), over))?;
+        for number in 0..2 {
+            let serve = move || requests::serve(&mut Random::new(4, number), over);
+            Builder::new()
+                .name(format!("serve-{number}"))
+                .spawn_scoped(scope, serve)?;
+        }
         if by_itself {
             control(&mut Random::new(u64::from(std::process::id()), 9), over);
         } else {
@@ -70,24 +90,63 @@ pub(crate) fn run(name: &str, by_itself: bool) -> Result<(), String> {
         Ok(())
     })
     .map_err(|error: io::Error| format!("no thread: {error}"))?;
+    requests::drop_all();
     drop(session);
     let last = tickscope::snapshot();
+    let account = Account {
+        counted: last.lifetime.calls + last.capture.losses.dropped,
+        ..account::own()
+    };
     #[allow(
         clippy::print_stdout,
         reason = "it is read by the program that started this one"
     )]
     {
-        println!(
-            "{} {}",
-            MADE.load(Ordering::Relaxed),
-            last.lifetime.calls + last.capture.losses.dropped
-        );
+        println!("{account}");
     }
     Ok(())
 }
 
 fn made(calls: u64) {
-    MADE.fetch_add(calls, Ordering::Relaxed);
+    account::MADE.add(calls);
+}
+
+/// Has blocks of many sizes at any time, and sets a level to their bytes. It also makes and drops small ones.
+fn hoard(random: &mut Random, over: &Over) {
+    let mut blocks: Vec<Vec<u8>> = Vec::new();
+    blocks.resize_with(BLOCKS, Vec::new);
+    let mut held = 0;
+    while !over.is_set() {
+        // With what the allocator needs they begin at the same few pages again and again, and nothing else of them is touched.
+        let bytes = 64 * KIB * (1 + random.below(LARGEST_BLOCK / KIB / 64)) - 16;
+        let place = &mut blocks[random.below(BLOCKS as u64) as usize];
+        held -= place.capacity() as i64;
+        {
+            made(1);
+            tickscope::scope!("hoard");
+            *place = std::hint::black_box(Vec::with_capacity(bytes as usize));
+        }
+        held += place.capacity() as i64;
+        hold(held);
+        made(2);
+        let number = 1 + random.below(20);
+        tickscope::value!("small blocks", number);
+        account::VALUES.add(1);
+        account::VALUE_SUM.add(number);
+        tickscope::scope!("churn");
+        for _ in 0..number {
+            drop(std::hint::black_box(Box::new([7u8; SMALL_BLOCK])));
+        }
+        account::CHURNED.add(number);
+        thread::sleep(Duration::from_millis(4));
+    }
+    drop(blocks);
+    hold(0);
+}
+
+fn hold(bytes: i64) {
+    made(1);
+    tickscope::gauge!("held bytes", bytes);
 }
 
 /// Works in bursts with rests between them, because the machine has other work.

@@ -12,9 +12,11 @@
     reason = "a program that speaks to its user"
 )]
 
+mod account;
 mod askers;
 mod child;
 mod commands;
+mod counted;
 mod epochs;
 mod keys;
 mod load;
@@ -27,6 +29,7 @@ mod place;
 mod program;
 mod random;
 mod readers;
+mod requests;
 mod second;
 mod table;
 mod tally;
@@ -126,7 +129,7 @@ fn watch(
     let (begin, ended) = (Instant::now(), Over::default());
     let seconds = thread::scope(|scope| {
         let ended = &ended;
-        scope.spawn(|| readers::follow(ring, ended, tally));
+        let follower = scope.spawn(|| readers::follow(ring, ended, tally));
         for _ in 0..READERS {
             scope.spawn(|| readers::read(ring, over, tally));
         }
@@ -162,15 +165,17 @@ fn watch(
                 tally.error("a part of this run panicked".to_owned());
             }
         }
-        match program.end() {
-            Ok((made, counted)) if made == counted => {}
-            Ok((made, counted)) => {
-                tally.off.add(1);
-                tally.error(format!("the program made {made} calls, counted were {counted}"));
-            }
-            Err(why) => tally.error(why),
-        }
+        let account = program.end();
         ended.set();
+        let all = follower.join();
+        let same = account.and_then(|account| match all {
+            Ok(all) => all.map_or(Ok(()), |all| all.is_that_of(&account)),
+            Err(_) => Err("the reader of all records panicked".to_owned()),
+        });
+        if let Err(why) = same {
+            tally.off.add(1);
+            tally.error(why);
+        }
         seconds
     });
     Ok((seconds, memory, viewers))

@@ -4,6 +4,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ring::{Record, Stamp};
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
+use crate::counted::Counted;
+
 /// Calls and ticks.
 pub(crate) type Sum = (u64, u64);
 
@@ -17,6 +19,7 @@ pub(crate) struct Moment {
     pub(crate) mode: Mode,
     pub(crate) shown: Sum,
     pub(crate) lifetime: Sum,
+    pub(crate) counted: Counted,
 }
 
 impl Moment {
@@ -34,6 +37,7 @@ impl Moment {
             mode: capture.mode,
             shown: (snapshot.calls(), snapshot.measured_ticks()),
             lifetime: (snapshot.lifetime.calls, snapshot.lifetime.ticks),
+            counted: Counted::of(snapshot).map_err(|why| format!("record {}: {why}", record.sequence))?,
         };
         if record.stamp != Stamp::from(capture) {
             return Err(format!("{moment:?}: its record says {:?}", record.stamp));

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use tickscope_format::file::list;
 use tickscope_format::file::open::RingFile;
 
+use crate::account::Account;
 use crate::child;
 use crate::over::Over;
 
@@ -99,11 +100,11 @@ impl Program {
         _ = self.child.wait();
     }
 
-    /// Ends the program, and returns the calls that it made and those that were counted.
+    /// Ends the program, and returns its own account.
     ///
     /// # Errors
     /// How it ended instead.
-    pub(crate) fn end(mut self) -> Result<(u64, u64), String> {
+    pub(crate) fn end(mut self) -> Result<Account, String> {
         drop(self.child.stdin.take());
         let begin = Instant::now();
         let status = loop {
@@ -123,11 +124,7 @@ impl Program {
         if let Some(mut output) = self.child.stdout.take() {
             _ = output.read_to_string(&mut text);
         }
-        let numbers: Vec<u64> = text.split_whitespace().flat_map(str::parse).collect();
-        match numbers[..] {
-            [made, counted] => Ok((made, counted)),
-            _ => Err(format!("{} said {text:?} at its end", self.name)),
-        }
+        text.parse().map_err(|why| format!("{} {why}", self.name))
     }
 
     /// Returns what it wrote to standard error, once it has ended.

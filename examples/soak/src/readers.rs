@@ -9,6 +9,7 @@ use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
 
+use crate::counted::{Counted, Held};
 use crate::epochs::Epochs;
 use crate::moment::Moment;
 use crate::over::Over;
@@ -19,8 +20,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time between two reads of the newest snapshot.
 const REST: Duration = Duration::from_millis(2);
 
-/// Adds up all records until the run is over and the last one is read.
-pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
+/// Adds up all records until the run is over and the last one is read. Returns all that was counted, if no record was missed.
+pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) -> Option<Counted> {
     let mut epochs = Epochs::default();
     let mut decoder = Decoder::default();
     let mut done = 0;
@@ -37,6 +38,14 @@ pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
                 tally.past().take(record.stamp.unix_ns, without_sites.len());
             }
             tally.epochs.add(u64::from(moment.kind == CaptureKind::Closing));
+            if let Some(held) = Held::of(&snapshot) {
+                tally.live.add(1);
+                tally.live_off.add(u64::from(!held.is_within(1)));
+                if !held.is_within(4) {
+                    tally.off.add(1);
+                    tally.error(format!("record {}: {held:?}", moment.sequence));
+                }
+            }
             if let Err(why) = epochs.take(moment, snapshot.capture.withdraws) {
                 tally.off.add(1);
                 tally.error(why);
@@ -50,7 +59,7 @@ pub(crate) fn follow(ring: &RingFile, over: &Over, tally: &Tally) {
         }
         if last {
             tally.missed.add(epochs.missed());
-            return;
+            return epochs.counted();
         }
     }
 }

@@ -75,6 +75,7 @@ impl Run<'_> {
         let (reads, wrong) = (tally.reads.get(), tally.inconsistent.get());
         let (answered, not_once) = (tally.answered.get(), tally.not_once.get());
         let (records, off, missed) = (tally.records.get(), tally.off.get(), tally.missed.get());
+        let (live, live_off) = (tally.live.get(), tally.live_off.get());
         let mut rows = vec![
             row(
                 "G1",
@@ -103,6 +104,13 @@ impl Run<'_> {
                 format!("{not_once}; {answered} answered"),
                 not_once == 0,
                 answered > 0,
+            ),
+            row(
+                "G10",
+                "live bytes off, at most 1 of 20",
+                format!("{live_off} of {live} records"),
+                20 * live_off <= live || self.minutes < LEAST_MINUTES,
+                live > 0,
             ),
             row(
                 "G9",

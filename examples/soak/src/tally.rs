@@ -43,6 +43,9 @@ pub(crate) struct Tally {
     pub(crate) epochs: Count,
     /// Records at which the epochs did not add up to the total.
     pub(crate) off: Count,
+    /// Records with live bytes, and those in which they are further from the truth than they say.
+    pub(crate) live: Count,
+    pub(crate) live_off: Count,
     /// Records that were overwritten between two looks.
     pub(crate) missed: Count,
     /// Bursts of keys pressed.
@@ -62,6 +65,10 @@ pub(crate) struct Tally {
 }
 
 impl Count {
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU64::new(0))
+    }
+
     pub(crate) fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }

@@ -182,6 +182,11 @@ impl Histogram {
         }
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
+
+    /// Raises each bucket to at least the count that it has in another histogram.
+    pub fn raise_to(&mut self, other: &Self) {
+        self.buckets = merged(&self.buckets, &other.buckets, u64::max);
+    }
 }
 
 /// Two lists of buckets as one, counts combined; those left without a call go.

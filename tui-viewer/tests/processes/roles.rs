@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::task::{Context, Waker};
 use std::time::Duration;
 use std::{env, thread};
 
@@ -12,11 +13,15 @@ use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::latency::Histogram;
 use tickscope_format::layout::RING_WORDS_RANGE;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::{CaptureKind, Mode, Site, Snapshot, Thread, ThreadState};
+use tickscope_format::snapshot::{
+    CaptureKind, Extremes, Level, Mode, Now, Quantity, Site, Snapshot, Tally, TaskPath, Thread, ThreadState,
+    WaitsIn,
+};
 use tickscope_format::{codec, os};
 
 use crate::support::Chance;
@@ -71,7 +76,8 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// A snapshot all of whose numbers follow from its own: 3 to 60 rows, each called `number` times.
+/// A snapshot all of whose numbers follow from its own: 3 to 60 rows, each called `number` times, with something in each section
+/// of a record.
 pub(crate) fn numbered(number: u64) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.process.name = "writer".into();
@@ -103,8 +109,65 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
         rows: rows as u32,
         open: Vec::new(),
     });
+    let histogram = Histogram {
+        buckets: vec![(40, number), (60, 1)],
+        max_ticks: number,
+    };
+    for (quantity, value) in Quantity::ALL.into_iter().zip(number..) {
+        snapshot.measures.push_row(quantity, 0, value);
+        snapshot
+            .measures
+            .push_row(quantity, 1, number % (value - number + 1));
+        snapshot.measures.push_outside(quantity, 0, value);
+    }
+    snapshot.waits = true;
+    snapshot.waits_in = WaitsIn::new([(0, "futex", number), (1, "read", 7)], [(0, Now::In("futex"))]);
+    snapshot.latencies.push(0, &histogram);
+    snapshot.async_latencies.push(0, &histogram);
+    snapshot.tasks.paths.push(TaskPath {
+        parent: NO_PARENT,
+        site: SiteId(0),
+        names_await: false,
+        in_flight: number,
+        polled: 1,
+        innermost: number - 1,
+        oldest_ns: number,
+        innermost_oldest_ns: number,
+    });
+    snapshot.tasks.ages.push(0, &histogram);
+    snapshot.tasks.beyond = number % 3;
+    // The last two rows have nothing below them.
+    let [value, gauge] = [2, 1].map(|back| NodeId((rows - back) as u32));
+    let range = Extremes {
+        min: 0,
+        max: number,
+        min_exact: true,
+        max_exact: true,
+    };
+    let level = Level {
+        last: number.cast_signed(),
+        set_tick: number,
+        range: Extremes::of(number.cast_signed()),
+    };
+    for (row, tally) in [
+        (
+            value,
+            Tally::Value {
+                sum: number,
+                range: Some(range),
+            },
+        ),
+        (gauge, Tally::Gauge { level: Some(level) }),
+    ] {
+        snapshot.nodes.self_ticks[row.index()] = 0;
+        snapshot.push_tally(row, tally);
+    }
     snapshot
 }
+
+/// The programs count what they allocate.
+#[global_allocator]
+static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
 /// Publishes into both rings without a pause, by the ring's own code alone. With an argument it aborts so many
 /// microseconds after its ring is there.
@@ -141,6 +204,14 @@ fn writer(rings: &Path, argument: &str) {
 #[tickscope::profile]
 fn work() {
     tickscope::scope!("inside");
+    let bytes = std::hint::black_box(vec![0u8; 100]);
+    tickscope::value!("bytes", bytes.len());
+    tickscope::gauge!("level", bytes.len());
+    let mut call = std::pin::pin!(tickscope::future!("call", async {
+        tickscope::wait!("never", std::future::pending::<()>()).await;
+    }));
+    let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_pending());
 }
 
 /// A whole program whose publisher writes into both rings without a pause: each reset closes an epoch.

@@ -49,9 +49,19 @@ impl Histograms {
                 }
             }
         }
-        if !histogram.is_empty() || index < self.current.len() {
-            place(&mut self.current, index).set(histogram);
-            self.renew(index);
+        if histogram.is_empty() && index >= self.current.len() {
+            return;
+        }
+        match filled(&self.base, index).map(Packed::unpacked) {
+            None => place(&mut self.current, index).set(histogram),
+            Some(base) => {
+                // A call that was seen before may be in neither its place nor its bucket while its thread moves it.
+                let mut present = histogram.clone();
+                present.raise_to(&base);
+                place(&mut self.current, index).set(&present);
+                present.subtract(&base);
+                place(&mut self.since, index).set(&present);
+            }
         }
     }
 
@@ -134,6 +144,23 @@ mod tests {
         assert_eq!(shown(&merged, 1), histogram(40, 6));
         merged.undo();
         assert_eq!(shown(&merged, 1), histogram(40, 16));
+    }
+
+    /// A thread lost its CPU while it moved a call to its bucket, and a reset read its histogram meanwhile.
+    #[test]
+    fn a_call_that_a_reset_does_not_see_again_is_not_counted_twice() {
+        let mut histograms = Histograms::default();
+        let buckets = |buckets: &[(u16, u64)]| Histogram {
+            buckets: buckets.to_vec(),
+            max_ticks: 0,
+        };
+        histograms.set(0, &buckets(&[(40, 10), (44, 1)]), 1);
+        histograms.reset();
+        histograms.set(0, &buckets(&[(38, 1), (40, 9), (60, 2)]), 1);
+        assert_eq!(shown(&histograms, 0), buckets(&[(38, 1), (60, 2)]));
+        histograms.reset();
+        histograms.set(0, &buckets(&[(38, 1), (40, 11), (44, 1), (60, 2)]), 1);
+        assert_eq!(shown(&histograms, 0), histogram(40, 1));
     }
 
     #[test]

@@ -10,20 +10,19 @@
 
 use std::cell::Cell;
 use std::ops::AddAssign;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicU8;
 
 use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
 
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::node::NODES_MAX;
 use crate::enabled::record::tree::Tree;
 
 /// The places of one block: it is in any of them, and nowhere else.
 const GROUP: usize = 32;
 
+/// So many that some 16 GiB may be live before a group is full.
 const GROUPS: usize = 2048;
-
-/// Places, so that some 16 GiB may be live before a group is full.
-const PLACES: usize = GROUP * GROUPS;
 
 /// How many counters tell that a block is not in the table, without looking.
 const FILTER: usize = 1 << 14;
@@ -41,18 +40,22 @@ pub(crate) struct Owner(u64);
 /// A sampled block that was taken out of the table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
-    bytes: u64,
-    owner: u64,
+    pub(crate) bytes: u64,
+    pub(crate) owner: u64,
 }
 
-struct Table {
+/// Where a block is: its group, and its place in that.
+type At = (usize, usize);
+
+#[derive(Debug)]
+pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
     /// How many blocks in the table have this hash. A counter that has reached its end stays there.
     filter: [AtomicU8; FILTER],
     /// The addresses; 0 where there is no block.
-    blocks: [AtomicUsize; PLACES],
-    bytes: [AtomicU64; PLACES],
+    blocks: [[AtomicU64; GROUP]; GROUPS],
+    bytes: [[AtomicU64; GROUP]; GROUPS],
     /// The owners; 0 while a place changes.
-    owners: [AtomicU64; PLACES],
+    owners: [[AtomicU64; GROUP]; GROUPS],
     /// How many places were taken, and how many were left.
     put: AtomicU64,
     taken: AtomicU64,
@@ -60,7 +63,7 @@ struct Table {
     lost: AtomicU64,
 }
 
-static TABLE: Table = Table::new();
+static TABLE: Table<GROUPS, GROUP> = Table::new();
 
 /// Numbers threads, so that each has random numbers of its own.
 static THREADS: AtomicU64 = AtomicU64::new(0);
@@ -89,33 +92,40 @@ impl Owner {
     }
 }
 
-impl Table {
-    const fn new() -> Self {
+impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
+    pub(crate) const fn new() -> Self {
         Self {
             filter: [const { AtomicU8::new(0) }; FILTER],
-            blocks: [const { AtomicUsize::new(0) }; PLACES],
-            bytes: [const { AtomicU64::new(0) }; PLACES],
-            owners: [const { AtomicU64::new(0) }; PLACES],
+            blocks: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
+            bytes: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
+            owners: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
             put: AtomicU64::new(0),
             taken: AtomicU64::new(0),
             lost: AtomicU64::new(0),
         }
     }
 
-    fn put(&self, block: usize, bytes: u64, owner: u64) {
+    /// Returns the places of a block.
+    fn places(hash: u64) -> impl Iterator<Item = At> + Clone {
+        let group = (hash >> 32) as usize % GROUPS;
+        (0..GROUP).map(move |place| (group, place))
+    }
+
+    pub(crate) fn put(&self, block: usize, bytes: u64, owner: u64) {
         let hash = hash(block);
-        let places = group(hash);
+        let block = block as u64;
+        let places = Self::places(hash);
         // A block that was freed past this allocator may have left its address.
         let old = places
             .clone()
-            .find(|&place| self.blocks[place].load(Ordering::Relaxed) == block);
-        if let Some(place) = old {
-            self.owners[place].store(0, Ordering::Relaxed);
-            self.fill(place, bytes, owner);
+            .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block);
+        if let Some((group, at)) = old {
+            self.owners[group][at].store(0, Ordering::Relaxed);
+            self.fill((group, at), bytes, owner);
             return;
         }
-        for place in places {
-            let free = &self.blocks[place];
+        for (group, at) in places {
+            let free = &self.blocks[group][at];
             if free.load(Ordering::Relaxed) == 0
                 && free
                     .compare_exchange(0, block, Ordering::Acquire, Ordering::Relaxed)
@@ -124,7 +134,7 @@ impl Table {
                 let up = |count: u8| count.checked_add(1);
                 // Only a full counter refuses, and it stays full.
                 _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
-                self.fill(place, bytes, owner);
+                self.fill((group, at), bytes, owner);
                 self.put.fetch_add(1, Ordering::Relaxed);
                 return;
             }
@@ -132,10 +142,10 @@ impl Table {
         self.lost.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn fill(&self, place: usize, bytes: u64, owner: u64) {
+    fn fill(&self, (group, at): At, bytes: u64, owner: u64) {
         // SYNC POINT: owner 0 before bytes, bytes before owner (meets `read`).
-        self.bytes[place].store(bytes, Ordering::Release);
-        self.owners[place].store(owner, Ordering::Release);
+        self.bytes[group][at].store(bytes, Ordering::Release);
+        self.owners[group][at].store(owner, Ordering::Release);
     }
 
     /// Returns whether a block may be in the table.
@@ -146,35 +156,37 @@ impl Table {
 
     #[cold]
     #[inline(never)]
-    fn take(&self, block: usize) -> Option<Block> {
+    pub(crate) fn take(&self, block: usize) -> Option<Block> {
         let hash = hash(block);
-        let place = group(hash).find(|&place| self.blocks[place].load(Ordering::Relaxed) == block)?;
+        let (group, at) = Self::places(hash)
+            .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block as u64)?;
         let taken = Block {
-            bytes: self.bytes[place].load(Ordering::Relaxed),
-            owner: self.owners[place].swap(0, Ordering::Relaxed),
+            bytes: self.bytes[group][at].load(Ordering::Relaxed),
+            owner: self.owners[group][at].swap(0, Ordering::Relaxed),
         };
         let down = |count: u8| (count < u8::MAX).then(|| count.saturating_sub(1));
         _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
         // SYNC POINT: the place is left last (meets the exchange in `put`).
-        self.blocks[place].store(0, Ordering::Release);
+        self.blocks[group][at].store(0, Ordering::Release);
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(taken)
     }
 
-    /// Returns owners and bytes of all blocks. A block that changes meanwhile is left out.
-    fn read(&self) -> impl Iterator<Item = (usize, u64, u64)> {
+    /// Returns places, owners and bytes of all blocks. A block that changes meanwhile is left out.
+    pub(crate) fn read(&self) -> impl Iterator<Item = (At, u64, u64)> {
         let is_empty = self.put.load(Ordering::Relaxed) == self.taken.load(Ordering::Relaxed);
-        let places = if is_empty { 0..0 } else { 0..PLACES };
-        places.filter_map(|place| {
-            let block = self.blocks[place].load(Ordering::Relaxed);
+        let groups = if is_empty { 0..0 } else { 0..GROUPS };
+        let places = groups.flat_map(|group| (0..GROUP).map(move |at| (group, at)));
+        places.filter_map(|(group, at)| {
+            let block = self.blocks[group][at].load(Ordering::Relaxed);
             if block == 0 {
                 return None;
             }
-            let owner = self.owners[place].load(Ordering::Acquire);
-            let bytes = self.bytes[place].load(Ordering::Acquire);
-            let same = self.owners[place].load(Ordering::Relaxed) == owner
-                && self.blocks[place].load(Ordering::Relaxed) == block;
-            (same && owner != 0).then_some((place, owner, bytes))
+            let owner = self.owners[group][at].load(Ordering::Acquire);
+            let bytes = self.bytes[group][at].load(Ordering::Acquire);
+            let same = self.owners[group][at].load(Ordering::Relaxed) == owner
+                && self.blocks[group][at].load(Ordering::Relaxed) == block;
+            (same && owner != 0).then_some(((group, at), owner, bytes))
         })
     }
 }
@@ -232,10 +244,15 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         return;
     }
     let all = TABLE.read();
-    for (place, owner, _) in all.filter(|&(_, owner, _)| owner >> NODE_BITS == Owner::tree(tree)) {
+    for ((group, at), owner, _) in all.filter(|&(_, owner, _)| owner >> NODE_BITS == Owner::tree(tree)) {
         let index = owner as u32 & (NODES_MAX - 1);
         // The block may be freed at this moment. Its place belongs to another owner, or to none, then.
-        _ = TABLE.owners[place].compare_exchange(owner, heir(index).0, Ordering::AcqRel, Ordering::Relaxed);
+        _ = TABLE.owners[group][at].compare_exchange(
+            owner,
+            heir(index).0,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
     }
 }
 
@@ -342,11 +359,6 @@ fn filtered(hash: u64) -> usize {
     (hash >> (u64::BITS - FILTER.ilog2())) as usize
 }
 
-fn group(hash: u64) -> std::ops::Range<usize> {
-    let first = (hash >> 32) as usize % GROUPS * GROUP;
-    first..first + GROUP
-}
-
 /// Returns a random distance to the next point, exponentially distributed.
 fn next_distance() -> u64 {
     // xorshift64*
@@ -370,16 +382,20 @@ fn seed(number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+
     use super::*;
 
-    fn table() -> &'static Table {
+    type Whole = Table<GROUPS, GROUP>;
+
+    fn table() -> &'static Whole {
         // The stack of a test is smaller than a table.
-        static TABLES: [Table; 2] = [const { Table::new() }; 2];
+        static TABLES: [Whole; 2] = [const { Table::new() }; 2];
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         &TABLES[NEXT.fetch_add(1, Ordering::Relaxed)]
     }
 
-    fn all(table: &Table) -> Vec<(u64, u64)> {
+    fn all(table: &Whole) -> Vec<(u64, u64)> {
         let mut all: Vec<_> = table.read().map(|(_, owner, bytes)| (owner, bytes)).collect();
         all.sort_unstable();
         all
@@ -412,7 +428,7 @@ mod tests {
                 .all(|count| count.load(Ordering::Relaxed) == 0)
         );
         // A full group says so, and what is in it stays.
-        let same = |&block: &usize| group(hash(block)) == group(hash(0x10));
+        let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
             .map(|number| number * 0x10)
             .filter(same)

@@ -109,6 +109,13 @@ impl Node {
         }
     }
 
+    /// Forgets when the open call began, so that its end has no latency.
+    pub(crate) fn forget_beginning(&self) {
+        if self.is_timed() {
+            self.began.store(UNKNOWN, Ordering::Relaxed);
+        }
+    }
+
     /// Counts one execution of a counter. Its sum wraps around beyond 64 bits.
     #[inline(always)]
     pub(crate) fn count(&self, amount: u64) {

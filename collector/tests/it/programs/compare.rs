@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{CaptureKind, Mode, Quantity, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Extremes, Mode, Quantity, Tally, ThreadState};
 
-use super::model::{Cell, Closed, Counted, Model, Path, Who};
+use super::model::{Cell, Closed, Counted, Futures, Model, Path, Standing, Who};
+use crate::allocations::Allocated;
 use crate::support::path_of;
 
 /// What differs, in words.
@@ -35,19 +36,113 @@ pub(crate) struct Base {
 /// What a thread of a snapshot shows, by path.
 fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     let mut counted: BTreeMap<Path, Cell> = BTreeMap::new();
-    counted.entry(Path::new()).or_default().ticks = snapshot.threads[thread].outside_ticks;
-    let sums = snapshot.sums();
+    let outside = |quantity: Quantity| {
+        let column = snapshot.measures.of(quantity);
+        column.map_or(0, |column| column.of_outside(thread as u32))
+    };
+    let cell = Cell {
+        ticks: snapshot.threads[thread].outside_ticks,
+        ..measured(outside)
+    };
+    counted.insert(Path::new(), cell);
+    let tallies = snapshot.tallies();
     for row in snapshot.rows_of(ThreadId(thread as u32)) {
         let latencies = snapshot.latencies.of(row as u32);
-        let cell = Cell {
-            calls: snapshot.nodes.calls[row],
-            ticks: snapshot.nodes.self_ticks[row],
-            sum: sums[row].unwrap_or(0),
-            ended: latencies.buckets.into_iter().collect(),
-        };
+        let lasted = snapshot.async_latencies.of(row as u32);
+        let mut cell = measured(|quantity| snapshot.measures.of_row(quantity, row as u32));
+        cell.calls = snapshot.nodes.calls[row];
+        cell.ticks = snapshot.nodes.self_ticks[row];
+        cell.futures.lasted = lasted.buckets.into_iter().collect();
+        let buckets = latencies.buckets.into_iter().collect();
+        match tallies[row] {
+            Some(Tally::Value { sum, range }) => {
+                cell.sum = sum;
+                cell.numbers = buckets;
+                cell.extremes = range.map(exact);
+            }
+            Some(Tally::Gauge { level }) => {
+                cell.standing.level = level.map(|level| (level.last, level.set_tick));
+                cell.levels = level.map(|level| exact(level.range));
+            }
+            Some(tally) => cell.sum = tally.sum(),
+            None => cell.ended = buckets,
+        }
         counted.insert(path_of(snapshot, row).join("/"), cell);
     }
     Counted(counted)
+}
+
+/// The ends of a range. No reset comes in the middle of an event here, so they are known.
+fn exact<T: Copy + std::fmt::Debug>(range: Extremes<T>) -> (T, T) {
+    assert!(range.min_exact && range.max_exact, "{range:?}");
+    (range.min, range.max)
+}
+
+/// A cell with what is measured of a place beside calls and time.
+fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
+    let in_flight = of(Quantity::InFlight).cast_signed() - of(Quantity::EndedElsewhere).cast_signed();
+    Cell {
+        allocated: Allocated {
+            blocks: of(Quantity::Allocations),
+            bytes: of(Quantity::AllocatedBytes),
+            freed_blocks: of(Quantity::Frees),
+            freed_bytes: of(Quantity::FreedBytes),
+        },
+        futures: Futures {
+            polls: of(Quantity::Polls),
+            ended: of(Quantity::FutureEnds),
+            cancelled: of(Quantity::FutureCancels),
+            ticks: of(Quantity::FutureTime),
+            ..Futures::default()
+        },
+        standing: Standing {
+            in_flight,
+            live: of(Quantity::LiveBytes),
+            level: None,
+        },
+        sampled_small: of(Quantity::LiveVariance) > 0,
+        ..Cell::default()
+    }
+}
+
+/// What finished threads have at a moment, by name and path, without the small blocks that happen to be sampled.
+pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, Standing>> {
+    let threads = snapshot.threads.iter().enumerate();
+    let finished = threads.filter(|(_, thread)| thread.state == ThreadState::Finished);
+    finished
+        .map(|(index, thread)| {
+            let cells = shown(snapshot, index).0.into_iter();
+            let standing = cells.map(|(path, cell)| {
+                let live = if cell.sampled_small { 0 } else { cell.standing.live };
+                (
+                    path,
+                    Standing {
+                        live,
+                        ..cell.standing
+                    },
+                )
+            });
+            let something = standing.filter(|(_, standing)| *standing != Standing::default());
+            (thread.name.clone(), something.collect())
+        })
+        .collect()
+}
+
+/// Takes out of what was found what is more than can be known: what threads do at their end, and small blocks that are sampled
+/// and stand for others.
+fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
+    if std::mem::take(&mut found.sampled_small) && found.standing.live > wanted.standing.live {
+        found.standing.live = wanted.standing.live;
+    }
+    if matches!(who, Who::Finished(_)) {
+        let (found, wanted) = (&mut found.allocated, wanted.allocated);
+        found.freed_blocks = found.freed_blocks.min(wanted.freed_blocks);
+        found.freed_bytes = found.freed_bytes.min(wanted.freed_bytes);
+        if path.is_empty() {
+            found.blocks = found.blocks.min(wanted.blocks);
+            found.bytes = found.bytes.min(wanted.bytes);
+        }
+    }
 }
 
 /// In adaptive mode bursts are not timed each: what they took is estimated, and right together with what they stand in.
@@ -131,7 +226,9 @@ fn rows(
                 }
                 cell
             };
-            same!(of(&found), of(&wanted), "{who:?} at \"{path}\"");
+            let (mut found, wanted) = (of(&found), of(&wanted));
+            without_unknown(&mut found, &wanted, &who, &path);
+            same!(found, wanted, "{who:?} at \"{path}\"");
         }
         same!(seen.insert(who.clone()), true, "{who:?} once");
     }

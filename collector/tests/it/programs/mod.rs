@@ -1,5 +1,6 @@
-//! Random programs against a reference model: calls, ticks, sums and latencies of each place in each epoch, exactly, and
-//! what was dropped or unbalanced; over resets and undos from everywhere the epochs add up to the lifetime.
+//! Random programs against a reference model: calls, ticks, sums, latencies, values, levels, allocations, live blocks and calls
+//! of futures of each place in each epoch, exactly, and what was dropped or unbalanced; over resets and undos from everywhere
+//! the epochs add up to the lifetime.
 //!
 //! A program that fails is made as short as it can be and printed. `PROGRAMS=100000` plays more, `SEED=n` a single one.
 
@@ -97,7 +98,12 @@ impl Theatre {
         tickscope::enable_sites("*").unwrap();
         let before = tickscope::snapshot();
         let mut play = Play {
-            model: Model::new(self.limits, stage::tick(), before.capture.reset_epoch),
+            model: Model::new(
+                self.limits,
+                stage::tick(),
+                before.capture.reset_epoch,
+                compare::standing(&before),
+            ),
             base: Base {
                 calls: before.lifetime.calls,
                 ticks: before.lifetime.ticks,
@@ -140,6 +146,7 @@ impl Play<'_> {
                 if let Some(life) = self.model.begin(*hand) {
                     let new = Hand::begin(*hand, life);
                     self.tids.insert(new.tid, *hand);
+                    self.model.begun(*hand, new.early);
                     self.hands[*hand] = Some(new);
                 }
                 self.act(*hand, act);

@@ -3,11 +3,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tickscope_format::latency::bucket_of;
+use tickscope_format::latency::{bucket_of, value_bucket};
 use tickscope_format::snapshot::Mode;
 
-use super::program::{Act, Asked, BURST, COUNTERS, End, FUTURES, HANDLED, HANDS, PATTERNS, POLLED, SCOPES};
-use super::stage::{BURST_TICKS, HANDLED_TICKS, POLLED_TICKS, POLLS, name_of};
+use super::program::{
+    Act, Asked, BLOCKS, BURST, COUNTERS, End, FUTURES, GAUGES, HANDLED, HANDS, PATTERNS, POLLED, SAMPLED,
+    SCOPES, VALUES,
+};
+use super::stage::{self, BURST_TICKS, HANDLED_TICKS, POLLED_TICKS, POLLS, name_of};
+use crate::allocations::Allocated;
 
 /// Names from the top of a thread on, with `/` in between; the empty one is the time outside of any scope.
 pub(crate) type Path = String;
@@ -17,10 +21,62 @@ pub(crate) type Path = String;
 pub(crate) struct Cell {
     pub(crate) calls: u64,
     pub(crate) ticks: u64,
-    /// What was added, of a counter.
+    /// What was added, of a counter or a value.
     pub(crate) sum: u64,
     /// Ended calls by the bucket of their duration.
     pub(crate) ended: BTreeMap<u16, u64>,
+    /// The numbers of a value, by their bucket, and the smallest and the largest of them.
+    pub(crate) numbers: BTreeMap<u16, u64>,
+    pub(crate) extremes: Option<(u64, u64)>,
+    /// The lowest and the highest level of a gauge.
+    pub(crate) levels: Option<(i64, i64)>,
+    pub(crate) allocated: Allocated,
+    pub(crate) futures: Futures,
+    /// What is there, whatever was reset.
+    pub(crate) standing: Standing,
+    /// Small blocks are sampled as well, and stand for others.
+    pub(crate) sampled_small: bool,
+}
+
+/// What is counted of the calls of a future.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Futures {
+    pub(crate) polls: u64,
+    pub(crate) ended: u64,
+    pub(crate) cancelled: u64,
+    pub(crate) ticks: u64,
+    /// Calls that are over, by the bucket of their duration.
+    pub(crate) lasted: BTreeMap<u16, u64>,
+}
+
+/// What a place has at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Standing {
+    /// Calls of a future that began here less those that were over here.
+    pub(crate) in_flight: i64,
+    /// Bytes of blocks that are certainly sampled.
+    pub(crate) live: u64,
+    /// The level of a gauge, and when it was set.
+    pub(crate) level: Option<(i64, u64)>,
+}
+
+/// A call of a future in flight.
+#[derive(Clone, Debug)]
+struct Flight {
+    began: u64,
+}
+
+/// A block of memory: its bytes, and whose it is if it is sampled.
+#[derive(Clone, Debug)]
+struct Block {
+    bytes: usize,
+    owner: Option<(Owner, Path)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Owner {
+    Life(u64),
+    Finished(String),
 }
 
 /// What a thread, or all finished ones of a name, count in a reset epoch.
@@ -32,6 +88,7 @@ pub(crate) struct Counted(pub(crate) BTreeMap<Path, Cell>);
 pub(crate) struct Epochs {
     pub(crate) now: Counted,
     before: Counted,
+    pub(crate) standing: BTreeMap<Path, Standing>,
 }
 
 /// An open call.
@@ -59,6 +116,8 @@ pub(crate) struct Life {
     guards: Vec<Option<Path>>,
     /// Pauses, and whether there was a clock to stop.
     held_pauses: Vec<bool>,
+    /// What it allocated before it counted.
+    early: Allocated,
 }
 
 /// An epoch that was closed.
@@ -104,6 +163,9 @@ pub(crate) struct Model {
     pub(crate) closed: BTreeMap<u64, Closed>,
     /// Polls that each future has had.
     polls: [u64; FUTURES as usize],
+    /// Its call, if that counts.
+    flights: [Option<Flight>; FUTURES as usize],
+    blocks: [Option<Block>; BLOCKS as usize],
     given: Vec<(u64, Option<Path>)>,
 }
 
@@ -112,6 +174,40 @@ fn below(path: &str, name: &str) -> Path {
         name.into()
     } else {
         format!("{path}/{name}")
+    }
+}
+
+/// One block of so many bytes, allocated.
+fn taken(bytes: usize) -> Allocated {
+    Allocated {
+        blocks: 1,
+        bytes: bytes as u64,
+        ..Allocated::NOTHING
+    }
+}
+
+/// One block of so many bytes, given back.
+fn given(bytes: usize) -> Allocated {
+    Allocated {
+        freed_blocks: 1,
+        freed_bytes: bytes as u64,
+        ..Allocated::NOTHING
+    }
+}
+
+fn taken_only(all: Allocated) -> Allocated {
+    Allocated {
+        freed_blocks: 0,
+        freed_bytes: 0,
+        ..all
+    }
+}
+
+fn given_only(all: Allocated) -> Allocated {
+    Allocated {
+        blocks: 0,
+        bytes: 0,
+        ..all
     }
 }
 
@@ -126,10 +222,38 @@ impl Counted {
             mine.calls += cell.calls;
             mine.ticks += cell.ticks;
             mine.sum = mine.sum.wrapping_add(cell.sum);
-            for (bucket, count) in &cell.ended {
-                *mine.ended.entry(*bucket).or_default() += count;
-            }
+            add_all(&mut mine.ended, &cell.ended);
+            add_all(&mut mine.numbers, &cell.numbers);
+            mine.extremes = both(mine.extremes, cell.extremes);
+            mine.levels = both(mine.levels, cell.levels);
+            add_allocated(&mut mine.allocated, cell.allocated);
+            mine.futures.polls += cell.futures.polls;
+            mine.futures.ended += cell.futures.ended;
+            mine.futures.cancelled += cell.futures.cancelled;
+            mine.futures.ticks += cell.futures.ticks;
+            add_all(&mut mine.futures.lasted, &cell.futures.lasted);
         }
+    }
+}
+
+fn add_all(sum: &mut BTreeMap<u16, u64>, more: &BTreeMap<u16, u64>) {
+    for (bucket, count) in more {
+        *sum.entry(*bucket).or_default() += count;
+    }
+}
+
+fn add_allocated(sum: &mut Allocated, more: Allocated) {
+    sum.blocks += more.blocks;
+    sum.bytes += more.bytes;
+    sum.freed_blocks += more.freed_blocks;
+    sum.freed_bytes += more.freed_bytes;
+}
+
+/// The smallest and the largest of both.
+fn both<T: Copy + Ord>(one: Option<(T, T)>, other: Option<(T, T)>) -> Option<(T, T)> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
+        (one, other) => one.or(other),
     }
 }
 
@@ -137,10 +261,39 @@ impl Epochs {
     fn add(&mut self, other: &Self) {
         self.now.add(&other.now);
         self.before.add(&other.before);
+        for (path, standing) in &other.standing {
+            let mine = self.standing.entry(path.clone()).or_default();
+            mine.in_flight += standing.in_flight;
+            mine.live += standing.live;
+            // That of the thread that ended last, if they were set at one tick.
+            let set = |standing: &Standing| standing.level.map(|(_, tick)| tick);
+            if set(standing) >= set(mine) {
+                mine.level = standing.level;
+            }
+        }
     }
 
     fn reset(&mut self) {
         self.before = std::mem::take(&mut self.now);
+        // A level holds until it is set again.
+        for (path, standing) in &self.standing {
+            if let Some((level, _)) = standing.level {
+                self.now.at(path).levels = Some((level, level));
+            }
+        }
+    }
+
+    /// What this epoch shows.
+    fn shown(&self) -> Counted {
+        let mut shown = self.now.clone();
+        for (path, standing) in &self.standing {
+            shown.at(path).standing = standing.clone();
+        }
+        shown
+    }
+
+    fn standing(&mut self, path: &str) -> &mut Standing {
+        self.standing.entry(path.into()).or_default()
     }
 
     fn undo(&mut self) {
@@ -162,6 +315,7 @@ impl Life {
             counted: Epochs::default(),
             guards: Vec::new(),
             held_pauses: Vec::new(),
+            early: Allocated::NOTHING,
         }
     }
 
@@ -178,8 +332,16 @@ impl Life {
 
     /// It counts; begins to if it can.
     fn counts(&mut self) -> bool {
-        self.registered |= !self.excluded;
+        if !self.excluded {
+            self.register();
+        }
         !self.excluded
+    }
+
+    fn register(&mut self) {
+        self.registered = true;
+        let early = std::mem::replace(&mut self.early, Allocated::NOTHING);
+        add_allocated(&mut self.counted.now.at("").allocated, early);
     }
 
     /// The place below the innermost call, if there is room for it.
@@ -194,8 +356,23 @@ impl Life {
 }
 
 impl Model {
-    /// A program begins, in exact mode with histograms, without rules, in this reset epoch.
-    pub(crate) fn new(limits: (usize, usize), tick: u64, epoch: u64) -> Self {
+    /// A program begins, in exact mode with histograms, without rules, in this reset epoch. `standing` is what finished
+    /// threads of earlier programs have left.
+    pub(crate) fn new(
+        limits: (usize, usize),
+        tick: u64,
+        epoch: u64,
+        standing: BTreeMap<String, BTreeMap<Path, Standing>>,
+    ) -> Self {
+        let finished = standing.into_iter().map(|(name, standing)| {
+            let mut epochs = Epochs {
+                standing,
+                ..Epochs::default()
+            };
+            epochs.reset();
+            epochs.before = Counted::default();
+            (name, epochs)
+        });
         Self {
             limits,
             tick,
@@ -204,7 +381,7 @@ impl Model {
             rules: Vec::new(),
             hands: [const { None }; HANDS],
             lives: 0,
-            finished: BTreeMap::new(),
+            finished: finished.collect(),
             calls: 0,
             dropped: 0,
             unbalanced: 0,
@@ -214,6 +391,8 @@ impl Model {
             spent: 0,
             closed: BTreeMap::new(),
             polls: [0; FUTURES as usize],
+            flights: [const { None }; FUTURES as usize],
+            blocks: [const { None }; BLOCKS as usize],
             given: Vec::new(),
         }
     }
@@ -244,6 +423,11 @@ impl Model {
         self.lives += 1;
         self.hands[hand] = Some(Life::new(self.lives));
         Some(self.lives)
+    }
+
+    /// A thread has begun, and has allocated so much before it does anything.
+    pub(crate) fn begun(&mut self, hand: usize, early: Allocated) {
+        self.life(hand).early = early;
     }
 
     /// Time passes: it goes to wherever each thread stands.
@@ -318,6 +502,149 @@ impl Model {
         self.unbalanced += inside;
     }
 
+    /// A thread has allocated and freed, where it stands.
+    fn allocated(&mut self, hand: usize, allocated: Allocated) {
+        let is_off = self.mode == Mode::Off;
+        let life = self.life(hand);
+        if life.excluded {
+            return;
+        }
+        if !life.registered {
+            add_allocated(&mut life.early, allocated);
+        } else if !is_off {
+            let at = life.at();
+            add_allocated(&mut life.counted.now.at(&at).allocated, allocated);
+        }
+    }
+
+    /// A block of so many bytes was allocated: whose it is, if it is sampled.
+    fn new_block(&mut self, hand: usize, bytes: usize) -> Block {
+        let counts = self.mode != Mode::Off && bytes >= SAMPLED;
+        let life = self.life(hand);
+        let counts = counts && life.registered && !life.excluded;
+        let at = life.at();
+        if counts {
+            life.counted.standing(&at).live += bytes as u64;
+        }
+        Block {
+            bytes,
+            owner: counts.then_some((Owner::Life(life.number), at)),
+        }
+    }
+
+    /// A block is no more, wherever it went.
+    fn forget_block(&mut self, block: &Block) {
+        let Some((owner, path)) = &block.owner else { return };
+        let counted = match owner {
+            Owner::Finished(name) => self.finished.get_mut(name),
+            Owner::Life(number) => {
+                let mut lives = self.hands.iter_mut().flatten();
+                lives
+                    .find(|life| life.number == *number)
+                    .map(|life| &mut life.counted)
+            }
+        };
+        counted.expect("it has an owner").standing(path).live -= block.bytes as u64;
+    }
+
+    fn allocate(&mut self, hand: usize, which: usize, bytes: usize) {
+        self.free(hand, which);
+        let block = self.new_block(hand, bytes);
+        self.blocks[which] = Some(block);
+        self.allocated(hand, taken(bytes));
+    }
+
+    fn free(&mut self, hand: usize, which: usize) {
+        if let Some(block) = self.blocks[which].take() {
+            self.forget_block(&block);
+            self.allocated(hand, given(block.bytes));
+        }
+    }
+
+    fn grow(&mut self, hand: usize, which: usize, bytes: usize) {
+        let Some(block) = self.blocks[which].take_if(|block| block.bytes < bytes) else {
+            return;
+        };
+        self.forget_block(&block);
+        self.blocks[which] = Some(self.new_block(hand, bytes));
+        self.allocated(hand, taken(bytes));
+        self.allocated(hand, given(block.bytes));
+    }
+
+    /// Polls a future, and makes it before that if there is none.
+    fn poll(&mut self, hand: usize, which: usize) {
+        let bytes = stage::bytes_of_a_future();
+        let is_first = self.polls[which] == 0;
+        if is_first {
+            self.allocated(hand, taken(bytes));
+        }
+        let now = self.tick;
+        let guard = self.open(hand, POLLED, is_first.into());
+        if is_first {
+            // A call that finds no place does not count later either.
+            self.flights[which] = guard.is_some().then_some(Flight { began: now });
+            if let Some(path) = &guard {
+                self.life(hand).counted.standing(path).in_flight += 1;
+            }
+        }
+        if let Some(path) = guard.as_ref().filter(|_| self.flights[which].is_some()) {
+            self.life(hand).counted.now.at(path).futures.polls += 1;
+        }
+        self.spend(POLLED_TICKS);
+        self.close(hand, guard.clone());
+        self.polls[which] = (self.polls[which] + 1) % POLLS;
+        if self.polls[which] == 0 {
+            self.end_flight(hand, which, guard, false);
+            self.allocated(hand, given(bytes));
+        }
+    }
+
+    /// Drops a future that is not ready, in a scope of its own where that has a place.
+    fn drop_future(&mut self, hand: usize, which: usize) {
+        if std::mem::take(&mut self.polls[which]) == 0 {
+            return;
+        }
+        if self.flights[which].is_some() {
+            let limits = self.limits;
+            let life = self.life(hand);
+            let counts = life.registered && !life.excluded;
+            let guard = if !counts || life.place(POLLED, limits).is_some() {
+                self.open(hand, POLLED, 0)
+            } else {
+                None
+            };
+            // That is no poll, and has no latency.
+            if let Some(frame) = self.life(hand).open.last_mut().filter(|_| guard.is_some()) {
+                frame.began = None;
+            }
+            self.close(hand, guard.clone());
+            self.end_flight(hand, which, guard, true);
+        }
+        self.allocated(hand, given(stage::bytes_of_a_future()));
+    }
+
+    /// The call of a future is over, at the place of its last scope or at one that it has here. Where there is none, nobody
+    /// counts that.
+    fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
+        let Some(flight) = self.flights[which].take() else {
+            return;
+        };
+        let (limits, ticks) = (self.limits, self.tick - flight.began);
+        let life = self.life(hand);
+        if !life.registered || life.excluded {
+            return;
+        }
+        let Some(path) = guard.or_else(|| life.place(POLLED, limits)) else {
+            return;
+        };
+        life.counted.standing(&path).in_flight -= 1;
+        let futures = &mut life.counted.now.at(&path).futures;
+        futures.ended += u64::from(!is_cancelled);
+        futures.cancelled += u64::from(is_cancelled);
+        futures.ticks += ticks;
+        *futures.lasted.entry(bucket_of(ticks) as u16).or_default() += 1;
+    }
+
     fn pause(&mut self, hand: usize) {
         let now = self.tick;
         let life = self.life(hand);
@@ -376,23 +703,46 @@ impl Model {
                     self.close(hand, guard.map(|path| if mine { path } else { "?".into() }));
                 }
             }
-            Act::Nest { scopes, spend, .. } => {
+            Act::Nest {
+                scopes,
+                spend,
+                panics,
+            } => {
                 let mut guards = Vec::new();
                 for &scope in scopes {
                     guards.push(self.open(hand, SCOPES[scope], 1));
                     self.spend(*spend);
                 }
+                let panic = stage::allocated_by_a_panic();
+                if *panics {
+                    self.allocated(hand, taken_only(panic));
+                }
                 while let Some(guard) = guards.pop() {
                     self.close(hand, guard);
                 }
+                if *panics {
+                    self.allocated(hand, given_only(panic));
+                }
             }
-            Act::Count(counter, amount) => self.count(hand, COUNTERS[*counter], *amount),
+            Act::Count(counter, amount) => {
+                if let Some(cell) = self.count(hand, COUNTERS[*counter]) {
+                    cell.sum += amount;
+                }
+            }
             Act::Signal => self.one(hand, HANDLED, 1, HANDLED_TICKS),
-            Act::Poll(which) => {
-                let first = self.polls[*which] == 0;
-                self.one(hand, POLLED, first.into(), POLLED_TICKS);
-                self.polls[*which] = (self.polls[*which] + 1) % POLLS;
+            Act::Poll(which) => self.poll(hand, *which),
+            Act::DropFuture(which) => self.drop_future(hand, *which),
+            Act::Value(which, number) => {
+                if let Some(cell) = self.count(hand, VALUES[*which]) {
+                    cell.sum += number;
+                    *cell.numbers.entry(value_bucket(*number) as u16).or_default() += 1;
+                    cell.extremes = both(cell.extremes, Some((*number, *number)));
+                }
             }
+            Act::Gauge(which, level) => self.set_gauge(hand, GAUGES[*which], *level),
+            Act::Allocate(which, bytes) => self.allocate(hand, *which, *bytes),
+            Act::Grow(which, bytes) => self.grow(hand, *which, *bytes),
+            Act::Free(which) => self.free(hand, *which),
             Act::Burst => (0..BURST).for_each(|_| self.one(hand, SCOPES[SCOPES.len() - 1], 1, BURST_TICKS)),
             Act::Pause => self.pause(hand),
             Act::Resume => self.resume(hand),
@@ -405,7 +755,7 @@ impl Model {
             Act::Include => {
                 let life = self.life(hand);
                 life.excluded = false;
-                life.registered = true;
+                life.register();
             }
             Act::Reset => self.reset(),
             Act::SetMode(mode) => self.switch(*mode, self.histograms),
@@ -422,21 +772,31 @@ impl Model {
         self.close(hand, guard);
     }
 
-    fn count(&mut self, hand: usize, name: &str, amount: u64) {
+    /// Counts an execution of something without time; its cell if it counts.
+    fn count(&mut self, hand: usize, name: &str) -> Option<&mut Cell> {
         let limits = self.limits;
         if !self.is_on(name) || !self.life(hand).counts() {
+            return None;
+        }
+        let Some(path) = self.life(hand).place(name, limits) else {
+            self.dropped += 1;
+            return None;
+        };
+        self.calls += 1;
+        let cell = self.life(hand).counted.now.at(&path);
+        cell.calls += 1;
+        Some(cell)
+    }
+
+    fn set_gauge(&mut self, hand: usize, name: &str, level: i64) {
+        let tick = self.tick;
+        let Some(cell) = self.count(hand, name) else {
             return;
-        }
+        };
+        cell.levels = both(cell.levels, Some((level, level)));
         let life = self.life(hand);
-        match life.place(name, limits) {
-            Some(path) => {
-                let cell = life.counted.now.at(&path);
-                cell.calls += 1;
-                cell.sum += amount;
-                self.calls += 1;
-            }
-            None => self.dropped += 1,
-        }
+        let path = below(&life.at(), name);
+        life.counted.standing(&path).level = Some((level, tick));
     }
 
     /// The clock has opened a scope of its own in the middle of an event.
@@ -448,6 +808,9 @@ impl Model {
 
     /// A thread ends, and is one of the finished ones of its name.
     pub(crate) fn end(&mut self, hand: usize, end: End) {
+        if end == End::Panic {
+            self.allocated(hand, taken_only(stage::allocated_by_a_panic()));
+        }
         let mut guards = std::mem::take(&mut self.life(hand).guards);
         match end {
             End::Panic => guards.reverse(),
@@ -459,16 +822,26 @@ impl Model {
         self.given.retain(|(of, _)| *of != life.number);
         if life.registered {
             self.finished.entry(name_of(hand)).or_default().add(&life.counted);
+            for (owner, _) in self
+                .blocks
+                .iter_mut()
+                .flatten()
+                .flat_map(|block| &mut block.owner)
+            {
+                if *owner == Owner::Life(life.number) {
+                    *owner = Owner::Finished(name_of(hand));
+                }
+            }
         }
     }
 
     /// What everybody counts in this epoch.
     pub(crate) fn counted(&self) -> BTreeMap<Who, Counted> {
         let finished = self.finished.iter();
-        let finished = finished.map(|(name, epochs)| (Who::Finished(name.clone()), epochs.now.clone()));
+        let finished = finished.map(|(name, epochs)| (Who::Finished(name.clone()), epochs.shown()));
         let living = self.hands.iter().enumerate().filter_map(|(hand, life)| {
             let life = life.as_ref().filter(|life| life.registered)?;
-            Some((Who::Hand(hand), life.counted.now.clone()))
+            Some((Who::Hand(hand), life.counted.shown()))
         });
         finished.chain(living).collect()
     }

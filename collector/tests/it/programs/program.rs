@@ -16,12 +16,16 @@ pub(crate) const PLAIN: u64 = 5;
 /// Names of counters, by their number.
 pub(crate) const COUNTERS: [&str; 2] = ["lines", "bytes"];
 
+/// Names of values and of gauges, by their number.
+pub(crate) const VALUES: [&str; 2] = ["rows", "sizes"];
+pub(crate) const GAUGES: [&str; 2] = ["queue", "green level"];
+
 /// The profiled future, and the scope in the signal handler.
 pub(crate) const POLLED: &str = "polled";
 pub(crate) const HANDLED: &str = "handled";
 
 /// What rules may say.
-pub(crate) const PATTERNS: [&str; 6] = ["red", "green", "bytes", "polled", "gr*", "*"];
+pub(crate) const PATTERNS: [&str; 8] = ["red", "green", "bytes", "polled", "rows", "queue", "gr*", "*"];
 
 /// Threads at once, and how many names they share.
 pub(crate) const HANDS: usize = 4;
@@ -29,6 +33,12 @@ pub(crate) const NAMES: usize = 2;
 
 /// Futures that any thread may poll.
 pub(crate) const FUTURES: u64 = 3;
+
+/// Blocks of memory that any thread may allocate, give another size and free.
+pub(crate) const BLOCKS: u64 = 5;
+
+/// Blocks of at least this size are certainly sampled: one point lies on 512 KiB on average.
+pub(crate) const SAMPLED: usize = 40 << 20;
 
 /// Calls of one burst.
 pub(crate) const BURST: u64 = 1500;
@@ -76,6 +86,15 @@ pub(crate) enum Act {
     /// A signal handler with a scope of its own.
     Signal,
     Poll(usize),
+    /// Drops a future, wherever it was polled.
+    DropFuture(usize),
+    Value(usize, u64),
+    Gauge(usize, i64),
+    /// Puts a new block of so many bytes in the place of another one.
+    Allocate(usize, usize),
+    /// Gives a block at least so many bytes.
+    Grow(usize, usize),
+    Free(usize),
     Burst,
     Pause,
     Resume,
@@ -170,10 +189,35 @@ fn mode(random: &mut Random) -> Mode {
     [Mode::Exact, Mode::Exact, Mode::Adaptive, Mode::Sampled, Mode::Off][random.below(5) as usize]
 }
 
+/// A size of a block: small ones may be sampled, large ones are.
+fn bytes(random: &mut Random) -> usize {
+    match random.below(3) {
+        0 => SAMPLED + random.below(SAMPLED as u64) as usize,
+        _ => 1 + random.below(5_000) as usize,
+    }
+}
+
 fn act(random: &mut Random, switches: u64) -> Act {
     let scope = random.below(PLAIN) as usize;
     let pattern = random.below(PATTERNS.len() as u64) as usize;
-    match random.below(100) {
+    let block = random.below(BLOCKS) as usize;
+    match random.below(130) {
+        100..=105 => Act::Allocate(block, bytes(random)),
+        106..=108 => Act::Grow(block, bytes(random)),
+        109..=112 => Act::Free(block),
+        113..=116 => Act::DropFuture(random.below(FUTURES) as usize),
+        117..=119 => Act::Poll(random.below(FUTURES) as usize),
+        120..=124 => {
+            let digits = random.below(40);
+            Act::Value(
+                random.below(VALUES.len() as u64) as usize,
+                random.below(1 << digits),
+            )
+        }
+        125..=129 => {
+            let level = random.below(2_000) as i64 - 1_000;
+            Act::Gauge(random.below(GAUGES.len() as u64) as usize, level)
+        }
         0..=24 => Act::Open(scope),
         25..=41 => Act::Close(0),
         42..=43 => Act::Close(random.below(4) as usize),

@@ -4,16 +4,16 @@ use std::cell::Cell;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::pin::Pin;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
 use std::task::{Context, Waker};
 use std::thread::JoinHandle;
 
-use tickscope::{Mode, Pause, Scope};
+use tickscope::{Mode, Pause, Scope, Snapshot};
 use tickscope_format::snapshot;
 
-use super::program::{Act, BURST, COUNTERS, End, FUTURES, NAMES, PATTERNS};
+use super::program::{Act, BLOCKS, BURST, COUNTERS, End, FUTURES, GAUGES, NAMES, PATTERNS, VALUES};
+use crate::allocations::{Allocated, allocated};
 use crate::support::Yield;
 
 /// The time, in ticks of a nanosecond.
@@ -76,6 +76,20 @@ fn count(counter: usize, amount: u64) {
     }
 }
 
+fn value(value: usize, number: u64) {
+    match value {
+        0 => tickscope::value!("rows", number),
+        _ => tickscope::value!("sizes", number),
+    }
+}
+
+fn gauge(gauge: usize, level: i64) {
+    match gauge {
+        0 => tickscope::gauge!("queue", level),
+        _ => tickscope::gauge!("green level", level),
+    }
+}
+
 #[tickscope::profile]
 async fn polled() {
     for _ in 1..POLLS {
@@ -93,16 +107,58 @@ type Polled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 static POOL: Mutex<[Option<Polled>; FUTURES as usize]> = Mutex::new([const { None }; FUTURES as usize]);
 
+/// How many bytes the block of a future has.
+pub(crate) fn bytes_of_a_future() -> usize {
+    size_of_val(&polled())
+}
+
 fn poll(which: usize) {
     // In the pool it is nobody's, so that another thread may poll it next.
-    let mut future = POOL.lock().unwrap()[which]
-        .take()
-        .unwrap_or_else(|| Box::pin(polled()));
+    let future = POOL.lock().unwrap()[which].take();
+    let mut future = future.unwrap_or_else(|| Box::pin(polled()));
     let ready = future
         .as_mut()
         .poll(&mut Context::from_waker(Waker::noop()))
         .is_ready();
     POOL.lock().unwrap()[which] = (!ready).then_some(future);
+}
+
+fn drop_future(which: usize) {
+    let future = POOL.lock().unwrap()[which].take();
+    drop(future);
+}
+
+static POOL_OF_BLOCKS: Mutex<[Option<Vec<u8>>; BLOCKS as usize]> =
+    Mutex::new([const { None }; BLOCKS as usize]);
+
+fn allocate(which: usize, bytes: usize) {
+    free(which);
+    let block = Vec::with_capacity(bytes);
+    POOL_OF_BLOCKS.lock().unwrap()[which] = Some(block);
+}
+
+fn grow(which: usize, bytes: usize) {
+    let block = POOL_OF_BLOCKS.lock().unwrap()[which].take();
+    if let Some(mut block) = block {
+        // It is empty, so this is all that it holds then.
+        block.reserve_exact(bytes);
+        POOL_OF_BLOCKS.lock().unwrap()[which] = Some(block);
+    }
+}
+
+fn free(which: usize) {
+    let block = POOL_OF_BLOCKS.lock().unwrap()[which].take();
+    drop(block);
+}
+
+/// Snapshots of resets, for the thread that plays the program: who drops them frees memory.
+static CLOSED: Mutex<Option<Snapshot>> = Mutex::new(None);
+
+/// What a panic allocates where it begins, and frees where it is caught.
+static PANIC: Mutex<Allocated> = Mutex::new(Allocated::NOTHING);
+
+pub(crate) fn allocated_by_a_panic() -> Allocated {
+    *PANIC.lock().unwrap()
 }
 
 /// A guard on its way to another thread, against its type's will.
@@ -121,7 +177,16 @@ pub(crate) fn prepare() {
         drop(open(scope));
     }
     (0..COUNTERS.len()).for_each(|counter| count(counter, 0));
+    (0..VALUES.len()).for_each(|number| value(number, 0));
+    (0..GAUGES.len()).for_each(|number| gauge(number, 0));
     (0..POLLS).for_each(|_| poll(0));
+    GIVEN.lock().unwrap().reserve(GUARDS_MOST);
+    // The first one may have to prepare more.
+    for _ in 0..2 {
+        let before = allocated();
+        let _ = catch_unwind(|| panic_any(OnPurpose));
+        *PANIC.lock().unwrap() = allocated().since(before);
+    }
     handle(0);
     tickscope::time!("interrupting", ());
 }
@@ -129,6 +194,7 @@ pub(crate) fn prepare() {
 /// Before each program: nothing is left of the one before.
 pub(crate) fn clear() {
     *POOL.lock().unwrap() = [const { None }; FUTURES as usize];
+    *POOL_OF_BLOCKS.lock().unwrap() = [const { None }; BLOCKS as usize];
     GIVEN
         .lock()
         .unwrap()
@@ -139,17 +205,43 @@ pub(crate) fn clear() {
 /// A thread of a program.
 pub(crate) struct Hand {
     pub(crate) tid: u32,
+    /// What it allocated before its first act.
+    pub(crate) early: Allocated,
     /// Its life, by number: guards may outlive it.
     life: u64,
-    acts: Sender<Act>,
-    done: Receiver<()>,
+    desk: Arc<Desk>,
     thread: JoinHandle<()>,
+}
+
+/// Where a thread finds what it is to do. Neither side allocates here.
+#[derive(Default)]
+struct Desk {
+    paper: Mutex<Paper>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Paper {
+    /// What the thread has told of itself.
+    begun: Option<(u32, Allocated)>,
+    to_do: Option<Act>,
+    /// An act comes back when it is done, so that its thread does not free what it holds.
+    done: Option<Act>,
+}
+
+/// More than the steps of any program.
+const GUARDS_MOST: usize = 128;
+
+/// A stack that holds its values itself.
+struct Stack<T> {
+    values: [Option<T>; GUARDS_MOST],
+    length: usize,
 }
 
 /// What such a thread holds.
 struct Held {
-    guards: Vec<Scope>,
-    pauses: Vec<Pause>,
+    guards: Stack<Scope>,
+    pauses: Stack<Pause>,
     life: u64,
 }
 
@@ -158,40 +250,88 @@ pub(crate) fn name_of(hand: usize) -> String {
     format!("pool-{}", hand % NAMES)
 }
 
+impl Desk {
+    /// Waits for something on the paper.
+    fn wait<T>(&self, find: impl Fn(&mut Paper) -> Option<T>) -> T {
+        let mut paper = self.paper.lock().unwrap();
+        loop {
+            if let Some(found) = find(&mut paper) {
+                return found;
+            }
+            paper = self.changed.wait(paper).unwrap();
+        }
+    }
+
+    fn write(&self, change: impl FnOnce(&mut Paper)) {
+        change(&mut self.paper.lock().unwrap());
+        self.changed.notify_all();
+    }
+}
+
 impl Hand {
     pub(crate) fn begin(hand: usize, life: u64) -> Self {
-        let (acts, to_do) = channel::<Act>();
-        let (tell, done) = channel();
-        let (tell_tid, tid) = channel();
-        let body = move || {
-            // SAFETY: asks for a number.
-            tell_tid.send(unsafe { libc::gettid() } as u32).unwrap();
-            live(&to_do, &tell, life);
+        let desk = Arc::new(Desk::default());
+        let body = {
+            let desk = Arc::clone(&desk);
+            move || live(&desk, life)
         };
         let thread = std::thread::Builder::new()
             .name(name_of(hand))
             .spawn(body)
             .unwrap();
+        let (tid, early) = desk.wait(|paper| paper.begun.take());
         Self {
-            tid: tid.recv().unwrap(),
+            tid,
+            early,
             life,
-            acts,
-            done,
+            desk,
             thread,
         }
     }
 
     /// Has it do something, and waits until it has.
     pub(crate) fn act(&self, act: Act) {
-        self.acts.send(act).unwrap();
-        self.done.recv().unwrap();
+        self.desk.write(|paper| paper.to_do = Some(act));
+        let done = self.desk.wait(|paper| paper.done.take());
+        drop((done, CLOSED.lock().unwrap().take()));
     }
 
     /// Ends it.
     pub(crate) fn end(self, end: End) {
-        self.acts.send(Act::End(end)).unwrap();
+        self.desk.write(|paper| paper.to_do = Some(Act::End(end)));
         let ended = self.thread.join();
         assert_eq!(ended.is_err(), end == End::Panic, "thread of life {}", self.life);
+    }
+}
+
+impl<T> Stack<T> {
+    fn new() -> Self {
+        Self {
+            values: [const { None }; GUARDS_MOST],
+            length: 0,
+        }
+    }
+
+    fn push(&mut self, value: T) {
+        self.values[self.length] = Some(value);
+        self.length += 1;
+    }
+
+    fn pop(&mut self) -> Option<T> {
+        self.take(0)
+    }
+
+    /// Takes the value out that stands so far from the newest.
+    fn take(&mut self, back: usize) -> Option<T> {
+        let at = self.length.checked_sub(back + 1)?;
+        self.values[at..self.length].rotate_left(1);
+        self.length -= 1;
+        self.values[self.length].take()
+    }
+
+    /// Takes the oldest value out.
+    fn take_first(&mut self) -> Option<T> {
+        self.take(self.length.checked_sub(1)?)
     }
 }
 
@@ -203,18 +343,22 @@ pub(crate) fn is_on_purpose(info: &std::panic::PanicHookInfo<'_>) -> bool {
     info.payload().is::<OnPurpose>()
 }
 
-fn live(to_do: &Receiver<Act>, tell: &Sender<()>, life: u64) {
+fn live(desk: &Desk, life: u64) {
     let mut held = Held {
-        guards: Vec::new(),
-        pauses: Vec::new(),
+        guards: Stack::new(),
+        pauses: Stack::new(),
         life,
     };
-    for act in to_do {
+    // SAFETY: asks for a number.
+    let tid = unsafe { libc::gettid() } as u32;
+    desk.write(|paper| paper.begun = Some((tid, allocated())));
+    loop {
+        let act = desk.wait(|paper| paper.to_do.take());
         if let Act::End(end) = act {
             return held.end(end);
         }
-        held.act(act);
-        tell.send(()).unwrap();
+        held.act(&act);
+        desk.write(|paper| paper.done = Some(act));
     }
 }
 
@@ -242,32 +386,30 @@ impl Held {
     fn end(&mut self, end: End) {
         match end {
             End::Panic => panic_any(OnPurpose),
-            End::WrongOrder => drop(std::mem::take(&mut self.guards)),
+            End::WrongOrder => while self.guards.take_first().is_some() {},
             End::Leaking => {
-                self.guards.drain(..).for_each(std::mem::forget);
-                self.pauses.drain(..).for_each(std::mem::forget);
+                while let Some(guard) = self.guards.pop() {
+                    std::mem::forget(guard);
+                }
+                while let Some(pause) = self.pauses.pop() {
+                    std::mem::forget(pause);
+                }
             }
         }
     }
 
-    /// Takes the guard out that stands so far from the newest.
-    fn take(&mut self, back: usize) -> Option<Scope> {
-        let at = self.guards.len().checked_sub(back + 1)?;
-        Some(self.guards.remove(at))
-    }
-
-    fn act(&mut self, act: Act) {
-        match act {
+    fn act(&mut self, act: &Act) {
+        match *act {
             Act::Open(scope) => self.guards.push(open(scope)),
             Act::OpenInterrupted(scope) => {
                 INTERRUPT.set(true);
                 self.guards.push(open(scope));
                 INTERRUPT.set(false);
             }
-            Act::Close(back) => drop(self.take(back)),
-            Act::Leak(back) => std::mem::forget(self.take(back)),
+            Act::Close(back) => drop(self.guards.take(back)),
+            Act::Leak(back) => std::mem::forget(self.guards.take(back)),
             Act::Give(back) => {
-                let given = self.take(back).map(|guard| Given(guard, self.life));
+                let given = self.guards.take(back).map(|guard| Given(guard, self.life));
                 GIVEN.lock().unwrap().extend(given);
             }
             Act::DropGiven => {
@@ -277,11 +419,11 @@ impl Held {
                 }
             }
             Act::Nest {
-                scopes,
+                ref scopes,
                 spend,
                 panics,
             } => {
-                let _ = catch_unwind(AssertUnwindSafe(|| nest(&scopes, spend, panics)));
+                let _ = catch_unwind(AssertUnwindSafe(|| nest(scopes, spend, panics)));
             }
             Act::Count(counter, amount) => count(counter, amount),
             Act::Signal => {
@@ -289,6 +431,12 @@ impl Held {
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             Act::Poll(which) => poll(which),
+            Act::DropFuture(which) => drop_future(which),
+            Act::Value(which, number) => value(which, number),
+            Act::Gauge(which, level) => gauge(which, level),
+            Act::Allocate(which, bytes) => allocate(which, bytes),
+            Act::Grow(which, bytes) => grow(which, bytes),
+            Act::Free(which) => free(which),
             Act::Burst => {
                 for _ in 0..BURST {
                     let _guard = open(super::program::SCOPES.len() - 1);
@@ -300,7 +448,10 @@ impl Held {
             Act::LeakPause => std::mem::forget(self.pauses.pop()),
             Act::Exclude => tickscope::thread::exclude(),
             Act::Include => tickscope::thread::include(),
-            Act::Reset => drop(tickscope::reset()),
+            Act::Reset => {
+                let closed = tickscope::reset();
+                *CLOSED.lock().unwrap() = Some(closed);
+            }
             Act::SetMode(mode) => tickscope::set_mode(mode_of(mode)),
             Act::SetHistogram(on) => tickscope::set_histogram(on),
             Act::Off(pattern) => assert!(tickscope::disable_sites(PATTERNS[pattern]).is_ok()),
@@ -322,8 +473,7 @@ fn mode_of(mode: snapshot::Mode) -> Mode {
 /// A guard given away by a thread that has ended is nobody's any more: its node may be another thread's.
 pub(crate) fn forget_given(life: u64) {
     let mut given = GIVEN.lock().unwrap();
-    let (ended, rest) = given.drain(..).partition(|given| given.1 == life);
-    *given = rest;
-    let ended: Vec<Given> = ended;
-    ended.into_iter().for_each(|given| std::mem::forget(given.0));
+    while let Some(at) = given.iter().position(|given| given.1 == life) {
+        std::mem::forget(given.remove(at).0);
+    }
 }

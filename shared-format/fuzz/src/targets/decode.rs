@@ -51,5 +51,12 @@ fn read(payload: &[u8]) {
     assert_eq!(snapshot.counts, twice.counts);
     assert_eq!(snapshot.value_rows, twice.value_rows);
     assert_eq!(snapshot.gauge_rows, twice.gauge_rows);
+    assert_eq!(snapshot.measures, twice.measures);
+    assert_eq!(
+        (snapshot.waits, &snapshot.waits_in),
+        (twice.waits, &twice.waits_in)
+    );
+    assert_eq!(snapshot.async_latencies, twice.async_latencies);
+    assert_eq!(snapshot.tasks, twice.tasks);
     assert_eq!(snapshot.sites, twice.sites);
 }

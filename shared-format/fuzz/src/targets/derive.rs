@@ -2,11 +2,11 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
-use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
     CaptureKind, ClockSource, Estimate, Extremes, Level, Mode, NodeErrors, Now, OpenFrame, Quantity, Rule,
-    Site, Tally, Thread, ThreadState, WaitsIn,
+    Site, Tally, TaskPath, Thread, ThreadState, WaitsIn,
 };
 
 use super::follow::follow;
@@ -102,7 +102,90 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
         thread(&mut s, input);
     }
     facts_of_rows(&mut s, input);
+    if !input.is_empty() {
+        measures(&mut s, input);
+        calls_of_futures(&mut s, input);
+    }
     s
+}
+
+/// What may be counted of a row or a thread: most of it fits together, and some of it does not.
+fn measures(s: &mut Snapshot, input: &mut Input) {
+    s.waits = input.byte() & 1 != 0;
+    for _ in 0..input.below(5) {
+        let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
+        // What a row has by now, and a few more.
+        let mut column = s.measures.of(quantity).cloned().unwrap_or_default();
+        for (values, length) in [
+            (&mut column.rows, s.nodes.len()),
+            (&mut column.outside, s.threads.len()),
+        ] {
+            let every = 1 + input.below(4);
+            let more = (0..length as u32).step_by(every);
+            let more: Vec<(u32, u64)> = more.map(|index| (index, input.number())).collect();
+            if input.byte() < 200 {
+                values.extend(more.into_iter().filter(|&(_, value)| value > 0));
+                values.sort_by_key(|&(index, _)| index);
+                values.dedup_by_key(|(index, _)| *index);
+            } else {
+                // Rows out of order, rows that are not there, and zeros.
+                values.extend(more);
+                values.push((input.number() as u32, 0));
+            }
+        }
+        s.measures.set(quantity, column);
+    }
+}
+
+/// Calls of futures in flight: paths with parents before and sometimes behind them, and wall times of rows.
+fn calls_of_futures(s: &mut Snapshot, input: &mut Input) {
+    for index in 0..input.below(6) as u32 {
+        let parent = match input.byte() {
+            0..=99 => NO_PARENT,
+            100..=239 if index > 0 => input.below(index as usize) as u32,
+            // Of itself, of a later one, or of none that there is.
+            _ => index + input.below(3) as u32,
+        };
+        let in_flight = input.number();
+        let part = |part: u8| (u128::from(in_flight) * u128::from(part) / 200) as u64;
+        s.tasks.paths.push(TaskPath {
+            parent,
+            site: SiteId(input.below(s.sites.len() + usize::from(parent > index)) as u32),
+            names_await: input.byte() & 1 != 0,
+            in_flight,
+            polled: part(input.byte()),
+            innermost: part(input.byte()),
+            oldest_ns: input.number(),
+            innermost_oldest_ns: input.number(),
+        });
+        if input.byte() > 100 {
+            let ages = histogram(input);
+            s.tasks.ages.push(index, &ages);
+        }
+    }
+    s.tasks.beyond = input.number();
+    for row in 0..s.nodes.len() as u32 {
+        if input.byte() > 150 {
+            let wall = histogram(input);
+            s.async_latencies.push(row, &wall);
+        }
+    }
+}
+
+fn histogram(input: &mut Input) -> Histogram {
+    let mut histogram = Histogram {
+        buckets: Vec::new(),
+        max_ticks: input.number(),
+    };
+    let mut bucket = input.below(512) as u16;
+    for _ in 0..1 + input.below(3) {
+        histogram.buckets.push((bucket, input.number().max(1)));
+        bucket += 1 + input.below(20) as u16;
+        if bucket > 511 {
+            break;
+        }
+    }
+    histogram
 }
 
 fn thread(s: &mut Snapshot, input: &mut Input) {
@@ -158,18 +241,7 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
                 total_error: input.number(),
             }),
             60..=99 => {
-                let mut histogram = Histogram {
-                    buckets: Vec::new(),
-                    max_ticks: input.number(),
-                };
-                let mut bucket = input.below(512) as u16;
-                for _ in 0..1 + input.below(3) {
-                    histogram.buckets.push((bucket, input.number().max(1)));
-                    bucket += 1 + input.below(20) as u16;
-                    if bucket > 511 {
-                        break;
-                    }
-                }
+                let histogram = histogram(input);
                 s.latencies.push_packed(row, &Packed::from(&histogram));
             }
             100..=129 => {
@@ -247,7 +319,10 @@ fn later(one: &Snapshot, input: &mut Input) -> Snapshot {
     s.capture.seq = s.capture.seq.wrapping_add(1);
     for _ in 0..input.below(8) {
         let rows = s.nodes.len();
-        match input.byte() % 5 {
+        match input.byte() % 8 {
+            5 => measures(&mut s, input),
+            6 => s.tasks = Default::default(),
+            7 => calls_of_futures(&mut s, input),
             0 if rows > 0 => s.nodes.calls[input.below(rows)] = input.number(),
             1 if rows > 0 => s.nodes.self_ticks[input.below(rows)] = input.number(),
             2 => s.clock.ticks_per_second = input.float(),

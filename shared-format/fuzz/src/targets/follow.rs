@@ -23,6 +23,7 @@ use tickscope_report::diff::{self, Comparison, Run, Tables};
 use tickscope_report::html::{self, PageOptions};
 use tickscope_report::log::{self, LogOptions};
 use tickscope_report::stacks::{self, StacksOptions};
+use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
 use tickscope_report::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
@@ -42,12 +43,13 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             },
         )),
         4 => csv::write(one, Unit::Both, &mut out).unwrap(),
-        5 => folded::write(one, &mut out).unwrap(),
-        6 => callgrind::write(one, Measure::Bytes, &mut out).unwrap(),
-        7 => speedscope::write(one, Measure::Calls, &mut out).unwrap(),
-        8 => pprof::write(one, Measure::Time, &mut out).unwrap(),
+        5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
+        6 => callgrind::write(one, measure(one, which / 16), &mut out).unwrap(),
+        7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
+        8 => pprof::write(one, measure(one, which / 16), &mut out).unwrap(),
         9 => {
             drop(stacks::stacks(one, &StacksOptions::default()));
+            drop(tasks::tasks(one, &TasksOptions::default()));
             drop((
                 sites::sites(one, ProcessState::Stale, true),
                 json::sites(one, ProcessState::Stale),
@@ -66,10 +68,17 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
+/// One of the measures of a snapshot.
+fn measure(snapshot: &Snapshot, which: usize) -> Measure {
+    let measured: Vec<Measure> = Measure::measured(snapshot).collect();
+    measured[which % measured.len()]
+}
+
 /// A snapshot that was made from others is one.
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);
+    drop(tasks::tasks(made, &TasksOptions::default()));
 }
 
 fn texts(snapshot: &Snapshot, which: usize) {
@@ -90,6 +99,7 @@ fn texts(snapshot: &Snapshot, which: usize) {
         ascii: which & 1 != 0,
         compensated: which & 2 != 0,
         unit: if which & 4 != 0 { Unit::Ns } else { Unit::Both },
+        by: measure(snapshot, which),
         per: function.filter(|_| which & 8 != 0),
         thread: (!snapshot.threads.is_empty() && which & 16 != 0).then_some(ThreadId(0)),
         ..TextOptions::default()
@@ -143,7 +153,16 @@ fn trees(snapshot: &Snapshot) {
         filter::above(snapshot, Measure::Time, 0.1),
     );
     for measure in Measure::measured(snapshot) {
-        let _ = (measure.of(snapshot), filter::above(snapshot, measure, 0.1));
+        let seen = measure.of(snapshot);
+        let tree = CallTree::build(&seen, |_| true);
+        let tops = tree.top().iter().map(|&row| tree.rows[row as usize].total_ticks);
+        let all = seen.nodes.self_ticks.iter().copied();
+        assert_eq!(
+            tops.fold(0, u64::saturating_add),
+            all.fold(0, u64::saturating_add),
+            "totals at the top are all {measure:?}"
+        );
+        let _ = (hot(&tree), filter::above(snapshot, measure, 0.1));
     }
 }
 

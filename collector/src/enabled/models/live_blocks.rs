@@ -1,0 +1,62 @@
+//! Models of the table of sampled blocks, whose places change while a capture reads them.
+
+use crate::enabled::platform::sync::modelled;
+use crate::enabled::record::live_blocks::Table;
+
+/// A group with one place.
+fn small() -> &'static Table<1, 1> {
+    let table: &'static Table<1, 1> = Box::leak(Box::new(Table::new()));
+    table.put(0x1000, 10, 1);
+    table
+}
+
+/// Checks what a capture sees: nothing, or one block with its own bytes and its own owner.
+fn check(table: &'static Table<1, 1>) {
+    for (_, owner, bytes) in table.read() {
+        assert!(matches!((owner, bytes), (1, 10) | (2, 20)), "{owner} has {bytes}");
+    }
+}
+
+/// A block is freed while a capture reads, and another one takes its place.
+#[test]
+fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
+    let table = small();
+    modelled::check(Some(3), move || {
+        let owner = modelled::spawn(move || {
+            assert_eq!(
+                table.take(0x1000).map(|block| (block.owner, block.bytes)),
+                Some((1, 10))
+            );
+            table.put(0x2000, 20, 2);
+        });
+        check(table);
+        owner.join().unwrap();
+        assert!(table.read().map(|(_, owner, bytes)| (owner, bytes)).eq([(2, 20)]));
+    });
+}
+
+/// A block was freed past the allocator, and its address is another block's.
+#[test]
+fn an_address_that_was_never_taken_out_has_its_newest_block() {
+    let table = small();
+    modelled::check(Some(3), move || {
+        let owner = modelled::spawn(move || table.put(0x1000, 20, 2));
+        check(table);
+        owner.join().unwrap();
+        assert!(table.read().map(|(_, owner, bytes)| (owner, bytes)).eq([(2, 20)]));
+    });
+}
+
+/// A thread puts its block where another one takes its own out: that one gets its own back, whichever comes first.
+#[test]
+fn a_place_that_is_left_serves_another_thread() {
+    let table = small();
+    modelled::check(None, move || {
+        let other = modelled::spawn(move || table.put(0x2000, 20, 2));
+        let taken = table.take(0x1000).unwrap();
+        assert_eq!((taken.owner, taken.bytes), (1, 10));
+        other.join().unwrap();
+        let left: Vec<_> = table.read().map(|(_, owner, bytes)| (owner, bytes)).collect();
+        assert!(left.is_empty() || left == [(2, 20)], "{left:?}");
+    });
+}
