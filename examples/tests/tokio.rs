@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed, and this one says how near it came"
 )]
 
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,6 +26,9 @@ const CALLS: u64 = 10_000;
 
 /// How many of them are in flight at once.
 const CLIENTS: u64 = 200;
+
+/// How many durations of a row are sorted at once.
+const LATE: u64 = 8;
 
 /// What the test itself knows of the calls of one future.
 #[derive(Debug, Default)]
@@ -183,10 +187,23 @@ async fn work(shared: Arc<Shared>, call: u64) {
     }
 }
 
+/// Returns a call with its account, not polled yet.
+fn request(shared: &Arc<Shared>, call: u64) -> Accounted<impl Future<Output = ()> + use<>> {
+    let request = tickscope::future!("request", work(Arc::clone(shared), call));
+    shared.request.of(request)
+}
+
+/// Makes a call that is polled first by the thread of `main`, and then by a worker, however busy the machine is.
+async fn moved_call(shared: &Arc<Shared>) {
+    let mut request = request(shared, 1);
+    let is_ready = poll_fn(|context| Poll::Ready(Pin::new(&mut request).poll(context).is_ready())).await;
+    assert!(!is_ready, "it sleeps");
+    tokio::spawn(request).await.unwrap();
+}
+
 /// Makes one call, which may be cancelled in one of several ways, also before its first poll.
 async fn call(shared: &Arc<Shared>, call: u64) {
-    let request = tickscope::future!("request", work(Arc::clone(shared), call));
-    let request = shared.request.of(request);
+    let request = request(shared, call);
     match call % 16 {
         // Never polled.
         1 => drop(request),
@@ -220,14 +237,16 @@ fn compare(seen: &Seen, before: Reading, after: Reading, threads: u64) {
     let over = seen.over.iter().sum::<u64>();
     assert_eq!(seen.started as i64, over as i64 + seen.in_flight, "{seen:?}");
     let context = || format!("{seen:?} between {before:?} and {after:?}");
+    // A look at a thread in the middle of sorting durations leaves those to the next one, with their calls.
+    let late = LATE * threads;
     assert!(
-        before.started <= seen.started && seen.started <= after.starting,
+        before.started <= seen.started + late && seen.started <= after.starting,
         "{}",
         context()
     );
     // Each thread may be about to count the end of one call.
     assert!(
-        before.over <= over && over <= after.over + threads,
+        before.over <= over + late && over <= after.over + threads,
         "{}",
         context()
     );
@@ -254,7 +273,8 @@ fn calls_of_tokio(workers: usize, calls: u64) {
     let looks = std::thread::scope(|scope| {
         let looks = scope.spawn(|| {
             let mut looks = 0;
-            while !is_done.load(Ordering::SeqCst) {
+            loop {
+                let is_last = is_done.load(Ordering::SeqCst);
                 let before = accounts.map(|(_, account)| account.read());
                 let snapshot = tickscope::snapshot();
                 let after = accounts.map(|(_, account)| account.read());
@@ -264,14 +284,17 @@ fn calls_of_tokio(workers: usize, calls: u64) {
                     compare(&Seen::of(&snapshot, name), before[at], after[at], threads);
                 }
                 looks += 1;
+                if is_last {
+                    return looks;
+                }
             }
-            looks
         });
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(workers)
             .enable_time()
             .build()
             .unwrap();
+        runtime.block_on(moved_call(&shared));
         let clients = (0..CLIENTS).map(|client| {
             let shared = Arc::clone(&shared);
             runtime.spawn(async move {
@@ -311,7 +334,6 @@ fn calls_of_tokio(workers: usize, calls: u64) {
         }
         println!("{workers} workers, {looks} looks, {line}");
     }
-    assert!(looks > 10, "{looks} looks");
     let request = &shared.request;
     assert!(
         request.moved.load(Ordering::SeqCst) > 0,
