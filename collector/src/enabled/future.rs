@@ -8,8 +8,9 @@ use std::task::{Context, Poll};
 
 use tickscope_format::snapshot::Quantity;
 
+use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::current_thread;
-use crate::enabled::record::in_flight::{self, CallId};
+use crate::enabled::record::in_flight::{self, CallId, Slot};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
@@ -45,9 +46,12 @@ const NOT_COUNTED: u64 = 0;
 /// A poll in progress. It ends when this is dropped, also by a panic.
 struct Polling {
     tree: &'static Tree,
-    call: CallId,
+    /// Where it is noted that the call is polled; `None` if the table was full.
+    slot: Option<&'static Slot>,
     /// The call that the thread polled before.
     outer: CallId,
+    /// The number of the poll in its row, as far as it is at hand.
+    number: u64,
 }
 
 /// Profiles a future, or the future that `.await` makes of a value.
@@ -89,8 +93,9 @@ impl<F: Future> Profiled<F> {
         // type is `Unpin` only where the future is.
         let future = unsafe { Pin::new_unchecked(&mut *this.future) };
         let poll = future.poll(context);
+        let number = polling.as_ref().map_or(0, |polling| polling.number);
         drop(polling);
-        drop(scope);
+        scope.end_poll(number);
         if poll.is_ready() {
             this.call.end(this.site, node, false);
         }
@@ -177,15 +182,19 @@ impl Call {
             }
         }
         let tree = tree.filter(|_| self.is_in_flight())?;
+        let mut number = 0;
         if node.is_some() {
-            tree.measure([(Quantity::Polls, 1)], config::exact_path);
+            let counted = tree.measure([(Quantity::Polls, 1)], config::exact_path);
+            number = counted.map_or(0, |counted| counted.of(Quantity::Polls).load(Ordering::Relaxed));
             if let Some(ticks) = delay {
                 let delayed = [(Quantity::ScheduledTime, ticks), (Quantity::ScheduledPolls, 1)];
                 tree.measure(delayed, config::exact_path);
             }
         }
-        if !is_first {
-            in_flight::set_polled(self.id, true);
+        let slot = in_flight::slot_of(self.id);
+        // At its first poll a call has its slot as one that is polled.
+        if let Some(slot) = slot.filter(|_| !is_first) {
+            slot.set_polled(true);
         }
         let call = match self.id {
             // Calls inside belong to the call around this one, which has no place of its own.
@@ -194,8 +203,9 @@ impl Call {
         };
         Some(Polling {
             tree,
-            call: self.id,
+            slot,
             outer: tree.slots.poll(call),
+            number,
         })
     }
 
@@ -224,7 +234,9 @@ impl Drop for Polling {
     #[inline]
     fn drop(&mut self) {
         self.tree.slots.poll(self.outer);
-        in_flight::set_polled(self.call, false);
+        if let Some(slot) = self.slot {
+            slot.set_polled(false);
+        }
     }
 }
 

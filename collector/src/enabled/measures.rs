@@ -9,7 +9,7 @@ use crate::enabled::runtime::config;
 #[inline]
 pub(crate) fn measure<const N: usize>(amounts: Amounts<N>) {
     match current_thread::hot() {
-        Some(tree) if !current_thread::is_own_work() => tree.measure(amounts, config::exact_path),
+        Some(tree) if !current_thread::is_own_work() => _ = tree.measure(amounts, config::exact_path),
         Some(_) => {}
         None => current_thread::measure_early(amounts),
     }

@@ -49,6 +49,19 @@ impl Scope {
     pub(crate) fn node(&self) -> Option<&'static Node> {
         self.node
     }
+
+    /// Ends the scope, which is a poll of a future with this number. Polls after the first are no calls, so the calls cannot
+    /// number them.
+    #[inline(always)]
+    pub(crate) fn end_poll(self, number: u64) {
+        if let Some(node) = self.node
+            && let Some(tree) = current_thread::hot()
+            && tree.is(Path::Fast)
+            && tree.end_innermost_numbered(node, || number, clock::tsc)
+        {
+            std::mem::forget(self);
+        }
+    }
 }
 
 /// Opens a scope at a site.

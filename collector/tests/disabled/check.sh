@@ -71,8 +71,28 @@ if [ -z "$plain" ] && [ -n "$scoped" ] || [ -z "$scoped" ] && [ -n "$plain" ]; t
 fi
 [ "$(wc -l <<<"$plain")" -gt 5 ] || fail "no function pair_plain found"
 diff <(echo "$plain") <(echo "$scoped") || fail "the instructions differ"
-# The comparison can tell: with the feature they do differ.
+
+echo "(f) the allocator that counts is the instructions of the allocator inside it"
+# One of the functions by which a program allocates, in a program with the plain allocator or with the other one. Calls and
+# addresses by name: the two programs may lie at other places.
+allocator() {
+    local name
+    name=$(nm "$CARGO_TARGET_DIR/release/$2" | sed -nE "s/^.* ([^ ]*[0-9]___rust_$1)$/\1/p")
+    [ -n "$name" ] || return 0
+    instructions "$name" "$2" | sed -E 's/[0-9a-f]+ (<[^>]*>)/\1/; s/-?0x[0-9a-f]+(\(%rip\))/\1/; s/<[^>]*ALLOCATOR[^>]*>/<ALLOCATOR>/'
+}
+functions=(alloc dealloc realloc alloc_zeroed)
+for function in "${functions[@]}"; do
+    inner=$(allocator "$function" allocates_plain)
+    [ -n "$inner" ] || fail "no function __rust_$function found"
+    diff <(echo "$inner") <(allocator "$function" allocates_counted) || fail "the instructions of $function differ"
+done
+
+# The comparisons can tell: with the feature they do differ.
+inner=$(for function in "${functions[@]}"; do allocator "$function" allocates_plain; done)
 "$cargo" build --locked --quiet --release -p disabled-app --features enable
 scoped=$(instructions pair_scoped disabled-app)
 [ "$plain" != "$scoped" ] || fail "the comparison finds no difference where there is one"
+counting=$(for function in "${functions[@]}"; do allocator "$function" allocates_counted; done)
+[ -n "$counting" ] && [ "$inner" != "$counting" ] || fail "the comparison of allocators finds no difference where there is one"
 echo "ok"

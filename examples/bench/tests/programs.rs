@@ -82,3 +82,22 @@ fn lock_cost_compares_all_locks() {
             .contains("Spin: no such case")
     );
 }
+
+#[test]
+fn poll_cost_compares_all_futures() {
+    let text = stdout(env!("CARGO_BIN_EXE_poll_cost"), &["3"]);
+    let lines = text
+        .lines()
+        .filter(|line| line.starts_with("poll, ") || line.starts_with("call, "));
+    assert!([4, 8].contains(&lines.count()), "{text}");
+    assert!(stderr(env!("CARGO_BIN_EXE_poll_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
+    for (arguments, message) in [
+        (["count", "spin", "plain", "1"], "spin: no such case"),
+        (
+            ["count", "poll, wait!", "plain", "0"],
+            "0: wanted a number of polls",
+        ),
+    ] {
+        assert!(stderr(env!("CARGO_BIN_EXE_poll_cost"), &arguments).contains(message));
+    }
+}

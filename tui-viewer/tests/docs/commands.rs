@@ -256,13 +256,19 @@ fn cargo_finds_what_its_commands_name() {
                 .filter(|(name, _)| names.is_empty() || names.contains(&name.as_str()))
                 .map(|(_, package)| package)
                 .collect();
+            // A package that stands alone has its programs in files of their own.
+            let alone = options(command).find(|(option, _)| *option == "--manifest-path");
+            let has_file = |name: &str| {
+                let folder = alone.and_then(|(_, manifest)| manifest.strip_suffix("Cargo.toml"));
+                folder.is_some_and(|folder| root().join(format!("{folder}src/bin/{name}.rs")).exists())
+            };
             // `FILE` stands for any.
             let is_name = |value: &str| value.contains(|c: char| !c.is_ascii_uppercase());
             for (option, value) in options(command).filter(|(_, value)| is_name(value)) {
                 let is_there = match option {
                     "--bin" | "--example" | "--test" | "--bench" => {
                         let target = (option[2..].to_string(), value.to_string());
-                        chosen.iter().any(|package| package.targets.contains(&target))
+                        chosen.iter().any(|package| package.targets.contains(&target)) || has_file(value)
                     }
                     "--features" if !names.is_empty() => value
                         .split(',')

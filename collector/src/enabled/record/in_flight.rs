@@ -22,7 +22,7 @@ const LOOKS: u32 = 1_000;
 zeroed! {
     /// A call in flight, or a free place for one.
     #[derive(Debug)]
-    struct Slot {
+    pub(crate) struct Slot {
         /// Odd while a call has the slot.
         generation: AtomicU32,
         /// Not 0 while the call is polled.
@@ -72,8 +72,23 @@ static BEYOND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(
 /// The head of the list of batches that no thread has.
 static BATCHES: Mutex<u32> = Mutex::new(0);
 
+#[inline]
 fn slot(index: u32) -> Option<&'static Slot> {
     SLOTS.get(index)
+}
+
+/// Returns the slot of a call in flight, if it has one.
+#[inline]
+pub(crate) fn slot_of(call: CallId) -> Option<&'static Slot> {
+    slot(index_of(call)).filter(|_| call != 0)
+}
+
+impl Slot {
+    /// Notes whether the call is polled now.
+    #[inline]
+    pub(crate) fn set_polled(&self, polled: bool) {
+        self.polled.store(polled.into(), Ordering::Relaxed);
+    }
 }
 
 fn index_of(id: CallId) -> u32 {
@@ -128,7 +143,7 @@ impl OwnSlots {
 
     /// Gives the slot of a call back. No event of the thread may come in between.
     pub(crate) fn end(&self, call: CallId) {
-        let Some(slot) = slot(index_of(call)).filter(|_| call != 0) else {
+        let Some(slot) = slot_of(call) else {
             return forget_beyond();
         };
         let generation = slot.generation.load(Ordering::Relaxed);
@@ -246,16 +261,6 @@ pub(crate) fn end_without_tree(call: CallId) {
 
 fn forget_beyond() {
     BEYOND.fetch_sub(1, Ordering::Relaxed);
-}
-
-/// Notes whether a call is polled now.
-#[inline]
-pub(crate) fn set_polled(call: CallId, polled: bool) {
-    if call != 0
-        && let Some(slot) = slot(index_of(call))
-    {
-        slot.polled.store(u32::from(polled), Ordering::Relaxed);
-    }
 }
 
 /// Returns how many calls in flight have no slot.

@@ -349,6 +349,17 @@ impl Tree {
     /// `node`; otherwise it does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
+    }
+
+    /// The same of a call with a number: successive numbers have places of their own in the buffer of durations.
+    #[inline(always)]
+    pub(crate) fn end_innermost_numbered(
+        &self,
+        node: &'static Node,
+        number: impl FnOnce() -> u64,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
         if !self.current.is(node) {
             return false;
         }
@@ -367,7 +378,7 @@ impl Tree {
         if let Some(latency) = node.latency.get() {
             // If the beginning is unknown, this is far too long and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-            if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
+            if !latency.buffer(number(), ticks) {
                 self.end_flushing(node, parent, now);
                 return true;
             }

@@ -24,13 +24,16 @@ impl Tree {
         let Some(current) = self.take() else {
             return false;
         };
-        if let Some(measures) = self.measures.make(node.index()) {
+        let index = node.index();
+        // Its polls have been counted, so there is space for it.
+        let measures = self.measures.get(index).or_else(|| self.measures.make(index));
+        if let Some(measures) = measures {
             measures.add([
                 (Quantity::FutureEnds, (!is_cancelled).into()),
                 (Quantity::FutureCancels, is_cancelled.into()),
                 (Quantity::FutureTime, ticks),
             ]);
-            if let Some(latency) = self.async_latencies.get_or_make(node.index()) {
+            if let Some(latency) = self.async_latencies.get_or_make(index) {
                 let counts =
                     [Quantity::FutureEnds, Quantity::FutureCancels].map(|quantity| measures.of(quantity));
                 let number = counts

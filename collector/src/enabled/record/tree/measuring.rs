@@ -4,15 +4,19 @@ use tickscope_format::snapshot::Quantity;
 
 use super::{Path, Tree};
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering};
-use crate::enabled::record::measures::{Amounts, QUANTITIES};
+use crate::enabled::record::measures::{Amounts, NodeMeasures, QUANTITIES};
 use crate::enabled::record::node::Node;
 
 impl Tree {
     /// Adds amounts to the innermost open call, or outside any scope if there is none. A signal handler that has
     /// interrupted an event does not know where its thread is, so its amounts are counted outside as well. `exact` is
-    /// the path of the exact mode in this process.
+    /// the path of the exact mode in this process. Returns what that call has counted so far, if that is at hand.
     #[inline]
-    pub(crate) fn measure<const N: usize>(&self, amounts: Amounts<N>, exact: fn() -> Path) {
+    pub(crate) fn measure<const N: usize>(
+        &self,
+        amounts: Amounts<N>,
+        exact: fn() -> Path,
+    ) -> Option<&'static NodeMeasures> {
         if let Some(current) = self.current.get()
             && let Some(measures) = self.measures.get(current.index())
             && !self.is(Path::Alarm)
@@ -25,8 +29,10 @@ impl Tree {
             if !ADDS_IN_ONE {
                 self.put(current);
             }
+            Some(measures)
         } else {
             self.measure_rarely(amounts, exact);
+            None
         }
     }
 

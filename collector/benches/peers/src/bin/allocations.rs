@@ -1,0 +1,98 @@
+//! What counting adds to an allocation and its free: `tickscope::Alloc`, hotpath's and dhat's allocator beside the system's,
+//! which is inside all of them. They take turns in one process, each within an open scope of its own profiler.
+//!
+//! `allocations [ROUNDS]`, 101 rounds unless said otherwise.
+#![allow(unsafe_code, reason = "calls four allocators to compare them")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+
+use tickscope_bench::statistics::{interval, median, sorted};
+use tickscope_bench::timing::timed;
+
+/// Blocks that a round allocates and frees.
+const BLOCKS: usize = 100_000;
+
+/// The same of dhat, which takes the backtrace of each allocation.
+const BLOCKS_OF_DHAT: usize = 1_000;
+
+/// Sizes in bytes: one of a list's nodes, and one of a buffer.
+const SIZES: [usize; 2] = [64, 4096];
+
+static TICKSCOPE: tickscope::Alloc = tickscope::Alloc::system();
+static HOTPATH: hotpath::CountingAllocator = hotpath::CountingAllocator::new();
+static DHAT: dhat::Alloc = dhat::Alloc;
+
+/// Returns the nanoseconds of allocating and freeing a block.
+fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout, blocks: usize) -> f64 {
+    let all = timed(|| {
+        for _ in 0..blocks {
+            // SAFETY: the layout is not of size 0.
+            let block = black_box(unsafe { allocator.alloc(layout) });
+            // SAFETY: this allocator has just made the block with this layout.
+            unsafe { allocator.dealloc(block, layout) };
+        }
+    });
+    all / blocks as f64
+}
+
+fn main() -> Result<(), String> {
+    let rounds = match std::env::args().nth(1) {
+        None => 101,
+        Some(word) => match word.parse() {
+            Ok(rounds @ 3..=100_000) => rounds,
+            _ => return Err(format!("{word}: wanted 3 to 100000 rounds")),
+        },
+    };
+    let report = std::env::temp_dir().join(format!("peers-allocations-{}.json", std::process::id()));
+    let _session = tickscope::start("allocations");
+    let _hotpath = hotpath::HotpathGuardBuilder::new("allocations")
+        .format(hotpath::Format::Json)
+        .output_path(&report)
+        .build();
+    let dhat = dhat::Profiler::builder().testing().build();
+    tickscope::scope!("allocates");
+    let measured = hotpath::functions::build_measurement_guard_sync("allocates", false);
+    println!(
+        "Allocating and freeing a block, in ns, medians of {rounds} rounds; added, with its 95 % interval:"
+    );
+    println!("bytes  allocator         ns     added");
+    for size in SIZES {
+        let layout = Layout::from_size_align(size, 8).map_err(|error| error.to_string())?;
+        let turns: Vec<[f64; 4]> = (0..rounds)
+            .map(|_| {
+                [
+                    nanoseconds(&System, layout, BLOCKS),
+                    nanoseconds(&TICKSCOPE, layout, BLOCKS),
+                    nanoseconds(&HOTPATH, layout, BLOCKS),
+                    nanoseconds(&DHAT, layout, BLOCKS_OF_DHAT),
+                ]
+            })
+            .collect();
+        for (at, name) in ["system", "tickscope", "hotpath", "dhat"].iter().enumerate() {
+            let all = sorted(turns.iter().map(|turn| turn[at]));
+            let added = sorted(turns.iter().map(|turn| turn[at] - turn[0]));
+            let (low, high) = interval(&added);
+            let (all, added) = (median(&all), median(&added));
+            println!("{size:5}  {name:10} {all:9.2} {added:9.2} [{low:.2} {high:.2}]");
+        }
+    }
+    // What was compared has counted.
+    let counted = dhat::HeapStats::get().total_blocks;
+    let wanted = (SIZES.len() * rounds * BLOCKS_OF_DHAT) as u64;
+    if counted < wanted {
+        return Err(format!("dhat has counted {counted} blocks, wanted {wanted}"));
+    }
+    let snapshot = tickscope::snapshot();
+    let allocations = tickscope_format::snapshot::Quantity::Allocations;
+    let counted = snapshot
+        .measures
+        .of(allocations)
+        .map_or(0, |column| column.of_row(0));
+    let wanted = (SIZES.len() * rounds * BLOCKS) as u64;
+    if counted != wanted {
+        return Err(format!("tickscope has counted {counted} blocks, wanted {wanted}"));
+    }
+    drop((measured, dhat));
+    Ok(())
+}

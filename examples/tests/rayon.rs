@@ -1,0 +1,92 @@
+//! Allocations under rayon: whichever thread makes them and whichever gives them back, the counts are exact.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use rayon::prelude::*;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::Quantity::{self, AllocatedBytes, Allocations, FreedBytes, Frees};
+
+#[global_allocator]
+static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
+
+/// Groups of items, each of which may go to another thread.
+const GROUPS: u64 = 200;
+const ITEMS: u64 = 100;
+
+const THREADS: usize = 8;
+
+/// Returns how many blocks an item allocates, and the bytes of each.
+fn blocks_of(group: u64, item: u64) -> (u64, u64) {
+    (group % 5 + item % 3, 1 + group + 7 * item)
+}
+
+/// Allocates what an item keeps, and as much that it gives back.
+fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
+    tickscope::scope!("item");
+    let (blocks, bytes) = blocks_of(group, item);
+    let block = |_| vec![1u8; bytes as usize].into_boxed_slice();
+    // A list of no items is no allocation.
+    let kept: Vec<Box<[u8]>> = (0..blocks).map(block).collect();
+    drop(kept.clone());
+    kept
+}
+
+/// Returns what the rows of a name have counted themselves, on all threads and paths.
+fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
+    let quantities: [Quantity; 4] = [Allocations, AllocatedBytes, Frees, FreedBytes];
+    quantities.map(|quantity| {
+        let column = snapshot.measures.of(quantity).unwrap();
+        let rows = 0..snapshot.nodes.len() as u32;
+        let rows = rows.filter(|&row| snapshot.site_of(NodeId(row)).name == name);
+        rows.map(|row| column.of_row(row)).sum()
+    })
+}
+
+#[test]
+fn allocations_under_rayon_are_exact() {
+    let directory = tempfile::tempdir().unwrap();
+    let _session = tickscope::Builder::new("rayon").dir(directory.path()).start();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(THREADS)
+        .build()
+        .unwrap();
+    // Each thread has an item at least.
+    pool.broadcast(|context| drop(blocks(context.index() as u64, 0)));
+    pool.install(|| {
+        (0..GROUPS).into_par_iter().for_each(|group| {
+            // A thread that waits for its items may work for other groups meanwhile, so rows lie at many places.
+            tickscope::scope!("group");
+            let kept = (0..ITEMS).into_par_iter().map(|item| blocks(group, item));
+            let kept: Vec<Vec<Box<[u8]>>> = kept.collect();
+            kept.into_par_iter().for_each(|kept| {
+                tickscope::time!("gives back", drop(kept));
+            });
+        });
+    });
+    drop(pool);
+    // A list and its blocks.
+    let reference = size_of::<Box<[u8]>>() as u64;
+    let count = |(number, sum): (u64, u64), (group, item)| match blocks_of(group, item) {
+        (0, _) => (number, sum),
+        (blocks, bytes) => (number + 1 + blocks, sum + blocks * (reference + bytes)),
+    };
+    let parallel = (0..GROUPS).flat_map(|group| (0..ITEMS).map(move |item| (group, item)));
+    let (number, bytes) = parallel.fold((0, 0), count);
+    let (first_number, first_bytes) = (0..THREADS as u64).map(|group| (group, 0)).fold((0, 0), count);
+    let snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.capture.losses.dropped, 0);
+    // What an item gives back itself is half of what it allocates.
+    let item = [number + first_number, bytes + first_bytes];
+    let wanted = [2 * item[0], 2 * item[1], item[0], item[1]];
+    assert_eq!(counted(&snapshot, "item"), wanted);
+    assert_eq!(counted(&snapshot, "gives back"), [0, 0, number, bytes]);
+    let rows = |thread| snapshot.rows_of(ThreadId(thread as u32));
+    let has_items = |thread| rows(thread).any(|row| snapshot.site_of(NodeId(row as u32)).name == "item");
+    let threads = snapshot.threads.iter().enumerate();
+    let threads = threads.filter(|&(thread, _)| has_items(thread));
+    assert_eq!(
+        threads.map(|(_, thread)| thread.count).sum::<u64>(),
+        THREADS as u64
+    );
+}

@@ -1,0 +1,359 @@
+//! Calls of futures under a real executor, tokio, compared at every look with an account that the test keeps itself.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test that cannot go on has failed, and this one says how near it came"
+)]
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use tickscope_format::Snapshot;
+use tickscope_format::ids::NodeId;
+use tickscope_format::latency::{Histogram, bucket_of};
+use tickscope_format::snapshot::Quantity;
+use tokio::task::yield_now;
+use tokio::time::{sleep, timeout};
+
+/// How many calls are made with each number of workers, unless `CALLS` says otherwise.
+const CALLS: u64 = 10_000;
+
+/// How many of them are in flight at once.
+const CLIENTS: u64 = 200;
+
+/// How many durations of a row are sorted at once.
+const LATE: u64 = 8;
+
+/// What the test itself knows of the calls of one future.
+#[derive(Debug, Default)]
+struct Account {
+    /// Calls whose first poll is about to begin.
+    starting: AtomicU64,
+    /// Calls whose first poll is over.
+    started: AtomicU64,
+    ended: AtomicU64,
+    cancelled: AtomicU64,
+    /// Calls that were last polled on another thread than first.
+    moved: AtomicU64,
+    /// How long the calls lasted.
+    lasted: Mutex<Vec<Duration>>,
+}
+
+/// What an account says at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Reading {
+    starting: u64,
+    started: u64,
+    over: u64,
+}
+
+/// A future with an account of its call.
+struct Accounted<F> {
+    future: Option<Pin<Box<F>>>,
+    account: Arc<Account>,
+    first: Option<(Instant, ThreadId)>,
+}
+
+impl Account {
+    fn of<F: Future>(self: &Arc<Self>, future: F) -> Accounted<F> {
+        Accounted {
+            future: Some(Box::pin(future)),
+            account: Arc::clone(self),
+            first: None,
+        }
+    }
+
+    fn read(&self) -> Reading {
+        // What comes later in a call is read first.
+        let over = self.ended.load(Ordering::SeqCst) + self.cancelled.load(Ordering::SeqCst);
+        let started = self.started.load(Ordering::SeqCst);
+        Reading {
+            starting: self.starting.load(Ordering::SeqCst),
+            started,
+            over,
+        }
+    }
+}
+
+impl<F> Accounted<F> {
+    fn end(&mut self, count: impl FnOnce(&Account) -> &AtomicU64) {
+        let Some((begin, thread)) = self.first else {
+            return;
+        };
+        let now = Instant::now();
+        let account = &self.account;
+        account.lasted.lock().unwrap().push(now - begin);
+        let moved = std::thread::current().id() != thread;
+        account.moved.fetch_add(moved.into(), Ordering::SeqCst);
+        count(account).fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl<F: Future> Future for Accounted<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let is_first = self.first.is_none();
+        if is_first {
+            self.account.starting.fetch_add(1, Ordering::SeqCst);
+            self.first = Some((Instant::now(), std::thread::current().id()));
+        }
+        let future = self.future.as_mut().unwrap();
+        let poll = future.as_mut().poll(context);
+        if is_first {
+            self.account.started.fetch_add(1, Ordering::SeqCst);
+        }
+        if poll.is_ready() {
+            self.future = None;
+            self.end(|account| &account.ended);
+        }
+        poll
+    }
+}
+
+impl<F> Drop for Accounted<F> {
+    fn drop(&mut self) {
+        if self.future.take().is_some() {
+            self.end(|account| &account.cancelled);
+        }
+    }
+}
+
+/// What a snapshot has of the calls of a future: over all nodes, and in the list of tasks.
+#[derive(Debug)]
+struct Seen {
+    started: u64,
+    over: [u64; 2],
+    in_flight: i64,
+    tasks: u64,
+    latencies: Histogram,
+}
+
+impl Seen {
+    fn of(snapshot: &Snapshot, name: &str) -> Self {
+        let rows = (0..snapshot.nodes.len() as u32).filter(|&row| snapshot.site_of(NodeId(row)).name == name);
+        let rows: Vec<u32> = rows.collect();
+        let sum = |quantity| -> u64 {
+            let column = snapshot.measures.of(quantity);
+            let of_row = |&row: &u32| column.map_or(0, |column| column.of_row(row));
+            rows.iter().map(of_row).sum()
+        };
+        let mut latencies = Histogram::default();
+        for &row in &rows {
+            latencies.add(&snapshot.async_latencies.of(row));
+        }
+        let paths = &snapshot.tasks.paths;
+        let paths = paths
+            .iter()
+            .filter(|path| snapshot.sites[path.site.index()].name == name);
+        Self {
+            started: rows.iter().map(|&row| snapshot.nodes.calls[row as usize]).sum(),
+            over: [sum(Quantity::FutureEnds), sum(Quantity::FutureCancels)],
+            in_flight: sum(Quantity::InFlight) as i64 - sum(Quantity::EndedElsewhere) as i64,
+            tasks: paths.map(|path| path.in_flight).sum(),
+            latencies,
+        }
+    }
+}
+
+/// What all calls of a runtime share.
+#[derive(Debug, Default)]
+struct Shared {
+    request: Arc<Account>,
+    lock: Arc<Account>,
+    mutex: tokio::sync::Mutex<u64>,
+}
+
+/// A call that takes some milliseconds, unless it is ready at its first poll.
+async fn work(shared: Arc<Shared>, call: u64) {
+    if call.is_multiple_of(10) {
+        return;
+    }
+    for _ in 0..call % 3 {
+        yield_now().await;
+    }
+    sleep(Duration::from_millis(1 + call % 4)).await;
+    if call.is_multiple_of(7) {
+        let lock = tickscope::wait!("lock", shared.mutex.lock());
+        let mut guard = shared.lock.of(lock).await;
+        yield_now().await;
+        *guard += 1;
+    }
+}
+
+/// Returns a call with its account, not polled yet.
+fn request(shared: &Arc<Shared>, call: u64) -> Accounted<impl Future<Output = ()> + use<>> {
+    let request = tickscope::future!("request", work(Arc::clone(shared), call));
+    shared.request.of(request)
+}
+
+/// Makes a call that is polled first by the thread of `main`, and then by a worker, however busy the machine is.
+async fn moved_call(shared: &Arc<Shared>) {
+    let mut request = request(shared, 1);
+    let is_ready = poll_fn(|context| Poll::Ready(Pin::new(&mut request).poll(context).is_ready())).await;
+    assert!(!is_ready, "it sleeps");
+    tokio::spawn(request).await.unwrap();
+}
+
+/// Makes one call, which may be cancelled in one of several ways, also before its first poll.
+async fn call(shared: &Arc<Shared>, call: u64) {
+    let request = request(shared, call);
+    match call % 16 {
+        // Never polled.
+        1 => drop(request),
+        2 => _ = timeout(Duration::from_millis(2), request).await,
+        3 => {
+            tokio::select! {
+                () = request => {}
+                () = sleep(Duration::from_millis(2)) => {}
+            }
+        }
+        4 => {
+            let task = tokio::spawn(request);
+            sleep(Duration::from_millis(2)).await;
+            task.abort();
+            _ = task.await;
+        }
+        // Aborted before or during its first polls.
+        5 => {
+            let task = tokio::spawn(request);
+            yield_now().await;
+            task.abort();
+            _ = task.await;
+        }
+        6 => request.await,
+        _ => tokio::spawn(request).await.unwrap(),
+    }
+}
+
+/// Compares a snapshot with what the account said before and after it.
+fn compare(seen: &Seen, before: Reading, after: Reading, threads: u64) {
+    let over = seen.over.iter().sum::<u64>();
+    assert_eq!(seen.started as i64, over as i64 + seen.in_flight, "{seen:?}");
+    let context = || format!("{seen:?} between {before:?} and {after:?}");
+    // A look at a thread in the middle of sorting durations leaves those to the next one, with their calls.
+    let late = LATE * threads;
+    assert!(
+        before.started <= seen.started + late && seen.started <= after.starting,
+        "{}",
+        context()
+    );
+    // Each thread may be about to count the end of one call.
+    assert!(
+        before.over <= over + late && over <= after.over + threads,
+        "{}",
+        context()
+    );
+    assert!(
+        before.started <= seen.tasks + after.over + threads && seen.tasks + before.over <= after.starting,
+        "{}",
+        context()
+    );
+}
+
+fn median_and_p99(mut lasted: Vec<Duration>) -> [Duration; 2] {
+    lasted.sort_unstable();
+    [0.5, 0.99].map(|share| {
+        let rank = (share * lasted.len() as f64).ceil() as usize;
+        lasted[rank.max(1) - 1]
+    })
+}
+
+/// Makes so many calls with so many workers, and looks at them all the time. Everything before was reset.
+fn calls_of_tokio(workers: usize, calls: u64) {
+    let shared = Arc::new(Shared::default());
+    let accounts = [("request", &shared.request), ("lock", &shared.lock)];
+    let is_done = AtomicBool::new(false);
+    let looks = std::thread::scope(|scope| {
+        let looks = scope.spawn(|| {
+            let mut looks = 0;
+            loop {
+                let is_last = is_done.load(Ordering::SeqCst);
+                let before = accounts.map(|(_, account)| account.read());
+                let snapshot = tickscope::snapshot();
+                let after = accounts.map(|(_, account)| account.read());
+                for (at, (name, _)) in accounts.iter().enumerate() {
+                    // The thread that runs `main` drops what is left as well.
+                    let threads = workers as u64 + 1;
+                    compare(&Seen::of(&snapshot, name), before[at], after[at], threads);
+                }
+                looks += 1;
+                if is_last {
+                    return looks;
+                }
+            }
+        });
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(workers)
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(moved_call(&shared));
+        let clients = (0..CLIENTS).map(|client| {
+            let shared = Arc::clone(&shared);
+            runtime.spawn(async move {
+                for number in (client..calls).step_by(CLIENTS as usize) {
+                    call(&shared, number).await;
+                }
+            })
+        });
+        let clients: Vec<_> = clients.collect();
+        for client in clients {
+            runtime.block_on(client).unwrap();
+        }
+        drop(runtime);
+        is_done.store(true, Ordering::SeqCst);
+        looks.join().unwrap()
+    });
+    let last = tickscope::snapshot();
+    assert_eq!(last.capture.losses.dropped, 0);
+    for (name, account) in accounts {
+        let seen = Seen::of(&last, name);
+        let over = [&account.ended, &account.cancelled].map(|count| count.load(Ordering::SeqCst));
+        assert_eq!((seen.over, seen.in_flight, seen.tasks), (over, 0, 0), "{name}");
+        assert_eq!(seen.started, over[0] + over[1], "{name}");
+        assert_eq!(seen.latencies.count(), seen.started, "{name}");
+        let moved = account.moved.load(Ordering::SeqCst);
+        let own = median_and_p99(std::mem::take(&mut account.lasted.lock().unwrap()));
+        let mut line = format!("{name}: {} of {} cancelled, {moved} moved", over[1], seen.started);
+        for ((share, own), label) in [0.5, 0.99].into_iter().zip(own).zip(["p50", "p99"]) {
+            let ticks = seen.latencies.quantile(share).unwrap();
+            let own_ticks = own.as_secs_f64() * last.clock.ticks_per_second;
+            let shown = Duration::from_nanos(last.nanos(ticks));
+            line += &format!(", {label} {shown:.2?} by its own account {own:.2?}");
+            assert!(
+                bucket_of(ticks).abs_diff(bucket_of(own_ticks as u64)) <= 1,
+                "{line}"
+            );
+        }
+        println!("{workers} workers, {looks} looks, {line}");
+    }
+    let request = &shared.request;
+    assert!(
+        request.moved.load(Ordering::SeqCst) > 0,
+        "no call has moved to another thread"
+    );
+    assert!(
+        request.started.load(Ordering::SeqCst) < calls,
+        "some are never polled"
+    );
+    assert!(request.cancelled.load(Ordering::SeqCst) > calls / 100);
+}
+
+// One test for both: a program has one collector.
+#[test]
+fn calls_under_tokio_are_those_of_their_own_account() {
+    let calls = std::env::var("CALLS").map_or(CALLS, |calls| calls.parse().unwrap());
+    let directory = tempfile::tempdir().unwrap();
+    let _session = tickscope::Builder::new("tokio").dir(directory.path()).start();
+    for workers in [2, 8] {
+        tickscope::reset();
+        calls_of_tokio(workers, calls);
+    }
+}
