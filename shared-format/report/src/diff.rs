@@ -23,7 +23,7 @@ use self::numbers::Numbers;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 use crate::label::labels;
-use crate::number;
+use crate::{number, tally};
 
 pub use self::doubts::doubts;
 
@@ -192,7 +192,7 @@ impl Comparison<'_> {
         let counters = self.diff.by_function.iter().any(|change| change.is_counter);
         let sums = counters.then(|| {
             let sum = Glyphs::of(self.ascii).sum;
-            let of = self.diff.measure.name();
+            let of = tally::missing(self.diff.measure);
             format!("{sum} is what a counter has added up in its calls; it has no {of}")
         });
         let around = self.diff.whole.around_scope.then(|| {

@@ -1,5 +1,6 @@
 //! The texts of what rows show that have no time: counters, values and gauges. None of them is a duration.
 
+use tickscope_analysis::measure::Measure;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Extremes, Tally};
 
@@ -10,6 +11,11 @@ const CELLS: [usize; 2] = [6, 7];
 
 /// The sign before the level of a gauge.
 pub const LEVEL: &str = "=";
+
+/// Returns what a counter does not have, in a report by a measure.
+pub(crate) fn missing(by: Measure) -> &'static str {
+    if by == Measure::Time { "time" } else { "other number" }
+}
 
 /// Returns what stands where a scope has its main time: what was added up, which `sum` formats, or the level of a gauge.
 pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {

@@ -227,7 +227,7 @@ impl Page<'_> {
                 out,
                 "{} is what a counter has added up in its CALLS; it has no {}",
                 self.glyphs.sum,
-                self.options.by.name(),
+                tally::missing(self.options.by),
             )?;
         }
         if !snapshot.gauge_rows.is_empty() {
