@@ -14,7 +14,11 @@ pub const LEVEL: &str = "=";
 
 /// Returns what a counter does not have, in a report by a measure.
 pub(crate) fn missing(by: Measure) -> &'static str {
-    if by == Measure::Time { "time" } else { "other number" }
+    if by == Measure::Time {
+        "time"
+    } else {
+        "other number"
+    }
 }
 
 /// Returns what stands where a scope has its main time: what was added up, which `sum` formats, or the level of a gauge.
