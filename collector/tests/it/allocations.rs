@@ -401,7 +401,7 @@ fn a_block_that_grows_is_live_where_it_grew() {
 /// An allocator of addresses without memory.
 struct Addresses(AtomicUsize);
 
-// SAFETY: nobody uses the memory at these addresses, of which each is given once.
+// SAFETY: the memory at these addresses is never used, and each of them is given once.
 unsafe impl GlobalAlloc for Addresses {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         std::ptr::without_provenance_mut(self.0.fetch_add(layout.size(), Ordering::Relaxed))

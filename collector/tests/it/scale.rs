@@ -320,7 +320,7 @@ fn futures_at_once_take_little_memory_and_few_rows() {
         );
         // The publisher goes on, and looks at all of them now and then.
         let (began, cost, seq) = (Instant::now(), publisher_ns(), snapshot.capture.seq);
-        support::wait_until("ten more records", || {
+        support::wait_until("more records", || {
             tickscope::snapshot().capture.seq >= seq + 20 && began.elapsed() > Duration::from_millis(500)
         });
         let share = (publisher_ns() - cost) as f64 / began.elapsed().as_nanos() as f64;

@@ -169,7 +169,7 @@ impl Counted {
     }
 }
 
-/// Checks that self and children are the total of each measure, and that nobody waits longer than there was time.
+/// Checks that self and children are the total of each measure, and that no row waits longer than there was time.
 fn check(snapshot: &Snapshot) -> Result<(), String> {
     for measure in Measure::measured(snapshot) {
         let seen = measure.of(snapshot);

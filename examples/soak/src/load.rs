@@ -140,8 +140,11 @@ fn hoard(random: &mut Random, over: &Over) {
         account::CHURNED.add(number);
         thread::sleep(Duration::from_millis(4));
     }
-    drop(blocks);
-    hold(0);
+    for block in blocks {
+        held -= block.capacity() as i64;
+        drop(block);
+        hold(held);
+    }
 }
 
 fn hold(bytes: i64) {

@@ -3,8 +3,8 @@
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};
 
-/// How far the times of a node, a row or a function, or what a measure has in their place, are estimates. Those of several together are the root of the
-/// sum of squares: nodes are timed independently.
+/// How far the times of a node, a row or a function, or what a measure has in their place, are estimates. Those of several
+/// together are the root of the sum of squares: nodes are timed independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Uncertainty {
     /// Calls that were timed.
@@ -90,7 +90,7 @@ pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
         .filter(|&((_, total), _)| total > 0)
         .map(|((&own, total), row)| Estimate {
             node: NodeId(row),
-            // Every one of them was counted, if not every block.
+            // All calls were counted; only blocks are sampled.
             timed: snapshot.nodes.calls[row as usize],
             self_error: error(own),
             total_error: error(total),

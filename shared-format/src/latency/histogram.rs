@@ -183,8 +183,10 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Raises each bucket to at least the count that it has in another histogram.
+    /// Raises each bucket to at least the count that it has in another histogram, and the longest call to at least that of the
+    /// other one.
     pub fn raise_to(&mut self, other: &Self) {
+        self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.buckets = merged(&self.buckets, &other.buckets, u64::max);
     }
 }

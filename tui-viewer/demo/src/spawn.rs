@@ -3,7 +3,7 @@
 use std::panic::resume_unwind;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// Long-lived threads, which [`join_all`] waits for.
+/// Threads that [`join_all`] waits for.
 pub(crate) type Threads<'scope> = Vec<ScopedJoinHandle<'scope, ()>>;
 
 /// Starts `work` on a thread with this name, which ends before `scope` does.

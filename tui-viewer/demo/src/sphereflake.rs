@@ -66,7 +66,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     }
 
     /// Does the same as [`Frame::work`] with fewer scopes: all rays of 16 pixels are in one. So a scope is some microseconds
-    /// long, and measuring it costs next to nothing.
+    /// long, and measuring it costs little.
     pub(crate) fn work_in_tiles(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
         tickscope::scope!("worker");
         loop {

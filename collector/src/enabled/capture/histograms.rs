@@ -55,7 +55,8 @@ impl Histograms {
         match filled(&self.base, index).map(Packed::unpacked) {
             None => place(&mut self.current, index).set(histogram),
             Some(base) => {
-                // A call that was seen before may be in neither its place nor its bucket while its thread moves it.
+                // A call that was seen before may be in neither its place nor its bucket while its thread moves it. Where calls
+                // are counted by the histogram, they follow at the next reading.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.current, index).set(&present);
@@ -160,6 +161,22 @@ mod tests {
         assert_eq!(shown(&histograms, 0), buckets(&[(38, 1), (60, 2)]));
         histograms.reset();
         histograms.set(0, &buckets(&[(38, 1), (40, 11), (44, 1), (60, 2)]), 1);
+        assert_eq!(shown(&histograms, 0), histogram(40, 1));
+    }
+
+    /// The same of the longest call, which the second reset does not see.
+    #[test]
+    fn the_longest_call_of_an_older_epoch_is_none_of_a_new_one() {
+        let mut histograms = Histograms::default();
+        let with_max = |max_ticks, count| Histogram {
+            max_ticks,
+            ..histogram(40, count)
+        };
+        for (max_ticks, count) in [(900, 5), (500, 6)] {
+            histograms.set(0, &with_max(max_ticks, count), 1);
+            histograms.reset();
+        }
+        histograms.set(0, &with_max(900, 7), 1);
         assert_eq!(shown(&histograms, 0), histogram(40, 1));
     }
 

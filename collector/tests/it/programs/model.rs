@@ -623,8 +623,8 @@ impl Model {
         self.allocated(hand, given(stage::bytes_of_a_future()));
     }
 
-    /// The call of a future is over, at the place of its last scope or at one that it has here. Where there is none, nobody
-    /// counts that.
+    /// The call of a future is over, at the place of its last scope or at one that it has here. Where there is none, it is
+    /// not counted.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
         let Some(flight) = self.flights[which].take() else {
             return;

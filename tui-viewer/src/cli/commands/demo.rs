@@ -50,8 +50,8 @@ fn end(started: &mut Started) {
     let _ = started.child.wait();
 }
 
-/// The program behind the demo: renders so many frames and serves their clients, or until no process holds the other end of its standard
-/// input: a demo that lost its viewer must not render for ever.
+/// The program behind the demo: renders so many frames and serves their clients, or until no process holds the other end of
+/// its standard input: a demo that lost its viewer must not render for ever.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = tickscope_demo::session();
     let alone = Arc::new(AtomicBool::new(false));

@@ -46,7 +46,7 @@ fn main() -> Result<(), String> {
     };
     let report = std::env::temp_dir().join(format!("peers-allocations-{}.json", std::process::id()));
     let _session = tickscope::start("allocations");
-    let _hotpath = hotpath::HotpathGuardBuilder::new("allocations")
+    let hotpath = hotpath::HotpathGuardBuilder::new("allocations")
         .format(hotpath::Format::Json)
         .output_path(&report)
         .build();
@@ -94,5 +94,6 @@ fn main() -> Result<(), String> {
         return Err(format!("tickscope has counted {counted} blocks, wanted {wanted}"));
     }
     drop((measured, dhat));
-    Ok(())
+    drop(hotpath);
+    std::fs::remove_file(&report).map_err(|error| format!("{}: {error}", report.display()))
 }
