@@ -7,6 +7,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
 
+use tickscope_bench::pairs;
 use tickscope_bench::statistics::{interval, median, sorted};
 use tickscope_bench::timing::timed;
 
@@ -32,13 +33,7 @@ fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout) -> f64 {
 }
 
 fn main() -> Result<(), String> {
-    let rounds = match std::env::args().nth(1) {
-        None => 101,
-        Some(word) => match word.parse() {
-            Ok(rounds @ 3..=100_000) => rounds,
-            _ => return Err(format!("{word}: wanted 3 to 100000 rounds")),
-        },
-    };
+    let rounds = pairs::rounds(std::env::args().nth(1).as_deref())?;
     let _session = tickscope::start("allocation_cost");
     tickscope::scope!("allocates");
     println!(
