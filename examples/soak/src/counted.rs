@@ -9,7 +9,7 @@ use tickscope_format::snapshot::{Quantity, Tally, live_error};
 use crate::account::Account;
 use crate::load::{LARGEST_BLOCK, SMALL_BLOCK};
 
-/// What was counted since the reset, and how many calls are in flight, whatever was reset.
+/// What was counted since the reset, and how many calls are in flight, also those from before a reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counted {
     /// All calls, and those that are waits for locks.

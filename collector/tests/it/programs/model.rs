@@ -32,7 +32,7 @@ pub(crate) struct Cell {
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// What is there, whatever was reset.
+    /// What is there, also from before a reset.
     pub(crate) standing: Standing,
     /// Small blocks are sampled as well, and stand for others.
     pub(crate) sampled_small: bool,
