@@ -29,8 +29,8 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Measuring, NodeErrors, Nodes, Process,
-    Sites, Snapshot, TaskPath, Tasks, Thread,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, Lifetime, Measuring, NodeErrors, Nodes,
+    Process, Sites, Snapshot, TaskPath, Tasks, Thread,
 };
 
 pub(crate) use self::section::section_at;
@@ -55,6 +55,7 @@ const ASYNC_LATENCIES: u64 = 17;
 const VALUES: u64 = 18;
 const GAUGES: u64 = 19;
 const TASKS: u64 = 21;
+const FUNCTIONS: u64 = 22;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -179,6 +180,7 @@ fn encode_around(
         measures,
         waits,
         waits_in,
+        functions,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -224,6 +226,9 @@ fn encode_around(
     }
     if !waits_in.is_empty() {
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
+    }
+    if let Some(functions) = functions {
+        section(out, FUNCTIONS, functions)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -324,6 +329,7 @@ fn decode_with(
             WAITS_IN => {
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
+            FUNCTIONS => snapshot.functions = Some(read::<Functions>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?

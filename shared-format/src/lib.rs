@@ -9,7 +9,7 @@
 //! ring/, slots                the two protocols over shared memory
 //! codec/                      snapshots as bytes
 //! snapshot, latency/, pattern the data model
-//! words, layout, os, checksum, ids, error
+//! words, layout, os, checksum, ids, function_table, error
 //! ```
 //!
 //! The calls at each moment of a recording:
@@ -45,6 +45,7 @@ pub mod file;
     reason = "`tickscope-testkit` has this file as well and shows all of it"
 )]
 mod fixture;
+pub mod function_table;
 pub mod ids;
 pub mod latency;
 pub mod layout;

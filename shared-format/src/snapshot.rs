@@ -4,6 +4,7 @@
 //! counted in it *itself*. Totals are sums over the subtree and are never stored, so self + children = total holds by
 //! construction.
 
+mod functions;
 mod losses;
 mod measures;
 mod mode;
@@ -17,6 +18,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
+pub use self::functions::{Functions, OverBudget};
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
@@ -68,6 +70,8 @@ pub struct Snapshot {
     pub waits: bool,
     /// What threads wait in.
     pub waits_in: WaitsIn,
+    /// What is known of functions that the compiler has prepared; `None` if there are none.
+    pub functions: Option<Functions>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,

@@ -266,6 +266,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
         capture: snapshot.capture.clone(),
         lifetime: snapshot.lifetime,
         measuring: snapshot.measuring.clone(),
+        functions: snapshot.functions.clone(),
         window: snapshot.window,
         nodes: nodes.clone(),
         ..Snapshot::default()

@@ -194,7 +194,9 @@ impl CallTree {
             if !in_scope(thread) {
                 continue;
             }
-            tree.outside_ticks += snapshot.threads[index].outside_ticks;
+            tree.outside_ticks = tree
+                .outside_ticks
+                .saturating_add(snapshot.threads[index].outside_ticks);
             for node in snapshot.rows_of(thread) {
                 let parent = match nodes.parent[node] {
                     NO_PARENT => NO_PARENT,
@@ -216,10 +218,10 @@ impl CallTree {
                 });
                 row_of_node[node] = row;
                 let row = &mut tree.rows[row as usize];
-                row.calls += nodes.calls[node];
+                row.calls = row.calls.saturating_add(nodes.calls[node]);
                 row.tally = both_tallies(row.tally, tallies[node]);
-                row.self_ticks += nodes.self_ticks[node];
-                row.self_ns += self_ns[node];
+                row.self_ticks = row.self_ticks.saturating_add(nodes.self_ticks[node]);
+                row.self_ns = row.self_ns.saturating_add(self_ns[node]);
             }
             let now = snapshot.waits_in.now_of(thread.0);
             let waits = u32::from(matches!(now, Some(Now::In(_))));
@@ -238,7 +240,7 @@ impl CallTree {
                 .get(error.node.index())
                 .filter(|&&row| row != NO_PARENT)
             {
-                tree.rows[row as usize].errors += error.count;
+                tree.rows[row as usize].errors = tree.rows[row as usize].errors.saturating_add(error.count);
             }
         }
         tree.merge_off_cpu(snapshot, &row_of_node);
@@ -367,8 +369,8 @@ impl CallTree {
             } = self.rows[index];
             if let Some(parent) = parent {
                 let parent = &mut self.rows[parent as usize];
-                parent.total_ticks += total_ticks;
-                parent.total_ns += total_ns;
+                parent.total_ticks = parent.total_ticks.saturating_add(total_ticks);
+                parent.total_ns = parent.total_ns.saturating_add(total_ns);
                 parent.total_off += total_off;
             }
         }

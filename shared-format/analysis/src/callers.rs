@@ -107,7 +107,7 @@ impl Neighbours {
         let mut found = false;
         let mut uncertainty = Uncertainty::default();
         for (index, row) in tree.rows.iter().enumerate() {
-            calls_of[row.function.index()] += row.calls;
+            calls_of[row.function.index()] = calls_of[row.function.index()].saturating_add(row.calls);
             let above = row
                 .parent
                 .map_or(Place::Outside, |parent| places[parent as usize]);
@@ -116,38 +116,38 @@ impl Neighbours {
                 found = true;
                 places[index] = Place::Own;
                 own.tally = both_tallies(own.tally, row.tally);
-                own.self_ticks += row.self_ticks;
-                own.self_ns += row.self_ns;
+                own.self_ticks = own.self_ticks.saturating_add(row.self_ticks);
+                own.self_ns = own.self_ns.saturating_add(row.self_ns);
                 own.self_off += row.self_off;
-                own.errors += row.errors;
+                own.errors = own.errors.saturating_add(row.errors);
                 uncertainty.add_self(&row_spread);
                 let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
                 if above == Place::Outside {
-                    own.outermost_calls += row.calls;
+                    own.outermost_calls = own.outermost_calls.saturating_add(row.calls);
                     own.asynchronous += row.asynchronous;
-                    own.total_ticks += row.total_ticks;
-                    own.total_ns += row.total_ns;
+                    own.total_ticks = own.total_ticks.saturating_add(row.total_ticks);
+                    own.total_ns = own.total_ns.saturating_add(row.total_ns);
                     own.total_off += row.total_off;
                     own.open += row.open;
                     own.waiting += row.waiting;
                     uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
-                    link.calls += row.calls;
+                    link.calls = link.calls.saturating_add(row.calls);
                     link.tally = both_tallies(link.tally, row.tally);
-                    link.outermost_calls += row.calls;
+                    link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
                     link.asynchronous += row.asynchronous;
-                    link.ticks += row.total_ticks;
-                    link.ns += row.total_ns;
+                    link.ticks = link.ticks.saturating_add(row.total_ticks);
+                    link.ns = link.ns.saturating_add(row.total_ns);
                     link.off += row.total_off;
                     link.open += row.open;
                     link.waiting += row.waiting;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                 } else {
-                    own.recursive_calls += row.calls;
+                    own.recursive_calls = own.recursive_calls.saturating_add(row.calls);
                     own.recursive = true;
                     if let Place::Callee(place) = above {
                         let link = callers.link(caller);
-                        link.calls += row.calls;
+                        link.calls = link.calls.saturating_add(row.calls);
                         link.tally = both_tallies(link.tally, row.tally);
                         // The time of this call is none of the callee's: the error of both is that of the difference.
                         let link = &mut callees.list[place];
@@ -160,9 +160,9 @@ impl Neighbours {
                 Place::Own => {
                     let place = callees.place(Some(row.function));
                     let link = &mut callees.list[place];
-                    link.calls += row.calls;
+                    link.calls = link.calls.saturating_add(row.calls);
                     link.tally = both_tallies(link.tally, row.tally);
-                    link.outermost_calls += row.calls;
+                    link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
                     link.asynchronous += row.asynchronous;
                     link.open += row.open;
                     link.waiting += row.waiting;
@@ -173,8 +173,8 @@ impl Neighbours {
             };
             if let Place::Callee(place) = places[index] {
                 let link = &mut callees.list[place];
-                link.ticks += row.self_ticks;
-                link.ns += row.self_ns;
+                link.ticks = link.ticks.saturating_add(row.self_ticks);
+                link.ns = link.ns.saturating_add(row.self_ns);
                 link.off += row.self_off;
             }
         }

@@ -328,6 +328,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         measures: Measures::default(),
         waits: snapshot.waits,
         waits_in: WaitsIn::default(),
+        functions: snapshot.functions.clone(),
         window: snapshot.window,
         values: snapshot.values,
     }

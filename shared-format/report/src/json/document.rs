@@ -58,6 +58,32 @@ pub(super) struct Document<'a> {
     /// Calls of futures in flight, by which future awaits which; only where there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<Task>,
+    /// Only where the compiler has prepared functions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    functions: Option<Functions<'a>>,
+}
+
+/// See [`tickscope_format::snapshot::Functions`].
+#[derive(Serialize)]
+struct Functions<'a> {
+    known: u32,
+    on: u32,
+    returned: u64,
+    unwound: u64,
+    elsewhere: u64,
+    fixed: bool,
+    budget: f64,
+    cost_share: f64,
+    call_ns: f64,
+    over_budget: Vec<OverBudget<'a>>,
+}
+
+#[derive(Serialize)]
+struct OverBudget<'a> {
+    module: &'a str,
+    name: &'a str,
+    mean_ns: f64,
+    cost_share: f64,
 }
 
 /// Members named as the counters are.
@@ -199,6 +225,18 @@ impl<'a> Document<'a> {
             latencies: latencies(snapshot),
             estimates: estimates(snapshot),
             tasks: tasks(snapshot),
+            functions: snapshot.functions.as_ref().map(|functions| Functions {
+                known: functions.known,
+                on: functions.on,
+                returned: functions.returned,
+                unwound: functions.unwound,
+                elsewhere: functions.elsewhere,
+                fixed: functions.fixed,
+                budget: finite(functions.budget),
+                cost_share: finite(functions.cost_share),
+                call_ns: finite(functions.call_ns),
+                over_budget: over_budget(snapshot, &functions.over_budget),
+            }),
             window: snapshot.window,
             focus: &[],
         }
@@ -225,6 +263,22 @@ impl<'a> Document<'a> {
             ..Self::new(less, per, state)
         }
     }
+}
+
+fn over_budget<'a>(
+    snapshot: &'a Snapshot,
+    over: &[tickscope_format::snapshot::OverBudget],
+) -> Vec<OverBudget<'a>> {
+    let named = over.iter().filter_map(|over| {
+        let site = snapshot.sites.get(over.site as usize)?;
+        Some(OverBudget {
+            module: &site.module,
+            name: &site.name,
+            mean_ns: finite(over.mean_ns),
+            cost_share: finite(over.cost_share),
+        })
+    });
+    named.collect()
 }
 
 fn cost(snapshot: &Snapshot) -> Cost {

@@ -42,6 +42,7 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.push(("measured", measured(page)));
     facts.extend(by(page).map(|text| ("by", text)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
+    facts.extend(functions(page).map(|text| ("functions", text)));
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
     facts.push(("cost", cost(page)));
@@ -293,6 +294,34 @@ fn cost(page: &Page<'_>) -> String {
         cost.upper_ns,
         number::percent(cost.publisher_share),
     )
+}
+
+/// How many of the program's functions count, where the compiler has prepared them.
+fn functions(page: &Page<'_>) -> Option<String> {
+    let functions = page.snapshot.functions.as_ref()?;
+    let also = |count: u64, what: &str| match count {
+        0 => String::new(),
+        count => format!(", {} {what}", page.count(count)),
+    };
+    Some(format!(
+        "{} of {} switched on{}{}{}{}",
+        functions.on,
+        functions.known,
+        match functions.over_budget.len() {
+            0 => String::new(),
+            off => format!(
+                ", {off} off for the budget of {} (their time is their callers')",
+                number::percent(functions.budget)
+            ),
+        },
+        also(functions.unwound, "calls unwound"),
+        also(functions.elsewhere, "events on other stacks, not counted"),
+        if functions.fixed {
+            "; this system does not let a program change its code, so those that are off stay off"
+        } else {
+            ""
+        },
+    ))
 }
 
 fn lost(page: &Page<'_>) -> String {

@@ -1,0 +1,461 @@
+//! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the collector
+//! in that program reads.
+//!
+//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its
+//! tail calls that do nothing until they are switched on. The table says which function each sled belongs to and what the
+//! function is called, so that the program needs neither symbols nor debug information when it runs.
+//!
+//! The table is a section of its own, [`SECTION`], which is not loaded into memory. All numbers are little-endian.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 0..8 | [`MAGIC`] |
+//! | 8..12 | [`VERSION`] |
+//! | 12..16, 16..20, 20..24 | how many functions and sleds, and how many bytes of text |
+//! | 24..32, 32..40 | address and bytes of the compiler's own map of sleds |
+//! | 40.. | functions, 48 bytes each: 12 numbers of 4 bytes |
+//! | | sleds, 8 bytes each: the address times 4, plus the kind. Those of a function stand together |
+//! | | text, in UTF-8 |
+//!
+//! The numbers of a function: place and length of name, module, file and package in the text; line; bytes of code; where it
+//! comes from; its first sled. Addresses are those of the linker, to which the loader may add a base.
+//!
+//! ```
+//! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
+//!
+//! let parse = Function {
+//!     name: "Parser::parse".into(),
+//!     module: "app::parser".into(),
+//!     file: "src/parser.rs".into(),
+//!     line: 12,
+//!     package: "app 0.1.0".into(),
+//!     size: 840,
+//!     origin: Origin::Own,
+//!     sleds: vec![
+//!         Sled { address: 0x1000, kind: SledKind::Entry },
+//!         Sled { address: 0x1340, kind: SledKind::Return },
+//!     ],
+//! };
+//! let bytes = encode(0x8000..0x8040, std::slice::from_ref(&parse))?;
+//! let table = FunctionTable::read(&bytes)?;
+//! assert_eq!(table.function(0), Some(parse));
+//! # Ok::<(), tickscope_format::FormatError>(())
+//! ```
+
+use std::ops::Range;
+
+use crate::error::FormatError;
+
+/// The name of the section.
+pub const SECTION: &str = ".tickscope.functions";
+
+/// The first bytes of a table.
+pub const MAGIC: [u8; 8] = *b"TKSFUNCS";
+
+/// The version of the layout. A collector reads no other.
+pub const VERSION: u32 = 1;
+
+const HEADER: usize = 40;
+const FUNCTION: usize = 48;
+const SLED: usize = 8;
+
+/// How many bits of a sled's word are its kind.
+const KIND_BITS: u32 = 2;
+
+/// A function of the program. Several instances that a reader cannot tell apart are one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// Its name without its module: `Parser::parse`.
+    pub name: String,
+    /// The path of its module, which begins with its crate: `app::parser`.
+    pub module: String,
+    /// Its source file; empty if it is not known.
+    pub file: String,
+    /// The line of its beginning, from 1; 0 if it is not known.
+    pub line: u32,
+    /// The package and version that its source belongs to; empty if they are not known.
+    pub package: String,
+    /// Bytes of code, of the largest instance.
+    pub size: u32,
+    /// Whose code it is.
+    pub origin: Origin,
+    /// The sleds of all instances.
+    pub sleds: Vec<Sled>,
+}
+
+/// Whose code a function is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Origin {
+    /// A package of the workspace.
+    #[default]
+    Own,
+    /// A package that the workspace depends on.
+    Dependency,
+    /// Rust's standard library.
+    Std,
+    /// It is not known, as for C without debug information.
+    Unknown,
+}
+
+/// A place in a function that can be switched on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sled {
+    /// The linker's address.
+    pub address: u64,
+    /// What the place is.
+    pub kind: SledKind,
+}
+
+/// What a sled stands at. The codes are those of the compiler's map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SledKind {
+    /// The function's first instruction.
+    Entry = 0,
+    /// In place of a return.
+    Return = 1,
+    /// Before a jump to another function, which returns for this one.
+    TailCall = 2,
+}
+
+/// A table in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionTable<'a> {
+    map: (u64, u64),
+    functions: &'a [[u8; FUNCTION]],
+    sleds: &'a [[u8; SLED]],
+    text: &'a str,
+}
+
+/// A function as its table has it, without copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FunctionRef<'a> {
+    /// See [`Function::name`].
+    pub name: &'a str,
+    /// See [`Function::module`].
+    pub module: &'a str,
+    /// See [`Function::file`].
+    pub file: &'a str,
+    /// See [`Function::line`].
+    pub line: u32,
+    /// See [`Function::package`].
+    pub package: &'a str,
+    /// See [`Function::size`].
+    pub size: u32,
+    /// See [`Function::origin`].
+    pub origin: Origin,
+}
+
+impl Origin {
+    fn of(code: u32) -> Self {
+        match code {
+            0 => Self::Own,
+            1 => Self::Dependency,
+            2 => Self::Std,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl SledKind {
+    /// Returns the kind with this code, which the compiler's map and the table share.
+    pub fn of(code: u64) -> Option<Self> {
+        match code {
+            0 => Some(Self::Entry),
+            1 => Some(Self::Return),
+            2 => Some(Self::TailCall),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the function ends there.
+    pub fn is_end(self) -> bool {
+        self != Self::Entry
+    }
+}
+
+/// Encodes a table. `map` is where the compiler's own map of sleds lies.
+///
+/// # Errors
+/// [`FormatError::TooLarge`] if the text has 4 GiB or more.
+pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, FormatError> {
+    let mut text = Text::default();
+    let (mut records, mut sleds) = (Vec::new(), Vec::new());
+    for function in functions {
+        let first_sled = sleds.len() / SLED;
+        for sled in &function.sleds {
+            let word = sled.address << KIND_BITS | sled.kind as u64;
+            sleds.extend_from_slice(&word.to_le_bytes());
+        }
+        for part in [
+            &function.name,
+            &function.module,
+            &function.file,
+            &function.package,
+        ] {
+            let (at, length) = text.place(part);
+            records.extend_from_slice(&(at as u32).to_le_bytes());
+            records.extend_from_slice(&(length as u32).to_le_bytes());
+        }
+        for number in [
+            function.line,
+            function.size,
+            function.origin as u32,
+            first_sled as u32,
+        ] {
+            records.extend_from_slice(&number.to_le_bytes());
+        }
+    }
+    let text = text.text;
+    let bytes = HEADER + records.len() + sleds.len() + text.len();
+    if u32::try_from(bytes).is_err() {
+        return Err(FormatError::TooLarge {
+            found: bytes as u64,
+            wanted: u32::MAX.into(),
+        });
+    }
+    let mut table = Vec::with_capacity(bytes);
+    table.extend_from_slice(&MAGIC);
+    for number in [
+        VERSION,
+        functions.len() as u32,
+        (sleds.len() / SLED) as u32,
+        text.len() as u32,
+    ] {
+        table.extend_from_slice(&number.to_le_bytes());
+    }
+    for number in [map.start, map.end.saturating_sub(map.start)] {
+        table.extend_from_slice(&number.to_le_bytes());
+    }
+    table.extend_from_slice(&records);
+    table.extend_from_slice(&sleds);
+    table.extend_from_slice(text.as_bytes());
+    Ok(table)
+}
+
+/// Text in which equal parts stand once.
+#[derive(Default)]
+struct Text {
+    text: String,
+    known: std::collections::HashMap<String, usize>,
+}
+
+impl Text {
+    fn place(&mut self, part: &str) -> (usize, usize) {
+        let at = *self.known.entry(part.to_string()).or_insert_with(|| {
+            self.text.push_str(part);
+            self.text.len() - part.len()
+        });
+        (at, part.len())
+    }
+}
+
+impl<'a> FunctionTable<'a> {
+    /// Reads a table. Only its frame is checked here: what a function's numbers say is checked when they are used.
+    ///
+    /// # Errors
+    /// It is no table, one of another version, or too short.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
+        let truncated = |wanted: u64| FormatError::Truncated {
+            found: bytes.len() as u64,
+            wanted,
+        };
+        let header: &[u8; HEADER] = bytes.first_chunk().ok_or_else(|| truncated(HEADER as u64))?;
+        if header[..8] != MAGIC {
+            return Err(FormatError::NotOurs {
+                found: header[..8].escape_ascii().to_string(),
+                wanted: MAGIC.escape_ascii().to_string(),
+            });
+        }
+        let [version, functions, sleds, text] = [8, 12, 16, 20].map(|at| u64::from(number(header, at)));
+        if version != u64::from(VERSION) {
+            return Err(FormatError::Version {
+                found: version.to_string(),
+                wanted: VERSION.to_string(),
+            });
+        }
+        let wanted = HEADER as u64 + functions * FUNCTION as u64 + sleds * SLED as u64 + text;
+        if (bytes.len() as u64) < wanted {
+            return Err(truncated(wanted));
+        }
+        let (functions, rest) = bytes[HEADER..].split_at(functions as usize * FUNCTION);
+        let (sleds, rest) = rest.split_at(sleds as usize * SLED);
+        let text = &rest[..text as usize];
+        Ok(Self {
+            map: (long(header, 24), long(header, 32)),
+            functions: functions.as_chunks().0,
+            sleds: sleds.as_chunks().0,
+            text: std::str::from_utf8(text).map_err(|error| FormatError::Damaged {
+                what: "text of the function table",
+                offset: (wanted - text.len() as u64) + error.valid_up_to() as u64,
+                found: "other bytes".into(),
+                wanted: "UTF-8".into(),
+            })?,
+        })
+    }
+
+    /// Returns the addresses of the compiler's own map of sleds.
+    pub fn map(&self) -> Range<u64> {
+        self.map.0..self.map.0.saturating_add(self.map.1)
+    }
+
+    /// Returns how many functions there are.
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// Returns whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// Returns how many sleds all functions have.
+    pub fn sled_count(&self) -> usize {
+        self.sleds.len()
+    }
+
+    /// Returns a function without copying it. Text that the table does not have is empty.
+    pub fn get(&self, index: usize) -> Option<FunctionRef<'a>> {
+        let record = self.functions.get(index)?;
+        let [name, module, file, package] = [0, 8, 16, 24].map(|at| {
+            let (from, length) = (number(record, at) as usize, number(record, at + 4) as usize);
+            let end = from.checked_add(length);
+            end.and_then(|end| self.text.get(from..end)).unwrap_or("")
+        });
+        Some(FunctionRef {
+            name,
+            module,
+            file,
+            line: number(record, 32),
+            package,
+            size: number(record, 36),
+            origin: Origin::of(number(record, 40)),
+        })
+    }
+
+    /// Returns the sleds of a function.
+    pub fn sleds(&self, index: usize) -> impl Iterator<Item = Sled> + 'a {
+        let first = |index: usize| {
+            self.functions
+                .get(index)
+                .map(|record| number(record, 44) as usize)
+        };
+        let from = first(index).unwrap_or(usize::MAX);
+        let to = first(index + 1).unwrap_or(self.sleds.len());
+        let sleds = self.sleds.get(from..to).unwrap_or_default();
+        sleds.iter().filter_map(|word| {
+            let word = u64::from_le_bytes(*word);
+            Some(Sled {
+                address: word >> KIND_BITS,
+                kind: SledKind::of(word & ((1 << KIND_BITS) - 1))?,
+            })
+        })
+    }
+
+    /// Returns a copy of a function.
+    pub fn function(&self, index: usize) -> Option<Function> {
+        let function = self.get(index)?;
+        Some(Function {
+            name: function.name.into(),
+            module: function.module.into(),
+            file: function.file.into(),
+            line: function.line,
+            package: function.package.into(),
+            size: function.size,
+            origin: function.origin,
+            sleds: self.sleds(index).collect(),
+        })
+    }
+}
+
+/// The number of 4 bytes at a place, which is inside `bytes`.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    bytes[at..]
+        .first_chunk()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes))
+}
+
+/// The number of 8 bytes at a place.
+fn long(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..]
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sled() -> impl Strategy<Value = Sled> {
+        (0..1u64 << 48, 0..3u64).prop_map(|(address, kind)| Sled {
+            address,
+            kind: SledKind::of(kind).unwrap(),
+        })
+    }
+
+    prop_compose! {
+        fn function()(
+            name in "[a-zäö:<>]{0,12}",
+            module in "[ab:]{0,3}",
+            file in "[a./]{0,4}",
+            package in "[a0. ]{0,3}",
+            numbers in any::<(u32, u32)>(),
+            origin in 0..4u32,
+            sleds in prop::collection::vec(sled(), 0..5),
+        ) -> Function {
+            let (line, size) = numbers;
+            Function { name, module, file, line, package, size, origin: Origin::of(origin), sleds }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(
+            functions in prop::collection::vec(function(), 0..12),
+            map in (0..1u64 << 48, 0..1u64 << 32),
+        ) {
+            let map = map.0..map.0 + map.1;
+            let bytes = encode(map.clone(), &functions).unwrap();
+            let table = FunctionTable::read(&bytes).unwrap();
+            prop_assert_eq!(table.map(), map);
+            prop_assert_eq!(table.sled_count(), functions.iter().map(|f| f.sleds.len()).sum::<usize>());
+            let read: Vec<_> = (0..table.len()).map(|index| table.function(index).unwrap()).collect();
+            prop_assert_eq!(read, functions);
+            for cut in 0..bytes.len() {
+                prop_assert!(FunctionTable::read(&bytes[..cut]).is_err(), "cut at {}", cut);
+            }
+        }
+
+        /// Reading takes no more than the bytes there are, even where they claim more.
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            functions in prop::collection::vec(function(), 0..4),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        ) {
+            let mut bytes = encode(0..0, &functions).unwrap();
+            for (at, byte) in changes {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            if let Ok(table) = FunctionTable::read(&bytes) {
+                for index in 0..=table.len() {
+                    let _ = table.function(index);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn other_versions_and_other_files_are_named() {
+        let mut bytes = encode(0..0, &[]).unwrap();
+        bytes[8] = 9;
+        let error = FunctionTable::read(&bytes).unwrap_err().to_string();
+        assert!(error.contains('9') && error.contains('1'), "{error}");
+        bytes[0] = b'X';
+        let error = FunctionTable::read(&bytes).unwrap_err().to_string();
+        assert!(error.contains("XKSFUNCS"), "{error}");
+    }
+}

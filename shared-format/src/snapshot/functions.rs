@@ -1,0 +1,40 @@
+//! What is known of the functions that the compiler has prepared.
+
+use bincode::{Decode, Encode};
+
+/// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
+/// change them. Each call that began has returned, was unwound or is still open.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+pub struct Functions {
+    /// How many have sleds.
+    pub known: u32,
+    /// How many of them are switched on.
+    pub on: u32,
+    /// Calls that returned.
+    pub returned: u64,
+    /// Calls that ended otherwise: by a panic, by `longjmp`, or while their function was switched off.
+    pub unwound: u64,
+    /// Beginnings and ends on other stacks than their thread's own, as those of coroutines. They are not counted.
+    pub elsewhere: u64,
+    /// Whether the system does not let the program change its code: then functions that were off at the start stay off.
+    pub fixed: bool,
+    /// How much of the program's CPU time measuring functions may take, from 0 to 1; 0 if there is no such limit.
+    pub budget: f64,
+    /// How much it took when it was last looked at, from 0 to 1; it is estimated from calls.
+    pub cost_share: f64,
+    /// What measuring a call costs, in nanoseconds; 0 if it is not known yet.
+    pub call_ns: f64,
+    /// The functions that were switched off because of the budget, by site. Their time became that of their callers.
+    pub over_budget: Vec<OverBudget>,
+}
+
+/// A function that was switched off because measuring it cost too much for what it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct OverBudget {
+    /// Its site.
+    pub site: u32,
+    /// How long its calls took on average, with all calls inside, in nanoseconds.
+    pub mean_ns: f64,
+    /// How much of the program's CPU time measuring it took, from 0 to 1.
+    pub cost_share: f64,
+}
