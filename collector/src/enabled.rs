@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! scope, counter, future, tasks, sync, builder, control    what the macros and the calling API enter
+//! functions/   what the sleds of functions enter, where the compiler has prepared them
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
@@ -14,6 +15,8 @@ mod builder;
 mod capture;
 mod control;
 mod counter;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+mod functions;
 mod future;
 mod measures;
 #[cfg(test)]
@@ -69,6 +72,8 @@ pub mod private {
     pub use super::counter::{count, gauge, value};
     pub use super::future::profile_future;
     pub use super::platform::clock::tsc;
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;
     pub use super::scope::enter;
     pub use super::tasks::profile_task;

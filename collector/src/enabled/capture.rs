@@ -4,6 +4,7 @@ pub(crate) mod baseline;
 pub(crate) mod collector_state;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
+pub(crate) mod functions;
 pub(crate) mod histograms;
 pub(crate) mod ranges;
 pub(crate) mod row;

@@ -1,5 +1,7 @@
 //! The background thread that publishes snapshots, and what starts and ends it.
 
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod governor;
 pub(crate) mod overhead;
 pub(crate) mod prune;
 pub(crate) mod publisher;

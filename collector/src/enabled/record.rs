@@ -4,6 +4,36 @@
 pub(crate) mod arena;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod frames;
+#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+pub(crate) mod frames {
+    //! Without functions that the compiler has prepared, none is open.
+
+    use crate::enabled::record::arena::zeroed;
+    use crate::enabled::record::node::Node;
+
+    zeroed! {
+        #[derive(Debug)]
+        pub(crate) struct Frames {}
+    }
+
+    impl Frames {
+        pub(crate) const fn new() -> Self {
+            Self {}
+        }
+
+        pub(crate) fn clear(&self) {}
+
+        pub(crate) fn close_all(&self) {}
+
+        pub(crate) fn close_inside(&self, _: &'static Node) -> u64 {
+            0
+        }
+    }
+}
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod function_sites;
 pub(crate) mod in_flight;
 pub(crate) mod labelled_sites;
 pub(crate) mod latency;

@@ -225,19 +225,27 @@ impl Drop for Scope {
     #[cfg_attr(debug_assertions, inline(never))]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn drop(&mut self) {
-        let Some(node) = self.node else { return };
-        if let Some(tree) = current_thread::hot() {
-            let ended = if tree.is(Path::Fast) {
-                tree.end_innermost(node, clock::tsc)
-            } else {
-                tree.may_skip_clock() && tree.end_untimed(node)
-            };
-            if ended {
-                return;
-            }
+        if let Some(node) = self.node {
+            end(node);
         }
-        exit_otherwise(node);
     }
+}
+
+/// Ends an open call of this node.
+#[cfg_attr(debug_assertions, inline(never))]
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(crate) fn end(node: &'static Node) {
+    if let Some(tree) = current_thread::hot() {
+        let ended = if tree.is(Path::Fast) {
+            tree.end_innermost(node, clock::tsc)
+        } else {
+            tree.may_skip_clock() && tree.end_untimed(node)
+        };
+        if ended {
+            return;
+        }
+    }
+    exit_otherwise(node);
 }
 
 /// Ends a timed call in adaptive mode. The clock is read first, because work before that would be charged to the call.

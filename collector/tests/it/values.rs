@@ -1,6 +1,7 @@
 //! Values and gauges: each epoch has the numbers that it was given, whatever goes on.
 
 use std::collections::HashMap;
+use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{self, ask, calls_of, check, isolated, newest, sum_of};
@@ -228,12 +229,18 @@ fn sum_from(first: u64, calls: u64) -> u64 {
 fn each_number_is_in_the_epoch_that_counts_it() {
     isolated!(|| {
         let mut epochs = Vec::new();
+        let halted = AtomicU64::new(0);
+        let goes_on = Barrier::new(4);
         std::thread::scope(|scope| {
             let pool: Vec<_> = (0..3)
                 .map(|index| {
                     let named = std::thread::Builder::new().name(format!("pool {index}"));
                     let body = || {
                         for number in 0..TIMES {
+                            if number == 1 {
+                                halted.fetch_add(1, Ordering::Relaxed);
+                                goes_on.wait();
+                            }
                             tickscope::scope!("round");
                             tickscope::value!("numbers", number);
                             tickscope::gauge!("level", number);
@@ -242,6 +249,12 @@ fn each_number_is_in_the_epoch_that_counts_it() {
                     named.spawn_scoped(scope, body).unwrap()
                 })
                 .collect();
+            while halted.load(Ordering::Relaxed) < 3 {
+                std::thread::yield_now();
+            }
+            // No number is on its way, so this epoch and the next one know their smallest.
+            epochs.push(tickscope::reset());
+            goes_on.wait();
             while !pool.iter().all(|thread| thread.is_finished()) {
                 epochs.push(tickscope::reset());
             }

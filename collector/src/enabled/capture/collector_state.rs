@@ -20,6 +20,7 @@ use tickscope_format::snapshot::{
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
+use crate::enabled::capture::functions;
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
@@ -55,6 +56,8 @@ pub(crate) struct SessionInfo {
     pub(crate) timed_ns: (f64, f64),
     /// In sampled mode: how often a second the publisher looks where each thread is.
     pub(crate) sampling_hz: f64,
+    /// What the cost of functions is, and which are off for that.
+    pub(crate) functions: functions::Told,
     /// Whether a publisher fetches the closing snapshots.
     pub(crate) publishing: bool,
 }
@@ -114,6 +117,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
         },
         timed_ns: (0.0, 0.0),
         sampling_hz: 0.0,
+        functions: functions::Told::NOTHING,
         publishing: false,
     },
     sites: SiteIds::new(),
@@ -333,6 +337,7 @@ impl CollectorState {
             }
         }
         off_sites.sort_unstable();
+        snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
         snapshot.sites = self.sites.list();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
@@ -437,6 +442,7 @@ impl CollectorState {
         let tick = config::now();
         registry::switch_to(mode, histograms, tick);
         site_table::update_states();
+        functions::follow();
         self.epoch = Some(mode_switch::newest());
         self.sampled_at = Some(tick);
         for thread in self.live.values_mut() {
@@ -454,12 +460,15 @@ impl CollectorState {
 
     /// Enables or disables sites. Returns how many known sites match, or `None` if there are too many rules.
     pub(crate) fn rule(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
-        self.rules.add(pattern, off)
+        let matched = self.rules.add(pattern, off);
+        functions::follow();
+        matched
     }
 
     /// Applies the rules to sites met since the last call.
     pub(crate) fn look_at_sites(&mut self) {
         self.rules.look();
+        functions::follow();
     }
 
     fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, config: &Config, lost: Lost) {

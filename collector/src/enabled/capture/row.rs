@@ -5,6 +5,7 @@ use std::ops::AddAssign;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Losses, Mode};
 
+use crate::enabled::capture::functions::Ends;
 use crate::enabled::record::site::SiteKind;
 
 /// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
@@ -35,12 +36,14 @@ pub(crate) struct Epoch {
 pub(crate) struct Lost {
     pub(crate) losses: Losses,
     pub(crate) clock_errors: u64,
+    pub(crate) ends: Ends,
 }
 
 impl Lost {
     pub(crate) const NONE: Self = Self {
         losses: Losses::NONE,
         clock_errors: 0,
+        ends: Ends::NONE,
     };
 }
 
@@ -48,5 +51,6 @@ impl AddAssign for Lost {
     fn add_assign(&mut self, other: Self) {
         self.losses += other.losses;
         self.clock_errors += other.clock_errors;
+        self.ends += other.ends;
     }
 }

@@ -5,6 +5,7 @@ use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
 
 use crate::enabled::capture::baseline::{Counts, Measured};
+use crate::enabled::capture::functions::Ends;
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::ranges;
 use crate::enabled::capture::row::{Lost, Row};
@@ -312,6 +313,7 @@ impl Reader {
                 unbalanced: tree.unbalanced.load(Ordering::Relaxed),
             },
             clock_errors: tree.clock_errors.load(Ordering::Relaxed),
+            ends: Ends::of(tree),
         };
         Reading { open, state, lost }
     }

@@ -69,6 +69,36 @@ pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
+/// Returns the CPU time of the whole process, in nanoseconds.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn process_cpu_ns() -> u64 {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
+}
+
+/// Returns the lowest address of the calling thread's stack and its size in bytes; 0 and 0 if the system does not say.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn own_stack() -> (u64, u64) {
+    let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.
+    let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+    // SAFETY: a thread may always ask who it is.
+    let own = unsafe { libc::pthread_self() };
+    // SAFETY: the thread is the calling one, and the place is valid.
+    if unsafe { libc::pthread_getattr_np(own, &mut attributes) } == 0 {
+        // SAFETY: the attributes were filled in, and the places are valid.
+        unsafe { libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes) };
+        // SAFETY: they are not used any more.
+        unsafe { libc::pthread_attr_destroy(&mut attributes) };
+    }
+    (low.addr() as u64, bytes as u64)
+}
+
+/// Returns whether the process has no other thread.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn is_only_thread() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+}
+
 /// Reads the beginning of a file into `buffer`, without allocating, and returns what was read, trimmed.
 pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     // SAFETY: `path` is zero-terminated.

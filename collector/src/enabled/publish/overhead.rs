@@ -5,8 +5,12 @@ use std::hint::black_box;
 use std::sync::{Mutex, TryLockError};
 
 use crate::enabled::platform::os;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::platform::sleds;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::current_thread;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::Switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{Site, SiteState};
@@ -53,24 +57,59 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
         Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
         Err(TryLockError::WouldBlock) => return Bounds::default(),
     };
-    if !TREE.open(config::now(), NO_LIMIT, 4, 4) {
+    if !open_tree(switch, &SITE) {
         return Bounds::default();
+    }
+    // Signals are blocked, because the scopes of a handler would be in this tree.
+    os::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
+}
+
+/// Opens the tree of the measurement, with a node for a site.
+fn open_tree(switch: Switch, site: &'static Site) -> bool {
+    if !TREE.open(config::now(), NO_LIMIT, 4, 4) {
+        return false;
     }
     TREE.set_path(Path::of(switch.mode, config::exact_path()));
     TREE.wants_latencies
         .store(u32::from(switch.wants_latencies()), Ordering::Relaxed);
-    SITE.set_state(if switch.mode.traits().is_counting {
+    site.set_state(if switch.mode.traits().is_counting {
         SiteState::Enabled
     } else {
         SiteState::Disabled
     });
     // The node is made here, so it does not count towards the limit of the process.
     if let Some(root) = TREE.take() {
-        TREE.add_child(root, &SITE, || true);
+        TREE.add_child(root, site, || true);
         TREE.put(root);
     }
-    // Signals are blocked, because the scopes of a handler would be in this tree.
-    os::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
+    true
+}
+
+/// Measures what a function costs that is called in an empty loop and whose sleds are on, in nanoseconds, after a
+/// switch. Returns 0 if that cannot be told now.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn function_call_ns(switch: Switch) -> f64 {
+    let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
+    let Some((number, site, trampolines)) = function_sites::to_measure() else {
+        return 0.0;
+    };
+    let (low, bytes) = os::own_stack();
+    let ready = open_tree(switch, site) && TREE.frames.begin(low, bytes);
+    let node = TREE.current.get().and_then(|root| Tree::recent_child(root, site));
+    let Some(node) = node.filter(|_| ready) else {
+        return 0.0;
+    };
+    // The usual call finds a frame that is made.
+    TREE.frames.open_next(low, node);
+    TREE.frames.close_all();
+    os::without_signals(|| {
+        current_thread::with_tree(&TREE, || {
+            let (entry, ret) = (trampolines.entry, trampolines.ret);
+            // SAFETY: the trampolines are those for the functions with such numbers.
+            let measured = best(|_| unsafe { sleds::measured_call(number, entry, ret) });
+            (measured - best(|_| sleds::plain_call(number, entry, ret))).max(0.0)
+        })
+    })
 }
 
 /// Measures in the tree of the measurement.

@@ -165,6 +165,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         measures,
         waits: snapshot.waits,
         waits_in,
+        functions: snapshot.functions.clone(),
         window: snapshot.window,
         values: snapshot.values,
     }

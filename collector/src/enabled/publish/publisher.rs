@@ -23,6 +23,8 @@ use tickscope_format::{FormatError, Snapshot, codec};
 use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::platform::os;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::publish::governor::Governor;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::sampler::Sampler;
 use crate::enabled::record::mode_switch;
@@ -96,6 +98,8 @@ pub(crate) struct Publisher {
     /// Whether a failure to write the coarse ring was reported.
     coarse_failed: bool,
     sampler: Sampler,
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    governor: Option<Governor>,
     /// When requests were last looked at.
     last_look: Instant,
     /// What requests may still cost.
@@ -197,6 +201,8 @@ impl Publisher {
             coarse: Coarse::new(),
             coarse_failed: false,
             sampler: Sampler::new(),
+            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+            governor: Governor::new(),
             last_look: Instant::now(),
             budget: RequestBudget::new(os::monotonic_ns()),
             began: Instant::now(),
@@ -248,6 +254,11 @@ impl Publisher {
     pub(crate) fn rest(&self) -> Duration {
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        let record = self
+            .governor
+            .as_ref()
+            .map_or(record, |governor| record.min(governor.rest()));
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
@@ -258,6 +269,13 @@ impl Publisher {
             && let Some(mut state) = collector_state::lock()
         {
             state.session.sampling_hz = hz;
+        }
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        if let Some(governor) = &mut self.governor
+            && governor.round(|| overhead::function_call_ns(mode_switch::newest()))
+            && let Some(mut state) = collector_state::lock()
+        {
+            state.look_at_sites();
         }
         let mut due = self.last_record.elapsed() >= self.interval;
         due |= self.log.as_ref().is_some_and(Log::is_due);

@@ -48,6 +48,7 @@ macro_rules! zeroed {
         }
 
         const _: fn() = || {
+            #[allow(dead_code, reason = "a struct may have no fields")]
             fn must_be<T: $crate::enabled::record::arena::FromZeros>() {}
             $(must_be::<$type>();)*
             assert!(!std::mem::needs_drop::<$name>());

@@ -22,13 +22,22 @@ pub struct Site {
     future: AtomicU32,
     /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
-    /// Not 0 if a rule disables it.
+    /// Whether it counts only if a rule says so.
+    is_off_by_default: bool,
+    /// What rules and the budget say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
     rate: AtomicU32,
     /// The site that was met before it.
     pub(crate) next: Ref<Site>,
 }
+
+/// A rule disables the site, or none enables it where that is needed.
+const RULED_OFF: u32 = 1;
+/// A rule enables the site.
+const RULED_ON: u32 = 2;
+/// Measuring it costs more than it is worth.
+const OVER_BUDGET: u32 = 4;
 
 /// What a site does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,10 +135,19 @@ impl Site {
             state: AtomicU32::new(SiteState::New as u32),
             future: AtomicU32::new(0),
             claimed: AtomicU32::new(0),
+            is_off_by_default: false,
             ruled_off: AtomicU32::new(0),
             rate: AtomicU32::new(0),
             next: Ref::none(),
         }
+    }
+
+    /// Makes it count only if a rule says so.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn off_by_default(mut self) -> Self {
+        self.is_off_by_default = true;
+        self.ruled_off = AtomicU32::new(RULED_OFF);
+        self
     }
 
     /// Puts the site into a group.
@@ -227,13 +245,35 @@ impl Site {
         self.claimed.swap(1, Ordering::SeqCst) == 0
     }
 
-    /// Returns whether a rule disables the site.
-    pub(crate) fn is_ruled_off(&self) -> bool {
-        self.ruled_off.load(Ordering::Relaxed) != 0
+    /// Returns whether the site is in the list of known sites, or about to be.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claimed.load(Ordering::Relaxed) != 0
     }
 
+    /// Returns whether a rule or the budget disables the site.
+    pub(crate) fn is_ruled_off(&self) -> bool {
+        self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | OVER_BUDGET) != 0
+    }
+
+    /// Applies a rule. What the user switches on, the budget leaves on.
     pub(crate) fn set_ruled_off(&self, off: bool) {
-        self.ruled_off.store(u32::from(off), Ordering::Relaxed);
+        self.ruled_off
+            .store(if off { RULED_OFF } else { RULED_ON }, Ordering::Relaxed);
+    }
+
+    /// Goes back to what the site was before all rules.
+    pub(crate) fn forget_rules(&self) {
+        let off = if self.is_off_by_default { RULED_OFF } else { 0 };
+        self.ruled_off.store(off, Ordering::Relaxed);
+    }
+
+    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn set_over_budget(&self, over: bool) -> bool {
+        let (from, to) = if over { (0, OVER_BUDGET) } else { (OVER_BUDGET, 0) };
+        self.ruled_off
+            .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
     }
 
     /// Returns the site as snapshots show it.

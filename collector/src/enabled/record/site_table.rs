@@ -9,6 +9,8 @@ use tickscope_format::snapshot::Rule;
 
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::arena::Ref;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::{Site, SiteState};
 
@@ -34,6 +36,8 @@ pub(crate) fn meet(site: &'static Site) {
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
+    // SYNC POINT: known before rules are looked for (meets the fence in `update_if_met`).
+    fence(Ordering::SeqCst);
     update_state(site);
 }
 
@@ -44,6 +48,8 @@ pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
 
 /// Enables or disables all known sites, after a switch of modes.
 pub(crate) fn update_states() {
+    // SYNC POINT: the mode before the states of sites.
+    fence(Ordering::SeqCst);
     met().for_each(update_state);
 }
 
@@ -53,10 +59,9 @@ pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
+/// A thread that changes the mode or a rule does so before it updates the sites, with a fence in between, so what is true
+/// after the last store here holds.
 fn update_state(site: &'static Site) {
-    // A thread that changes the mode or a rule does so before it updates the sites, so what is true after the last
-    // store here holds. SYNC POINT: mode and rule before the site's state.
-    fence(Ordering::SeqCst);
     loop {
         let wanted = || {
             (
@@ -71,7 +76,7 @@ fn update_state(site: &'static Site) {
         } else {
             SiteState::Enabled
         });
-        // SYNC POINT: the site's state before mode and rule (meets the fence above).
+        // SYNC POINT: the site's state before mode and rule (meets the fence between those and this).
         fence(Ordering::SeqCst);
         if wanted() == before {
             return;
@@ -79,9 +84,32 @@ fn update_state(site: &'static Site) {
     }
 }
 
-fn rule(site: &'static Site, off: bool) {
-    site.set_ruled_off(off);
-    update_state(site);
+/// Applies a rule to a site; `None` means that no rule matches it. The state of a site that is not met yet is decided when
+/// it is met.
+fn rule(site: &'static Site, off: Option<bool>) {
+    match off {
+        Some(off) => site.set_ruled_off(off),
+        None => site.forget_rules(),
+    }
+    update_if_met(site);
+}
+
+/// Lets a site follow what rules and the budget say of it, if it is met.
+pub(crate) fn update_if_met(site: &'static Site) {
+    // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
+    fence(Ordering::SeqCst);
+    if site.is_claimed() {
+        update_state(site);
+    }
+}
+
+/// The functions of the program that are known from its beginning and not met yet.
+fn unmet_functions() -> impl Iterator<Item = &'static Site> {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    let all = function_sites::all();
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    let all: &'static [Site] = &[];
+    all.iter().filter(|site| !site.is_claimed())
 }
 
 impl Rules {
@@ -96,11 +124,13 @@ impl Rules {
     pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
-        if pattern.as_str() == "*" {
+        let is_all = pattern.as_str() == "*";
+        if is_all {
             self.rules.clear();
         }
         // If nothing is disabled, an enabling rule need not be kept.
-        if off || !self.rules.is_empty() {
+        let any_off = off || !self.rules.is_empty() || !is_all && unmet_functions().next().is_some();
+        if any_off {
             if self.rules.len() >= RULES_MAX {
                 return None;
             }
@@ -109,9 +139,12 @@ impl Rules {
         // The last rule decides, so sites that it does not match stay as they are: one match for each site, however
         // many rules there are.
         let mut matched = 0;
-        for site in met().filter(|site| pattern.matches(&site.describe())) {
-            rule(site, off);
-            matched += 1;
+        for site in met().chain(unmet_functions()) {
+            if pattern.matches(&site.describe()) {
+                // All sites on: each as it was in the beginning.
+                rule(site, (off || !is_all).then_some(off));
+                matched += 1;
+            }
         }
         Some(matched)
     }
@@ -125,7 +158,7 @@ impl Rules {
             let described = site.describe();
             let mut rules = self.rules.iter().rev();
             let last = rules.find(|(pattern, _)| pattern.matches(&described));
-            rule(site, last.is_some_and(|&(_, off)| off));
+            rule(site, last.map(|&(_, off)| off));
         }
         self.looked_at = newest;
     }

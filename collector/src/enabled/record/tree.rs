@@ -11,6 +11,8 @@
 
 mod async_calls;
 mod children;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+mod functions;
 mod measuring;
 mod pause;
 mod waiting;
@@ -19,6 +21,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
+use crate::enabled::record::frames::Frames;
 use crate::enabled::record::in_flight::OwnSlots;
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
@@ -77,6 +80,8 @@ zeroed! {
         pub(crate) numbers: NumbersOfTree,
         /// What is known of the time off the CPU.
         pub(crate) waits: Waits,
+        /// The open functions that the compiler has prepared.
+        pub(crate) frames: Frames,
         /// The largest gap between two events that is charged.
         gap_max: AtomicU64,
         /// The value of `limit` when not paused.
@@ -152,6 +157,7 @@ impl Tree {
             measures: Column::new(),
             numbers: NumbersOfTree::new(),
             waits: Waits::new(),
+            frames: Frames::new(),
             gap_max: AtomicU64::new(NO_LIMIT),
             limit_set: AtomicU64::new(NO_LIMIT),
             excluded: AtomicU32::new(0),
@@ -175,6 +181,7 @@ impl Tree {
         self.numbers.clear();
         self.async_latencies.clear();
         self.slots.clear();
+        self.frames.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -419,7 +426,7 @@ impl Tree {
             return;
         };
         let now = now();
-        let mut leaked = 0;
+        let mut leaked = 0_u64;
         let mut at = Some(current);
         while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
             leaked += 1;
@@ -427,7 +434,9 @@ impl Tree {
         }
         match at.and_then(|node| node.parent.get()) {
             Some(parent) => {
-                add(&self.unbalanced, leaked);
+                // A function inside it that has no end yet was unwound.
+                let unwound = self.frames.close_inside(node);
+                add(&self.unbalanced, leaked.saturating_sub(unwound));
                 // Only the call of this guard has a known duration; the calls inside it have none.
                 if self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
@@ -450,6 +459,7 @@ impl Tree {
             return;
         };
         self.charge(Self::charged(current), now());
+        self.frames.close_all();
         self.put(root);
     }
 }

@@ -1,0 +1,128 @@
+//! The functions that the compiler has prepared, as snapshots show them. In a program without any this is nothing.
+
+use std::ops::AddAssign;
+
+use tickscope_format::snapshot::Functions;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use tickscope_format::snapshot::OverBudget;
+
+use crate::enabled::capture::site_ids::SiteIds;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::platform::sync::Ordering;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::record::function_sites;
+use crate::enabled::record::tree::Tree;
+
+/// How the calls of a thread's functions ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ends {
+    returned: u64,
+    unwound: u64,
+    elsewhere: u64,
+}
+
+/// What the publisher tells of the cost of functions.
+#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+#[derive(Debug)]
+pub(crate) struct Told;
+
+#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+impl Told {
+    pub(crate) const NOTHING: Self = Self;
+}
+
+/// What the publisher tells of the cost of functions.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[derive(Debug)]
+pub(crate) struct Told {
+    pub(crate) budget: f64,
+    pub(crate) cost_share: f64,
+    pub(crate) call_ns: f64,
+    /// The functions that are off because of the budget: number, mean time of a call in nanoseconds, share of the CPU time
+    /// that measuring them took.
+    pub(crate) over_budget: Vec<(u32, f64, f64)>,
+}
+
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+impl Told {
+    pub(crate) const NOTHING: Self = Self {
+        budget: 0.0,
+        cost_share: 0.0,
+        call_ns: 0.0,
+        over_budget: Vec::new(),
+    };
+}
+
+impl Ends {
+    pub(crate) const NONE: Self = Self {
+        returned: 0,
+        unwound: 0,
+        elsewhere: 0,
+    };
+}
+
+impl AddAssign for Ends {
+    fn add_assign(&mut self, other: Self) {
+        self.returned += other.returned;
+        self.unwound += other.unwound;
+        self.elsewhere += other.elsewhere;
+    }
+}
+
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+impl Ends {
+    /// Returns how the calls of a tree's functions ended.
+    pub(crate) fn of(tree: &Tree) -> Self {
+        let frames = &tree.frames;
+        Self {
+            returned: frames.returned.load(Ordering::Relaxed),
+            unwound: frames.unwound.load(Ordering::Relaxed),
+            elsewhere: frames.elsewhere.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns what a snapshot says of functions, if this is how all calls ended.
+    pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
+        let over_budget = told
+            .over_budget
+            .iter()
+            .filter_map(|&(number, mean_ns, cost_share)| {
+                let site = function_sites::get(number)?;
+                Some(OverBudget {
+                    site: sites.id(site).0,
+                    mean_ns,
+                    cost_share,
+                })
+            });
+        let over_budget = over_budget.collect();
+        function_sites::counts().map(|counts| Functions {
+            known: counts.known,
+            on: counts.on,
+            returned: self.returned,
+            unwound: self.unwound,
+            elsewhere: self.elsewhere,
+            fixed: function_sites::refused().is_some(),
+            budget: told.budget,
+            cost_share: told.cost_share,
+            call_ns: told.call_ns,
+            over_budget,
+        })
+    }
+}
+
+#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+impl Ends {
+    pub(crate) fn of(_: &Tree) -> Self {
+        Self::NONE
+    }
+
+    pub(crate) fn described(self, _: &Told, _: &mut SiteIds) -> Option<Functions> {
+        None
+    }
+}
+
+/// Lets the sleds of functions follow the rules and the mode.
+pub(crate) fn follow() {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    function_sites::follow(false);
+}

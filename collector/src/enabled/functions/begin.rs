@@ -1,0 +1,87 @@
+//! What happens before `main`: the function table is read, and the sleds of the functions that count are switched on.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tickscope_format::function_table::{FunctionTable, SECTION};
+
+use crate::enabled::functions::trampolines;
+use crate::enabled::platform::image::Image;
+use crate::enabled::platform::os;
+use crate::enabled::platform::sleds::Sled;
+use crate::enabled::record::current_thread;
+use crate::enabled::record::function_sites;
+use crate::enabled::record::site::Site;
+use crate::enabled::runtime::function_choice::Choice;
+
+/// The loader calls what stands in this section, in the order of priorities.
+#[used]
+#[unsafe(link_section = ".init_array.00900")]
+static BEGIN: extern "C" fn() = begin;
+
+// All copies of this library in an image share this word: the first one handles the functions. Its name has the version of
+// what copies agree on.
+std::arch::global_asm!(
+    ".weak tickscope_functions_taken_1",
+    ".hidden tickscope_functions_taken_1",
+    ".pushsection .bss.tickscope_functions_taken_1,\"aw\",@nobits",
+    ".balign 4",
+    "tickscope_functions_taken_1:",
+    ".zero 4",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    #[link_name = "tickscope_functions_taken_1"]
+    static TAKEN: AtomicU32;
+}
+
+extern "C" fn begin() {
+    // SAFETY: the word is defined above, and zeros are a valid value.
+    let taken = unsafe { &TAKEN };
+    if taken.swap(1, Ordering::Relaxed) != 0 {
+        return;
+    }
+    let _own = current_thread::own_work();
+    if let Some(choice) = Choice::of_environment()
+        && let Err(why) = load(&choice)
+    {
+        function_sites::note_missing(why);
+    }
+}
+
+/// Makes the functions of this image known, and switches on those that count.
+fn load(choice: &Choice) -> Result<(), String> {
+    if !trampolines::can_keep_state() {
+        return Err("this CPU or system has no XSAVE".into());
+    }
+    let image = Image::own().ok_or("the loader does not know this program")?;
+    let Some(bytes) = image.section(SECTION) else {
+        return Err(format!(
+            "there is no section {SECTION}: build with cargo tickscope"
+        ));
+    };
+    // Names are parts of it for as long as the program runs.
+    let table = FunctionTable::read(bytes.leak()).map_err(|error| error.to_string())?;
+    let (mut sites, mut sleds) = (
+        Vec::with_capacity(table.len()),
+        Vec::with_capacity(table.sled_count()),
+    );
+    for (index, number) in (0..table.len()).zip(0..) {
+        let Some(function) = table.get(index) else { break };
+        let site = Site::named(function.name, function.module, function.file, function.line);
+        sites.push(if choice.has(&function) {
+            site
+        } else {
+            site.off_by_default()
+        });
+        sleds.extend(table.sleds(index).map(|sled| Sled {
+            at: image.base.wrapping_add(sled.address as usize),
+            kind: sled.kind,
+            number,
+        }));
+    }
+    // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
+    unsafe { function_sites::set(sites, sleds, trampolines::trampolines()) };
+    function_sites::follow(os::is_only_thread());
+    Ok(())
+}

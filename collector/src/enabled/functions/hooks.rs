@@ -1,0 +1,167 @@
+//! What happens at the entry and the end of a function: the usual event, which calls nothing, and all others.
+//!
+//! These functions run at places where the program expects no call. `enter` and `exit` are compiled for the baseline CPU
+//! and call nothing; `trampolines` says why. Each returns false, with nothing changed, if `enter_rarely` or
+//! `exit_rarely` has to handle the event.
+
+use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::clock;
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::add;
+use crate::enabled::publish::session;
+use crate::enabled::record::current_thread::{self, Phase};
+use crate::enabled::record::function_sites;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::SiteState;
+use crate::enabled::record::tree::{Path, Tree};
+use crate::enabled::runtime::config;
+use crate::enabled::scope;
+
+/// A function begins. Its return address stands at `place`.
+pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
+    let Some(site) = function_sites::get(number) else {
+        return true;
+    };
+    if !site.is(SiteState::Enabled) {
+        return site.is(SiteState::Disabled);
+    }
+    let Some(tree) = current_thread::hot() else {
+        // A thread that does not count now is not made to by this event.
+        return current_thread::is_decided();
+    };
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is in progress: this is a signal handler or the program's allocator.
+        add(&tree.dropped, 1);
+        return true;
+    };
+    let Some(top) = tree.frames.top() else {
+        return false;
+    };
+    if tree.frames.is_elsewhere(place) {
+        tree.frames.note_elsewhere();
+        return true;
+    }
+    if top.place() <= place {
+        return false;
+    }
+    let Some(frame) = top.above() else { return false };
+    let Some(child) = tree.known_child(current, site) else {
+        return false;
+    };
+    if tree.is(Path::Fast) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.is_usual_gap(now) {
+            tree.put(current);
+            return false;
+        }
+        tree.frames.open(frame, place, child);
+        tree.begin_usually(current, child, now);
+    } else if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
+        tree.mark();
+        tree.frames.open(frame, place, child);
+        tree.begin_untimed(child, 1);
+    } else {
+        return false;
+    }
+    true
+}
+
+/// A function ends, by a return or a tail call.
+pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
+    let Some(tree) = current_thread::hot() else {
+        return true;
+    };
+    let Some(top) = tree.frames.top() else { return true };
+    if top.place() > place || tree.frames.is_elsewhere(place) {
+        // It began while its sleds were off, or was not counted.
+        return true;
+    }
+    let Some(node) = top.node().filter(|node| {
+        let is_own = function_sites::get(number).is_some_and(|site| node.site.is(site));
+        top.place() == place && is_own && tree.current.is(node)
+    }) else {
+        return false;
+    };
+    let Some(parent) = node.parent.get() else {
+        return false;
+    };
+    if tree.is(Path::Fast) {
+        tree.mark();
+        if !tree.end_usually(node, clock::tsc()) {
+            tree.put(node);
+            return false;
+        }
+    } else if tree.may_skip_clock() && !node.is_timed() {
+        tree.mark();
+    } else {
+        return false;
+    }
+    tree.frames.close(top);
+    tree.put(parent);
+    true
+}
+
+/// Handles all other beginnings.
+pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
+    os::keeping_errno(|| {
+        let Some(site) = function_sites::get(number) else {
+            return;
+        };
+        if site.is(SiteState::New) && !scope::may_count(site) {
+            return;
+        }
+        if thread_lifecycle::register(session::first_scope) != Phase::Counting {
+            return;
+        }
+        let Some(tree) = current_thread::hot() else { return };
+        if tree.frames.top().is_none() {
+            let (low, bytes) = os::own_stack();
+            if !tree.frames.begin(low, bytes) {
+                return;
+            }
+        }
+        if tree.frames.is_elsewhere(place) {
+            tree.frames.note_elsewhere();
+            return;
+        }
+        close_ended(tree, place, true);
+        let scope = scope::enter(site);
+        if let Some(node) = scope.node() {
+            // The function's end closes it, whichever way it ends.
+            std::mem::forget(scope);
+            tree.frames.open_next(place, node);
+        }
+    });
+}
+
+/// Handles all other ends.
+pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
+    os::keeping_errno(|| {
+        let Some(tree) = current_thread::hot() else { return };
+        close_ended(tree, place, false);
+        let Some(top) = tree.frames.top().filter(|top| top.place() == place) else {
+            return;
+        };
+        let Some(node) = top.node() else { return };
+        if function_sites::get(number).is_some_and(|site| node.site.is(site)) {
+            tree.frames.close(top);
+            scope::end(node);
+        } else {
+            // Another function stood there, whose end was not seen.
+            close_ended(tree, place, true);
+        }
+    });
+}
+
+/// Closes the functions that have ended without an event: those below `place`, or at it.
+fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
+    if let Some(outermost) = tree.frames.close_below(place, at_it) {
+        end_unseen(tree, outermost);
+    }
+}
+
+fn end_unseen(tree: &'static Tree, node: &'static Node) {
+    tree.catch_up_if_alarmed(config::exact_path());
+    tree.end_unseen(node, config::now);
+}

@@ -1,0 +1,191 @@
+//! What sleds call: code that keeps the program's registers around the collector's functions.
+//!
+//! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in
+//! registers, and in place of its return, where the result is. So everything that a function may find there is kept. A
+//! sled has put the function's number into `r10d`, which no argument is in.
+//!
+//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls nothing, so it
+//! changes no more than the low halves of vector registers, and these are kept; a test looks at its instructions. Where it
+//! returns false, another function handles the event. That one may do anything, so the whole state of the vector units is
+//! kept around it (`xsave`), which takes about 100 ns.
+
+use core::arch::naked_asm;
+use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::enabled::functions::hooks;
+use crate::enabled::platform::sleds::Trampolines;
+
+/// Returns where sleds lead.
+pub(super) fn trampolines() -> Trampolines {
+    Trampolines {
+        entry: entry as *const () as usize,
+        ret: ret as *const () as usize,
+        tail_call: tail_call as *const () as usize,
+    }
+}
+
+/// Not 0 if the CPU leaves out what is as it was in the beginning, as most of the state is (`xsavec`).
+static COMPACTS: AtomicU8 = AtomicU8::new(0);
+
+/// Returns whether the CPU and the system can keep the state of the vector units, and chooses how.
+pub(super) fn can_keep_state() -> bool {
+    let ecx = __cpuid(1).ecx;
+    // XSAVE, and the system has switched it on.
+    let can = ecx & (1 << 26) != 0 && ecx & (1 << 27) != 0;
+    if can && __cpuid_count(0xd, 1).eax & (1 << 1) != 0 {
+        COMPACTS.store(1, Ordering::Relaxed);
+    }
+    can
+}
+
+/// Keeps all registers that a call may change. `rsp` is a multiple of 16 afterwards. `$space` is 208 or 216 bytes.
+macro_rules! keep {
+    ($space:literal) => {
+        concat!(
+            "sub rsp, ",
+            $space,
+            "\n",
+            ".cfi_adjust_cfa_offset ",
+            $space,
+            "\n",
+            "mov [rsp], rax\n",
+            "mov [rsp + 8], rcx\n",
+            "mov [rsp + 16], rdx\n",
+            "mov [rsp + 24], rsi\n",
+            "mov [rsp + 32], rdi\n",
+            "mov [rsp + 40], r8\n",
+            "mov [rsp + 48], r9\n",
+            "mov [rsp + 56], r11\n",
+            "mov [rsp + 64], r10\n",
+            "movups [rsp + 80], xmm0\n",
+            "movups [rsp + 96], xmm1\n",
+            "movups [rsp + 112], xmm2\n",
+            "movups [rsp + 128], xmm3\n",
+            "movups [rsp + 144], xmm4\n",
+            "movups [rsp + 160], xmm5\n",
+            "movups [rsp + 176], xmm6\n",
+            "movups [rsp + 192], xmm7\n",
+        )
+    };
+}
+
+macro_rules! bring_back {
+    ($space:literal) => {
+        concat!(
+            "movups xmm7, [rsp + 192]\n",
+            "movups xmm6, [rsp + 176]\n",
+            "movups xmm5, [rsp + 160]\n",
+            "movups xmm4, [rsp + 144]\n",
+            "movups xmm3, [rsp + 128]\n",
+            "movups xmm2, [rsp + 112]\n",
+            "movups xmm1, [rsp + 96]\n",
+            "movups xmm0, [rsp + 80]\n",
+            "mov r11, [rsp + 56]\n",
+            "mov r9, [rsp + 48]\n",
+            "mov r8, [rsp + 40]\n",
+            "mov rdi, [rsp + 32]\n",
+            "mov rsi, [rsp + 24]\n",
+            "mov rdx, [rsp + 16]\n",
+            "mov rcx, [rsp + 8]\n",
+            "mov rax, [rsp]\n",
+            "add rsp, ",
+            $space,
+            "\n",
+            ".cfi_adjust_cfa_offset -",
+            $space,
+            "\n",
+        )
+    };
+}
+
+/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8.
+macro_rules! trampoline {
+    ($(#[$doc:meta])* $name:ident, $space:literal, $usual:path, $rare:path) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                ".cfi_startproc",
+                keep!($space),
+                "mov edi, r10d",
+                "lea rsi, [rsp + 216]",
+                "call {usual}",
+                "test al, al",
+                "jne 2f",
+                "mov edi, [rsp + 64]",
+                "lea rsi, [rsp + 216]",
+                "lea rax, [rip + {rare}]",
+                "call {keeping_all}",
+                "2:",
+                bring_back!($space),
+                "ret",
+                ".cfi_endproc",
+                usual = sym $usual,
+                rare = sym $rare,
+                keeping_all = sym keeping_all,
+            )
+        }
+    };
+}
+
+trampoline! {
+    /// Called at a function's first instruction. Above the return address of this call stands that of the function.
+    entry, "208", hooks::enter, hooks::enter_rarely
+}
+trampoline! {
+    /// Jumped to in place of a return. The stack pointer is at the function's return address.
+    ret, "216", hooks::exit, hooks::exit_rarely
+}
+trampoline! {
+    /// Called before a jump to a function that returns in place of this one.
+    tail_call, "208", hooks::exit, hooks::exit_rarely
+}
+
+/// Calls the function at `rax` with `rdi` and `rsi`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where
+/// the CPU has all, at a multiple of 64. The components of the mask stand at fixed places, so the area is large enough on
+/// each CPU. Its header of 64 bytes, at 512, begins as zeros.
+#[unsafe(naked)]
+unsafe extern "C" fn keeping_all() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rbp",
+        ".cfi_adjust_cfa_offset 8",
+        ".cfi_rel_offset rbp, 0",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 2688",
+        "and rsp, -64",
+        "mov r11, rax",
+        "xor eax, eax",
+        "mov [rsp + 512], rax",
+        "mov [rsp + 520], rax",
+        "mov [rsp + 528], rax",
+        "mov [rsp + 536], rax",
+        "mov [rsp + 544], rax",
+        "mov [rsp + 552], rax",
+        "mov [rsp + 560], rax",
+        "mov [rsp + 568], rax",
+        "mov eax, 0xe7",
+        "xor edx, edx",
+        "cmp byte ptr [rip + {compacts}], 0",
+        "jne 2f",
+        "xsave64 [rsp]",
+        "jmp 3f",
+        "2:",
+        "xsavec64 [rsp]",
+        "3:",
+        "call r11",
+        "mov eax, 0xe7",
+        "xor edx, edx",
+        "xrstor64 [rsp]",
+        "mov rsp, rbp",
+        ".cfi_def_cfa_register rsp",
+        "pop rbp",
+        ".cfi_adjust_cfa_offset -8",
+        ".cfi_restore rbp",
+        "ret",
+        ".cfi_endproc",
+        compacts = sym COMPACTS,
+    )
+}

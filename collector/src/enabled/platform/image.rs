@@ -1,0 +1,141 @@
+//! The program or library that this code was linked into: where it is in memory, and what its file says.
+
+use std::ffi::{CStr, OsStr, c_void};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+/// An image in memory.
+#[derive(Debug)]
+pub(crate) struct Image {
+    /// What the loader has added to the addresses of the linker.
+    pub(crate) base: usize,
+    file: PathBuf,
+}
+
+/// What is looked for, and what was found.
+struct Search {
+    address: usize,
+    found: Option<Image>,
+}
+
+/// Runs for each image. Returns 1 where the search ends.
+unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> i32 {
+    // SAFETY: the loader passes a valid description of an image.
+    let info = unsafe { &*info };
+    // SAFETY: this is the search that `own` passes, which nothing else uses meanwhile.
+    let search = unsafe { &mut *search.cast::<Search>() };
+    let first = info.dlpi_phdr;
+    let mut headers = (0..info.dlpi_phnum.into()).map(|index| {
+        // SAFETY: the loader says where the headers are and how many.
+        unsafe { first.wrapping_add(index).as_ref() }
+    });
+    let base = info.dlpi_addr as usize;
+    let holds = |header: Option<&libc::Elf64_Phdr>| {
+        let Some(header) = header else { return false };
+        let from = base.wrapping_add(header.p_vaddr as usize);
+        header.p_type == libc::PT_LOAD && search.address.wrapping_sub(from) < header.p_memsz as usize
+    };
+    if !headers.any(holds) {
+        return 0;
+    }
+    let name = if info.dlpi_name.is_null() {
+        Path::new("")
+    } else {
+        // SAFETY: the name is zero-terminated.
+        Path::new(OsStr::from_bytes(
+            unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes(),
+        ))
+    };
+    // The program itself has no name there.
+    let file = if name.as_os_str().is_empty() {
+        PathBuf::from("/proc/self/exe")
+    } else {
+        name.to_path_buf()
+    };
+    search.found = Some(Image { base, file });
+    1
+}
+
+impl Image {
+    /// Returns the image that holds this code.
+    pub(crate) fn own() -> Option<Self> {
+        let mut search = Search {
+            address: look as *const () as usize,
+            found: None,
+        };
+        // SAFETY: the callback gets the search, which lives until the call returns.
+        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
+        search.found
+    }
+
+    /// Reads a section of the image's file; `None` if there is none of this name, or the file cannot be read.
+    pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
+        let file = File::open(&self.file).ok()?;
+        let length = file.metadata().ok()?.len();
+        // What a damaged file claims must not take more memory than the file has bytes.
+        let read = |at: u64, bytes: u64| -> Option<Vec<u8>> {
+            if at.checked_add(bytes)? > length {
+                return None;
+            }
+            let mut buffer = vec![0; bytes as usize];
+            file.read_exact_at(&mut buffer, at).ok()?;
+            Some(buffer)
+        };
+        let header = read(0, 64)?;
+        if header.get(..6)? != b"\x7fELF\x02\x01" {
+            return None;
+        }
+        let sections_at = long(&header, 40)?;
+        let (size, count, names) = (half(&header, 58)?, half(&header, 60)?, half(&header, 62)?);
+        let sections = read(sections_at, u64::from(size) * u64::from(count))?;
+        let section = |index: usize| {
+            let header = sections.get(index * usize::from(size)..)?.get(..64)?;
+            let name = u32::from_le_bytes(*header.first_chunk()?) as usize;
+            Some((name, long(header, 24)?, long(header, 32)?))
+        };
+        let (_, at, bytes) = section(names.into())?;
+        let names = read(at, bytes)?;
+        let is_named = |at: usize| {
+            let rest = names.get(at..).unwrap_or_default();
+            rest.strip_prefix(name.as_bytes()).and_then(<[u8]>::first) == Some(&0)
+        };
+        let (_, at, bytes) = (0..count.into())
+            .filter_map(section)
+            .find(|&(at, ..)| is_named(at))?;
+        read(at, bytes)
+    }
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .map(|bytes| u16::from_le_bytes(*bytes))
+}
+
+fn long(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .map(|bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_own_image_has_its_sections() {
+        let image = Image::own().unwrap();
+        let comment = image.section(".comment").unwrap();
+        assert!(String::from_utf8_lossy(&comment).contains("rustc"), "{comment:?}");
+        assert!(image.section(".comm").is_none());
+        let other = Image {
+            file: file!().into(),
+            ..image
+        };
+        assert!(other.section(".comment").is_none());
+    }
+}

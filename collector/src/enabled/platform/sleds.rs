@@ -1,0 +1,281 @@
+//! Switching the compiler's sleds on and off while other threads run through them.
+//!
+//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. Switched on, it loads the
+//! function's number into `r10d` and calls a trampoline, or jumps to it in place of the return:
+//!
+//! | | off | on |
+//! |---|---|---|
+//! | entry, tail call | `eb 09` and 9 bytes of padding | `41 ba NUMBER` `e8 TRAMPOLINE` |
+//! | return | `c3` and 10 bytes of padding | `41 ba NUMBER` `e9 TRAMPOLINE` |
+//!
+//! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can get there; then
+//! all running threads execute a serialising instruction (`membarrier`), so that none has old bytes in its pipeline; then
+//! one aligned store of two bytes opens the door, or of one byte where a return closes it. The number and the trampoline
+//! of a sled never change, so a thread that is in the middle of a sled when the door closes finds what it expects.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, Ordering};
+
+use tickscope_format::function_table::SledKind;
+
+/// A sled of this image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sled {
+    /// Its address, which is even.
+    pub(crate) at: usize,
+    pub(crate) kind: SledKind,
+    /// The number of its function.
+    pub(crate) number: u32,
+}
+
+/// Where sleds lead.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Trampolines {
+    pub(crate) entry: usize,
+    pub(crate) ret: usize,
+    pub(crate) tail_call: usize,
+}
+
+/// Why sleds cannot be switched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// The system does not let a program change its code.
+    Protected,
+    /// The system has no way to make running threads see the change.
+    NoBarrier,
+}
+
+const BYTES: usize = 11;
+const PAGE: usize = 4096;
+
+/// Pages between two sleds that are made writable as well, so that there are fewer calls.
+const GAP: usize = 64 * PAGE;
+
+/// What the first two bytes of a sled that is on are, as a number.
+const ON: u16 = u16::from_le_bytes([0x41, 0xba]);
+
+/// What those of an entry and a tail call that are off are.
+const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
+
+const RETURN: u8 = 0xc3;
+
+// From linux/membarrier.h, which libc has only in newer versions.
+const MEMBARRIER_SYNC_CORE: i32 = 1 << 5;
+const MEMBARRIER_REGISTER_SYNC_CORE: i32 = 1 << 6;
+
+/// Whether the kernel had to write, because the program may not.
+static THROUGH_KERNEL: AtomicBool = AtomicBool::new(false);
+
+/// Held while code is changed.
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// Switches sleds on or off, and returns how many were switched. What does not look like a sled is left alone: a debugger
+/// may have put a breakpoint there.
+///
+/// `alone` says that no other thread runs yet, as before `main`. Then a system that forbids writable code is asked to write
+/// by itself.
+///
+/// # Safety
+/// The sleds must be those of the compiler's map of this image, each with the number of its function and in order of
+/// address, and the trampolines must be in the image and keep all registers that a function may use.
+pub(crate) unsafe fn switch(
+    sleds: &[Sled],
+    on: bool,
+    trampolines: &Trampolines,
+    alone: bool,
+) -> Result<usize, Refusal> {
+    let _changing = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
+    if sleds.is_empty() {
+        return Ok(0);
+    }
+    if !alone && !serialize() {
+        return Err(Refusal::NoBarrier);
+    }
+    let runs = runs(sleds);
+    if !runs.iter().all(|run| protect(*run, libc::PROT_WRITE)) {
+        protect_again(&runs);
+        return if alone {
+            // SAFETY: as this function demands.
+            unsafe { write_through_kernel(sleds, on, trampolines) }
+        } else {
+            Err(Refusal::Protected)
+        };
+    }
+    let mut ready = Vec::with_capacity(sleds.len());
+    for sled in sleds {
+        // SAFETY: the pages of all sleds are readable, and writable from here on.
+        if unsafe { is_sled(sled) } && (!on || unsafe { fill(sled, trampolines) }) {
+            ready.push(*sled);
+        }
+    }
+    if on && !alone {
+        serialize();
+    }
+    // Returns first when switching on, so that no call begins whose end is not seen.
+    if on {
+        ready.sort_by_key(|sled| sled.kind == SledKind::Entry);
+    }
+    for sled in &ready {
+        // SAFETY: the bytes are writable and change only here, under the lock.
+        unsafe { open_or_close(sled, on) };
+    }
+    if !alone {
+        serialize();
+    }
+    protect_again(&runs);
+    Ok(ready.len())
+}
+
+/// A function that does nothing but what the sleds of one that is switched on do, to measure what that costs.
+///
+/// # Safety
+/// `entry` and `ret` must be the trampolines for the function with this number.
+#[unsafe(naked)]
+pub(crate) unsafe extern "C" fn measured_call(number: u32, entry: usize, ret: usize) {
+    core::arch::naked_asm!("mov r10d, edi", "call rsi", "mov r10d, edi", "jmp rdx")
+}
+
+/// The same without the trampolines.
+#[unsafe(naked)]
+pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
+    core::arch::naked_asm!("mov r10d, edi", "mov r10d, edi", "ret")
+}
+
+/// Returns whether the kernel had to write: then no sled can be switched once there are threads.
+pub(crate) fn went_through_kernel() -> bool {
+    THROUGH_KERNEL.load(Ordering::Relaxed)
+}
+
+/// Makes every running thread of the process execute a serialising instruction. Returns false if the system cannot.
+fn serialize() -> bool {
+    // SAFETY: the call takes numbers only.
+    let ask = |command: i32| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
+    ask(MEMBARRIER_SYNC_CORE) || ask(MEMBARRIER_REGISTER_SYNC_CORE) && ask(MEMBARRIER_SYNC_CORE)
+}
+
+/// The stretches of pages that hold the sleds, from and to.
+fn runs(sleds: &[Sled]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for sled in sleds {
+        let (from, to) = (sled.at / PAGE * PAGE, (sled.at + BYTES).div_ceil(PAGE) * PAGE);
+        match runs.last_mut() {
+            Some((_, end)) if from <= *end + GAP => *end = (*end).max(to),
+            _ => runs.push((from, to)),
+        }
+    }
+    runs
+}
+
+/// Sets what pages of code allow: reading, running and `more`.
+fn protect((from, to): (usize, usize), more: i32) -> bool {
+    let allowed = libc::PROT_READ | libc::PROT_EXEC | more;
+    // SAFETY: the pages are code of this image, and stay readable and executable.
+    unsafe { libc::mprotect(from as *mut libc::c_void, to - from, allowed) == 0 }
+}
+
+/// Has code be readable and executable alone.
+fn protect_again(runs: &[(usize, usize)]) {
+    for run in runs {
+        // Where the system refuses even this, the code stays writable, as it was until now.
+        let _ = protect(*run, 0);
+    }
+}
+
+/// Stores the first two bytes of a sled at once, or the first one of a return that is switched off.
+///
+/// # Safety
+/// There must be a sled, in writable memory.
+unsafe fn open_or_close(sled: &Sled, on: bool) {
+    let is_return = sled.kind == SledKind::Return;
+    if !on && is_return {
+        // SAFETY: the byte is writable, and all accesses to it are atomic or those of the CPU that runs it.
+        let first = unsafe { &*(sled.at as *const AtomicU8) };
+        first.store(RETURN, Ordering::Release);
+    } else {
+        // SAFETY: the address is even, as `is_sled` has checked; for the rest as above.
+        let door = unsafe { &*(sled.at as *const AtomicU16) };
+        door.store(if on { ON } else { SKIP }, Ordering::Release);
+    }
+}
+
+/// Returns whether there is a sled, on or off.
+///
+/// # Safety
+/// The bytes must be readable.
+unsafe fn is_sled(sled: &Sled) -> bool {
+    // SAFETY: the caller promises it.
+    let [first, second] = unsafe { *(sled.at as *const [u8; 2]) };
+    let is_on = [first, second] == ON.to_le_bytes();
+    sled.at.is_multiple_of(2)
+        && match sled.kind {
+            SledKind::Entry | SledKind::TailCall => is_on || [first, second] == SKIP.to_le_bytes(),
+            SledKind::Return => is_on || first == RETURN,
+        }
+}
+
+/// The bytes of a sled that is on; `None` if the trampoline is out of reach.
+fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
+    let (target, instruction) = match sled.kind {
+        SledKind::Entry => (trampolines.entry, 0xe8),
+        SledKind::TailCall => (trampolines.tail_call, 0xe8),
+        SledKind::Return => (trampolines.ret, 0xe9),
+    };
+    let distance = (target as i64).checked_sub((sled.at + BYTES) as i64)?;
+    let distance = i32::try_from(distance).ok()?;
+    let mut bytes = [0; BYTES];
+    bytes[..2].copy_from_slice(&ON.to_le_bytes());
+    bytes[2..6].copy_from_slice(&sled.number.to_le_bytes());
+    bytes[6] = instruction;
+    bytes[7..].copy_from_slice(&distance.to_le_bytes());
+    Some(bytes)
+}
+
+/// Writes what stands behind the first two bytes. Returns false if the trampoline is out of reach.
+///
+/// # Safety
+/// There must be a sled, in writable memory.
+unsafe fn fill(sled: &Sled, trampolines: &Trampolines) -> bool {
+    let Some([_, _, rest @ ..]) = bytes_on(sled, trampolines) else {
+        return false;
+    };
+    // SAFETY: the 11 bytes of a sled are writable, as the caller promises. No thread runs through these unless the sled is
+    // on, and then they have these values already.
+    unsafe { ((sled.at + 2) as *mut [u8; 9]).write_volatile(rest) };
+    true
+}
+
+/// Has the kernel write sleds, which `/proc/self/mem` does even to pages that may not be made writable. It does not write
+/// a sled in one store, so no other thread may run.
+///
+/// # Safety
+/// As for [`switch`].
+unsafe fn write_through_kernel(
+    sleds: &[Sled],
+    on: bool,
+    trampolines: &Trampolines,
+) -> Result<usize, Refusal> {
+    use std::os::unix::fs::FileExt;
+    let memory = std::fs::OpenOptions::new().write(true).open("/proc/self/mem");
+    let memory = memory.map_err(|_| Refusal::Protected)?;
+    let mut written = 0;
+    for sled in sleds {
+        // SAFETY: code is readable.
+        if !unsafe { is_sled(sled) } {
+            continue;
+        }
+        let whole = bytes_on(sled, trampolines);
+        let bytes: &[u8] = match (&whole, on, sled.kind) {
+            (Some(bytes), true, _) => bytes,
+            (None, true, _) => continue,
+            (_, false, SledKind::Return) => &[RETURN],
+            (_, false, SledKind::Entry | SledKind::TailCall) => &SKIP.to_le_bytes(),
+        };
+        memory
+            .write_all_at(bytes, sled.at as u64)
+            .map_err(|_| Refusal::Protected)?;
+        written += 1;
+    }
+    THROUGH_KERNEL.store(true, Ordering::Relaxed);
+    Ok(written)
+}

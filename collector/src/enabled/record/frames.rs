@@ -1,0 +1,267 @@
+//! The functions of a thread that are open, by the place of their return address on its stack.
+//!
+//! The compiler's sleds stand at a function's first instruction, in place of its return and before a tail call. At all
+//! three the stack pointer is at the return address, whose place on the stack no other open function has. So this place
+//! tells which function an event is of, and which functions have ended without one: all whose places are below. They
+//! were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
+use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::node::Node;
+
+zeroed! {
+    /// An open function, or the end of the list.
+    #[derive(Debug)]
+    pub(crate) struct Frame {
+        /// Where its return address stands; [`BOTTOM`] in the first one, which is no function.
+        place: AtomicU64,
+        /// The node of the call.
+        node: Ref<Node>,
+        /// The frame that is open around it.
+        below: Ref<Frame>,
+        /// The frame that is used next; `None` if it is not made yet.
+        above: Ref<Frame>,
+    }
+}
+
+zeroed! {
+    /// The open functions of a thread. Only the thread itself uses them.
+    #[derive(Debug)]
+    pub(crate) struct Frames {
+        /// The innermost one; `None` before the thread's first function.
+        top: Ref<Frame>,
+        /// The thread's own stack: its lowest address and its bytes.
+        low: AtomicU64,
+        bytes: AtomicU64,
+        all: Column<Frame>,
+        made: AtomicU32,
+        /// How many functions returned.
+        pub(crate) returned: AtomicU64,
+        /// How many ended without returning.
+        pub(crate) unwound: AtomicU64,
+        /// How many events were on other stacks: those of coroutines and of signal handlers. They are not counted.
+        pub(crate) elsewhere: AtomicU64,
+    }
+}
+
+/// Higher than any place.
+const BOTTOM: u64 = u64::MAX;
+
+impl Frame {
+    /// Returns where the return address stands.
+    #[inline(always)]
+    pub(crate) fn place(&self) -> u64 {
+        self.place.load(Ordering::Relaxed)
+    }
+
+    /// Returns the node of the call.
+    #[inline(always)]
+    pub(crate) fn node(&self) -> Option<&'static Node> {
+        self.node.get()
+    }
+
+    /// Returns the frame to use for a call inside this one, if it is made.
+    #[inline(always)]
+    pub(crate) fn above(&self) -> Option<&'static Self> {
+        self.above.get()
+    }
+}
+
+impl Frames {
+    pub(crate) const fn new() -> Self {
+        Self {
+            top: Ref::none(),
+            low: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            all: Column::new(),
+            made: AtomicU32::new(0),
+            returned: AtomicU64::new(0),
+            unwound: AtomicU64::new(0),
+            elsewhere: AtomicU64::new(0),
+        }
+    }
+
+    /// Forgets all, for another life of the tree.
+    pub(crate) fn clear(&self) {
+        self.top.set(None);
+        for counter in [&self.returned, &self.unwound, &self.elsewhere] {
+            counter.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Begins, on a thread with this stack. Returns false if there is no memory.
+    pub(crate) fn begin(&self, low: u64, bytes: u64) -> bool {
+        self.low.store(low, Ordering::Relaxed);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        let Some(bottom) = self.all.make(0) else {
+            return false;
+        };
+        bottom.place.store(BOTTOM, Ordering::Relaxed);
+        self.made
+            .store(self.made.load(Ordering::Relaxed).max(1), Ordering::Relaxed);
+        self.top.set(Some(bottom));
+        true
+    }
+
+    /// Returns the innermost frame; `None` before the thread's first function.
+    #[inline(always)]
+    pub(crate) fn top(&self) -> Option<&'static Frame> {
+        self.top.get()
+    }
+
+    /// Returns whether a place is not on the thread's own stack.
+    #[inline(always)]
+    pub(crate) fn is_elsewhere(&self, place: u64) -> bool {
+        place.wrapping_sub(self.low.load(Ordering::Relaxed)) >= self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Counts an event on another stack.
+    #[inline(always)]
+    pub(crate) fn note_elsewhere(&self) {
+        add(&self.elsewhere, 1);
+    }
+
+    /// Opens a frame that [`Frame::above`] of the innermost one returned.
+    #[inline(always)]
+    pub(crate) fn open(&self, frame: &'static Frame, place: u64, node: &'static Node) {
+        frame.place.store(place, Ordering::Relaxed);
+        frame.node.set(Some(node));
+        self.top.set(Some(frame));
+    }
+
+    /// Opens a frame, which is made if needed. Without memory the function stays open only in the tree.
+    #[cold]
+    pub(crate) fn open_next(&self, place: u64, node: &'static Node) {
+        let Some(top) = self.top() else { return };
+        if let Some(frame) = top.above().or_else(|| self.make_above(top)) {
+            self.open(frame, place, node);
+        }
+    }
+
+    fn make_above(&self, top: &'static Frame) -> Option<&'static Frame> {
+        let index = self.made.load(Ordering::Relaxed);
+        let frame = self.all.make(index)?;
+        self.made.store(index + 1, Ordering::Relaxed);
+        frame.below.set(Some(top));
+        frame.above.set(None);
+        top.above.set(Some(frame));
+        Some(frame)
+    }
+
+    /// Closes the innermost frame, whose function has returned.
+    #[inline(always)]
+    pub(crate) fn close(&self, top: &'static Frame) {
+        add(&self.returned, 1);
+        self.top.set(top.below.get());
+    }
+
+    /// Closes all frames whose functions have ended without returning, because their places are below this one, or at
+    /// it if `at_it` says so. Returns the node of the outermost of them.
+    pub(crate) fn close_below(&self, place: u64, at_it: bool) -> Option<&'static Node> {
+        self.close_while(|frame| frame.place() < place || at_it && frame.place() == place)
+    }
+
+    /// Closes the frames of nodes inside `node`, a scope that has ended. Returns how many there were.
+    pub(crate) fn close_inside(&self, node: &'static Node) -> u64 {
+        let before = self.unwound.load(Ordering::Relaxed);
+        self.close_while(|frame| frame.node().is_some_and(|open| open.depth() > node.depth()));
+        self.unwound.load(Ordering::Relaxed) - before
+    }
+
+    /// Closes all frames: the thread counts no longer.
+    pub(crate) fn close_all(&self) {
+        self.close_while(|_| true);
+    }
+
+    fn close_while(&self, has_ended: impl Fn(&Frame) -> bool) -> Option<&'static Node> {
+        let mut outermost = None;
+        while let Some(top) = self.top()
+            && top.place() != BOTTOM
+            && has_ended(top)
+        {
+            add(&self.unwound, 1);
+            outermost = top.node();
+            self.top.set(top.below.get());
+        }
+        outermost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::{NO_LIMIT, Tree};
+
+    static F: Site = Site::named("f", "m", "f.rs", 1);
+
+    /// A chain of open nodes.
+    fn nodes(tree: &Tree, depth: usize) -> Vec<&'static Node> {
+        assert!(tree.open(0, NO_LIMIT, 1000, 1000));
+        let mut at = tree.take().unwrap();
+        let mut all = Vec::new();
+        for _ in 0..depth {
+            at = tree.add_child(at, &F, || true).unwrap();
+            all.push(at);
+        }
+        all
+    }
+
+    fn counts(frames: &Frames) -> (u64, u64) {
+        (
+            frames.returned.load(Ordering::Relaxed),
+            frames.unwound.load(Ordering::Relaxed),
+        )
+    }
+
+    #[test]
+    fn frames_close_in_order_and_are_used_again() {
+        let tree = Box::new(Tree::new());
+        let nodes = nodes(&tree, 600);
+        let frames = Box::new(Frames::new());
+        assert!(frames.top().is_none() && frames.begin(1000, 100_000));
+        for _ in 0..3 {
+            for (depth, node) in nodes.iter().enumerate() {
+                frames.open_next(90_000 - depth as u64 * 8, node);
+            }
+            for node in nodes.iter().rev() {
+                let top = frames.top().unwrap();
+                assert!(std::ptr::eq(top.node().unwrap(), *node));
+                frames.close(top);
+            }
+        }
+        assert_eq!(counts(&frames), (1800, 0));
+        assert_eq!(frames.made.load(Ordering::Relaxed), 601);
+        assert!(frames.is_elsewhere(999) && !frames.is_elsewhere(1000) && frames.is_elsewhere(101_000));
+    }
+
+    #[test]
+    fn what_ended_without_an_event_is_closed_by_the_next_one_above() {
+        let tree = Box::new(Tree::new());
+        let nodes = nodes(&tree, 4);
+        let frames = Box::new(Frames::new());
+        assert!(frames.begin(0, 1000));
+        for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
+            frames.open_next(place, node);
+        }
+        // A function above the second one returns.
+        let outermost = frames.close_below(800, false).unwrap();
+        assert!(std::ptr::eq(outermost, nodes[2]));
+        assert_eq!(counts(&frames), (0, 2));
+        // Another function begins where the second one stood.
+        let outermost = frames.close_below(800, true).unwrap();
+        assert!(std::ptr::eq(outermost, nodes[1]));
+        assert!(frames.close_below(800, true).is_none());
+        // A scope around the first one ends.
+        frames.open_next(700, nodes[1]);
+        assert_eq!(frames.close_inside(nodes[0]), 1);
+        assert_eq!(frames.top().unwrap().place(), 900);
+        assert_eq!(frames.close_inside(nodes[0].parent.get().unwrap()), 1);
+        assert_eq!(counts(&frames), (0, 5));
+        assert_eq!(frames.top().unwrap().place(), BOTTOM);
+        frames.open_next(900, nodes[0]);
+        frames.close_all();
+        assert_eq!(counts(&frames), (0, 6));
+        assert_eq!(frames.top().unwrap().place(), BOTTOM);
+    }
+}

@@ -1,0 +1,221 @@
+//! The sites of the program's functions, and which of their sleds are on.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::site::Site;
+
+/// How long the sleds of ends stay on after those of beginnings, so that most calls that are open end with an event.
+const LEAVING: Duration = Duration::from_millis(100);
+
+/// All functions.
+#[derive(Debug)]
+struct Functions {
+    /// By number. The last one is no function of the program: what a call costs is measured with it.
+    sites: Box<[Site]>,
+    /// By number: which of `sleds` are the function's.
+    of_site: Box<[Range<usize>]>,
+    /// The sleds of a function stand together.
+    sleds: Box<[Sled]>,
+    /// By number: a [`Sleds`].
+    states: Box<[AtomicU8]>,
+    trampolines: Trampolines,
+}
+
+/// Which sleds of a function are on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Sleds {
+    None,
+    /// Those of ends.
+    Ends,
+    All,
+}
+
+static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+
+/// Why sleds can no longer be switched: then only the states of sites decide what counts.
+static REFUSED: OnceLock<Refusal> = OnceLock::new();
+
+/// Since when sleds of ends wait to be switched off.
+static LEAVING_SINCE: Mutex<Option<Instant>> = Mutex::new(None);
+
+/// Why no functions are known although they were asked for.
+static MISSING: OnceLock<String> = OnceLock::new();
+
+/// Makes the functions known, once: their sites by number, and their sleds, in the order of numbers.
+///
+/// # Safety
+/// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
+pub(crate) unsafe fn set(mut sites: Vec<Site>, sleds: Vec<Sled>, trampolines: Trampolines) {
+    let mut from = 0;
+    let of_site = (0..sites.len() as u32).map(|number| {
+        let count = sleds[from..]
+            .iter()
+            .take_while(|sled| sled.number == number)
+            .count();
+        let range = from..from + count;
+        from = range.end;
+        range
+    });
+    let of_site = of_site.collect();
+    let states = sites.iter().map(|_| AtomicU8::new(Sleds::None as u8)).collect();
+    sites.push(Site::named("(calibration)", module_path!(), file!(), line!()));
+    let _ = FUNCTIONS.set(Functions {
+        sites: sites.into(),
+        of_site,
+        sleds: sleds.into(),
+        states,
+        trampolines,
+    });
+}
+
+/// Returns the site of the function with this number.
+#[inline(always)]
+pub(crate) fn get(number: u32) -> Option<&'static Site> {
+    FUNCTIONS.get()?.sites.get(number as usize)
+}
+
+/// Returns the number of the function that a site is of.
+pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
+    let functions = FUNCTIONS.get()?;
+    let offset = std::ptr::from_ref(site)
+        .addr()
+        .wrapping_sub(functions.sites.as_ptr().addr());
+    let number = offset / size_of::<Site>();
+    (number < functions.states.len()).then_some(number as u32)
+}
+
+/// Returns the number and the site with which the cost of a call is measured, and where sleds lead.
+pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
+    let functions = FUNCTIONS.get()?;
+    let (site, all) = functions.sites.split_last()?;
+    Some((all.len() as u32, site, functions.trampolines))
+}
+
+/// Returns the sites of all functions.
+pub(crate) fn all() -> &'static [Site] {
+    let sites = FUNCTIONS.get().map(|functions| &functions.sites[..]);
+    sites.and_then(<[Site]>::split_last).map_or(&[], |(_, all)| all)
+}
+
+/// Notes why functions are not known although they were asked for.
+pub(crate) fn note_missing(why: String) {
+    let _ = MISSING.set(why);
+}
+
+/// Returns why functions do not count as asked: a sentence for the user.
+pub(crate) fn warning() -> Option<String> {
+    if let Some(why) = MISSING.get() {
+        return Some(format!("functions do not count: {why}"));
+    }
+    let why = match REFUSED.get()? {
+        Refusal::Protected => "this system does not let a program change its code (W^X)",
+        Refusal::NoBarrier => "this system has no membarrier for changed code",
+    };
+    Some(format!(
+        "{why}: functions that were switched off at the start stay off; name those that you need with --only"
+    ))
+}
+
+/// Returns why sleds cannot be switched, if a system has refused it.
+pub(crate) fn refused() -> Option<Refusal> {
+    REFUSED.get().copied()
+}
+
+/// How many functions there are, and for how many sleds are on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Counts {
+    pub(crate) known: u32,
+    pub(crate) on: u32,
+}
+
+/// Returns how many functions there are; `None` if they are not known.
+pub(crate) fn counts() -> Option<Counts> {
+    let functions = FUNCTIONS.get()?;
+    let is_on = |(state, site): &(&AtomicU8, &Site)| {
+        state.load(Ordering::Relaxed) == Sleds::All as u8 && !site.is_ruled_off()
+    };
+    let all = functions.states.iter().zip(&functions.sites);
+    Some(Counts {
+        known: functions.states.len() as u32,
+        on: all.filter(is_on).count() as u32,
+    })
+}
+
+/// Switches sleds so that those of the functions that are to count are on, and no others. `alone` says that no other
+/// thread runs yet.
+pub(crate) fn follow(alone: bool) {
+    let Some(functions) = FUNCTIONS.get() else { return };
+    if REFUSED.get().is_some() {
+        return;
+    }
+    let mut since = LEAVING_SINCE.lock().unwrap_or_else(PoisonError::into_inner);
+    let has_waited = since.is_some_and(|since| since.elapsed() >= LEAVING);
+    let (mut on, mut off) = (Vec::new(), Vec::new());
+    let mut changes = Vec::new();
+    let mut any_leaves = false;
+    let counts = mode_switch::newest().mode.traits().is_counting;
+    for (number, (site, state)) in functions.sites.iter().zip(&functions.states).enumerate() {
+        let state = state.load(Ordering::Relaxed);
+        let wanted = counts && !site.is_ruled_off();
+        let sleds = &functions.sleds[functions.of_site[number].clone()];
+        let ends = |sled: &&Sled| sled.kind.is_end();
+        let next = if wanted && state != Sleds::All as u8 {
+            on.extend_from_slice(sleds);
+            Sleds::All
+        } else if !wanted && state == Sleds::All as u8 {
+            off.extend(sleds.iter().filter(|sled| !ends(sled)));
+            any_leaves = true;
+            Sleds::Ends
+        } else if !wanted && state == Sleds::Ends as u8 {
+            if has_waited {
+                off.extend(sleds.iter().filter(ends));
+                Sleds::None
+            } else {
+                any_leaves = true;
+                continue;
+            }
+        } else {
+            continue;
+        };
+        changes.push((number, next));
+    }
+    if any_leaves {
+        // Those that leave now wait as long as those before them, and a little longer.
+        *since = Some(since.filter(|_| !has_waited).unwrap_or_else(Instant::now));
+    } else {
+        *since = None;
+    }
+    drop(since);
+    for (sleds, to) in [(&mut off, false), (&mut on, true)] {
+        sleds.sort_unstable_by_key(|sled| sled.at);
+        // SAFETY: the sleds and the trampolines are those that `set` was given.
+        if let Err(why) = unsafe { sleds::switch(sleds, to, &functions.trampolines, alone) } {
+            let _ = REFUSED.set(why);
+            return;
+        }
+    }
+    if sleds::went_through_kernel() {
+        let _ = REFUSED.set(Refusal::Protected);
+    }
+    for (number, state) in changes {
+        functions.states[number].store(state as u8, Ordering::Relaxed);
+    }
+}
+
+/// Switches the sleds of all functions at once, whichever are to count, until the next look at the rules. It is for tests of
+/// switching. Returns how many sleds were switched.
+pub fn switch_all(on: bool) -> usize {
+    let Some(functions) = FUNCTIONS.get() else {
+        return 0;
+    };
+    let mut sleds = functions.sleds.to_vec();
+    sleds.sort_unstable_by_key(|sled| sled.at);
+    // SAFETY: the sleds and the trampolines are those that `set` was given.
+    unsafe { sleds::switch(&sleds, on, &functions.trampolines, false) }.unwrap_or(0)
+}

@@ -1,0 +1,61 @@
+//! The beginnings and ends of functions that the compiler has prepared. The usual ones call nothing: what a call would be for
+//! is left to the ways that scopes take.
+
+use super::Tree;
+use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::record::node::Node;
+
+impl Tree {
+    /// Returns whether the gap up to `now` is charged without a closer look.
+    #[inline(always)]
+    pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
+        now.wrapping_sub(self.last.load(Ordering::Relaxed)) <= self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Begins a call of `child`, after a usual gap. `current` is taken out.
+    #[inline(always)]
+    pub(crate) fn begin_usually(&self, current: &'static Node, child: &'static Node, now: u64) {
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        self.charge_gap(current, gap, now);
+        child.began.store(now, Ordering::Relaxed);
+        add(&child.calls, 1);
+        self.put(child);
+    }
+
+    /// Charges and counts the end of the innermost call, of `node`. Its parent is yet to be put in. Returns false, with
+    /// nothing changed, if the gap is not usual or the duration cannot be buffered.
+    #[inline(always)]
+    pub(crate) fn end_usually(&self, node: &'static Node, now: u64) -> bool {
+        if !self.is_usual_gap(now) {
+            return false;
+        }
+        if let Some(latency) = node.latency.get() {
+            let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
+            let call = node.calls.load(Ordering::Relaxed);
+            if !(latency.buffer(call, ticks) || latency.flush_known() && latency.buffer(call, ticks)) {
+                return false;
+            }
+        }
+        self.charge_gap(node, now.wrapping_sub(self.last.load(Ordering::Relaxed)), now);
+        true
+    }
+
+    /// Ends a call, and all calls inside it, whose ends were not seen, at the tick that `now` reads. The time since the last
+    /// event is charged to the innermost call. No duration is known.
+    #[cold]
+    pub(crate) fn end_unseen(&self, node: &'static Node, now: impl FnOnce() -> u64) {
+        let Some(current) = self.take() else {
+            add(&self.dropped, 1);
+            return;
+        };
+        let mut at = Some(current);
+        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
+            at = open.parent.get();
+        }
+        let parent = at.and_then(|node| node.parent.get());
+        if parent.is_some() {
+            self.charge(Self::charged(current), now());
+        }
+        self.put(parent.unwrap_or(current));
+    }
+}
