@@ -16,6 +16,7 @@
 #![warn(missing_docs)]
 
 pub(crate) mod app;
+pub mod cargo;
 pub mod cli;
 pub mod event_loop;
 pub mod headless;

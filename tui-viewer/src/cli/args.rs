@@ -1,5 +1,6 @@
 //! What can be typed behind `tickscope`.
 
+pub mod cargo;
 pub(crate) mod diff;
 pub(crate) mod ending;
 mod list;
@@ -49,6 +50,7 @@ Examples:
   tickscope                        attach to the program that runs
   tickscope order-book             attach by name, or by pid, or open a file
   tickscope run -- ./app --fast    start a program and watch it
+  cargo tickscope run --release    the same for all functions of a cargo project, unedited
   tickscope --compare before.tks   show what differs from a snapshot kept with s
   tickscope report -f json -o now.json
   tickscope report -f folded | inferno-flamegraph > now.svg
@@ -78,7 +80,9 @@ Examples:
 const MANUAL: &str = "\
 Examples:
   tickscope man | man -l -
-  tickscope man report > ~/.local/share/man/man1/tickscope-report.1";
+  tickscope man report > ~/.local/share/man/man1/tickscope-report.1
+  tickscope man cargo-tickscope > ~/.local/share/man/man1/cargo-tickscope.1
+                                   then: cargo help tickscope";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -211,7 +215,7 @@ pub enum Command {
     /// Print the manual page, of all or of one command, for man.
     #[command(after_help = MANUAL)]
     Man {
-        /// The command, like report; without it the page of tickscope itself.
+        /// The command, like report, or cargo-tickscope; without it the page of tickscope itself.
         command: Option<String>,
     },
     /// The program behind `demo`.

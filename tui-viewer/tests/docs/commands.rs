@@ -2,12 +2,14 @@
 //! files of the repository exist.
 
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
 use std::process::Command;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
 use tickscope_cli::cli::args::Cli;
+use tickscope_cli::cli::args::cargo::{CargoCli, split};
 
 use crate::{book, markdown, pages, read, root, shell};
 
@@ -113,6 +115,15 @@ fn commands_of_tickscope_parse() {
                     words.extend_from_slice(&command[4..]);
                     assert_parses(&page, &words);
                 }
+                "cargo" if command[1] == "tickscope" => {
+                    let words = split(command[1..].iter().map(OsString::from));
+                    let parsed = CargoCli::try_parse_from(words.ours);
+                    // The name alone speaks of the command.
+                    assert!(
+                        parsed.is_ok() || command.len() == 2,
+                        "{page}: {command:?}: {parsed:?}"
+                    );
+                }
                 // What follows the two builds is for `tickscope diff`.
                 "examples/compare.sh" if command.len() > 1 => {
                     let mut words = ["tickscope", "diff", "a.tks", "--", "b.tks"]
@@ -165,7 +176,8 @@ fn every_command_has_a_row_in_the_table_of_commands() {
 #[test]
 fn options_that_are_named_exist() {
     let cli = Cli::command();
-    let commands = cli.get_subcommands().chain([&cli]);
+    let of_cargo = CargoCli::command();
+    let commands = cli.get_subcommands().chain([&cli, &of_cargo]);
     let known: HashSet<String> = commands
         .flat_map(clap::Command::get_arguments)
         .filter_map(|option| option.get_long().map(|long| format!("--{long}")))

@@ -43,6 +43,20 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
     })
 }
 
+/// A pattern of functions, in the words in which it is passed on.
+pub(crate) fn function_pattern(text: &str) -> Result<String, String> {
+    pattern(text).map(|_| text.to_string())
+}
+
+/// A share of the CPU time, `5%` or `5`, in the words in which it is passed on.
+pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
+    let number: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
+    match number {
+        Some(percent) if (0.1..=1000.0).contains(&percent) => Ok(format!("{percent}%")),
+        _ => Err("wanted 0.1% to 1000%, like 5% or 2.5%"),
+    }
+}
+
 /// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());

@@ -4,15 +4,22 @@ use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
 use crate::cli::args::Cli;
+use crate::cli::args::cargo::CargoCli;
 use crate::output::console;
 
-/// Prints the script for a shell.
+/// Prints the script for a shell, which is for both programs of this package.
 ///
 /// # Errors
 /// What the system says of standard output.
 pub fn run(shell: Shell) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     generate(shell, &mut visible(&Cli::command()), "tickscope", &mut script);
+    generate(
+        shell,
+        &mut visible(&CargoCli::command()),
+        "cargo-tickscope",
+        &mut script,
+    );
     console::write(&String::from_utf8_lossy(&script))?;
     Ok(console::DONE)
 }

@@ -5,10 +5,14 @@ use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 
 use crate::cli::args::Cli;
+use crate::cli::args::cargo::CargoCli;
 use crate::output::console;
 use crate::output::console::printable;
 
-/// Prints the page of a command, or of tickscope itself.
+/// The other program of this package, which cargo starts.
+const CARGO_TICKSCOPE: &str = "cargo-tickscope";
+
+/// Prints the page of a command, of tickscope itself, or of `cargo tickscope`.
 ///
 /// # Errors
 /// No such command, or what the system says of standard output.
@@ -17,12 +21,17 @@ pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
     all.build();
     let command = match of {
         None => all,
+        Some(CARGO_TICKSCOPE) => CargoCli::command(),
         Some(name) => match all.find_subcommand(name).filter(|command| !command.is_hide_set()) {
             Some(command) => command.clone(),
             None => bail!(
                 "no command {}, so no page for it; there are {}",
                 printable(name),
-                names(&all).join(", ")
+                names(&all)
+                    .into_iter()
+                    .chain([CARGO_TICKSCOPE])
+                    .collect::<Vec<_>>()
+                    .join(", ")
             ),
         },
     };

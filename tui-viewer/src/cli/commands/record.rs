@@ -3,7 +3,7 @@
 mod copier;
 mod progress;
 mod recording;
-mod started;
+pub mod started;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +17,7 @@ use self::progress::Progress;
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
+use crate::cli::commands::run::Program;
 use crate::source::target::wanted::is_live;
 
 /// Records a program that runs, or one that is started for it.
@@ -25,7 +26,7 @@ use crate::source::target::wanted::is_live;
 /// No such program, or why it cannot be read or the file not be written.
 pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if !args.command.is_empty() {
-        return started::run(args);
+        return started::run(args, Program::named(&args.command));
     }
     let ring = live_snapshot::find_running(&args.target, None, "a program is recorded while it runs")?;
     let stop = stop_on_signals()?;

@@ -1,6 +1,6 @@
 //! `tickscope run`: starts a program with `TICKSCOPE=live`, watches it, and ends as it ended.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -38,30 +38,75 @@ pub struct Started {
     dir: Option<PathBuf>,
 }
 
+/// A program that is to be started.
+#[derive(Debug)]
+pub struct Program {
+    /// How to start it.
+    pub command: Command,
+    /// What it is called in messages.
+    pub name: OsString,
+    /// What may be the matter where it published nothing.
+    pub unheard: &'static str,
+}
+
+impl Program {
+    /// A program that the user has named, with its arguments.
+    pub fn named(words: &[OsString]) -> Self {
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
+        Self {
+            command,
+            name: words[0].clone(),
+            unheard: "does it depend on tickscope with the feature `enable`, and does it mark a function with \
+                      #[tickscope::profile]?",
+        }
+    }
+
+    /// That it published nothing, and what may be the matter.
+    pub(super) fn silence(&self) -> String {
+        format!(
+            "{} opened no scope, or was killed at once\n  {}",
+            self.name.display(),
+            self.unheard
+        )
+    }
+}
+
 /// Runs a command.
 ///
 /// # Errors
 /// What keeps it from being watched. A command that cannot be started is code 127 or 126, as in a shell.
 pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
+    watch_program(Program::named(command), no_screen, dir, look)
+}
+
+/// Runs a program.
+///
+/// # Errors
+/// As [`run`].
+pub fn watch_program(
+    mut program: Program,
+    no_screen: bool,
+    dir: Option<&Path>,
+    look: &LookArgs,
+) -> anyhow::Result<u8> {
     let on_screen = has_screen() && !no_screen;
     // What the program prints to the terminal would be drawn into the screen: it is kept for later.
     let output = on_screen
         .then(KeptOutput::new)
         .transpose()
         .context("a file for the program's output")?;
-    let mut child = Command::new(&command[0]);
-    child.args(&command[1..]);
     if let Some(output) = &output {
-        child.stdin(Stdio::null()).stdout(output.for_program()?);
+        program.command.stdin(Stdio::null()).stdout(output.for_program()?);
         if std::io::stderr().is_terminal() {
-            child.stderr(output.for_program()?);
+            program.command.stderr(output.for_program()?);
         }
     }
     // Before the program is there: a signal meant for it must not end us instead.
     let terminated = watch_interrupts()?;
-    let mut started = match start(&mut child, dir) {
+    let mut started = match start(&mut program.command, dir) {
         Ok(started) => started,
-        Err(error) => return Ok(not_started(command, &error)),
+        Err(error) => return Ok(not_started(&program.name, &error)),
     };
     if let Some(output) = output {
         watch(&mut started.feed(), look)?;
@@ -71,19 +116,17 @@ pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &Loo
     let report = started.report();
     match report {
         Ok(text) => eprint_all(&text),
-        Err(error) if error.downcast_ref::<NoTarget>().is_some() => say(&format!(
-            "no report: {} opened no scope, or was killed at once\n  does it depend on tickscope with the feature `enable`, and does it \
-             mark a function with #[tickscope::profile]?",
-            command[0].display()
-        )),
+        Err(error) if error.downcast_ref::<NoTarget>().is_some() => {
+            say(&format!("no report: {}", program.silence()));
+        }
         Err(error) => say(&format!("no report: {}", in_one_line(&error))),
     }
     Ok(code_of(status))
 }
 
 /// Says why a command cannot be started; the code is that of a shell.
-pub(super) fn not_started(command: &[OsString], error: &std::io::Error) -> u8 {
-    say(&format!("cannot start {}: {error}", command[0].display()));
+pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
+    say(&format!("cannot start {}: {error}", name.display()));
     if error.kind() == std::io::ErrorKind::NotFound {
         127
     } else {
@@ -187,7 +230,11 @@ fn finish_behind_screen(
     Ok(code_of(status))
 }
 
-fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
+/// Waits for the end of a program, passing on a termination meanwhile.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -199,7 +246,7 @@ fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus
 
 /// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
 /// alone.
-pub(super) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
+pub(crate) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     let terminated = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
     signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
@@ -216,7 +263,7 @@ pub(super) fn pass_on(terminated: &AtomicBool, child: &Child) {
 }
 
 /// The code of a command that ended, as a shell gives it.
-pub(super) fn code_of(status: ExitStatus) -> u8 {
+pub(crate) fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,
         (None, Some(signal)) => 128 + signal as u8,
@@ -224,7 +271,8 @@ pub(super) fn code_of(status: ExitStatus) -> u8 {
     }
 }
 
-fn eprint_all(text: &str) {
+/// Writes a report beside what the program itself prints.
+pub(crate) fn eprint_all(text: &str) {
     // Without standard error the line cannot be shown.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::process::ExitStatus;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use super::progress::Progress;
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::record::recording::{copy, create, finish};
 use crate::cli::commands::run;
-use crate::cli::commands::run::Started;
+use crate::cli::commands::run::{Program, Started};
 use crate::output::console::{FAILED, in_one_line, say};
 use crate::source::target::wanted::{Found, line_of};
 
@@ -25,15 +25,17 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The same of one that takes its time to open a scope, or never does.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// Records a command. Its exit code is ours, unless the recording failed; also where there was nothing to record.
-pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
-    let name = Path::new(&args.command[0]).file_name().unwrap_or_default();
+/// Records a program. Its exit code is ours, unless the recording failed; also where there was nothing to record.
+///
+/// # Errors
+/// Why the file cannot be written, or the program not be watched.
+pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
+    let file = Path::new(&program.name).file_name();
+    let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
     // Before the program is there: a signal meant for it must not end us instead.
     let terminated = run::watch_interrupts()?;
-    let mut command = Command::new(&args.command[0]);
-    command.args(&args.command[1..]);
-    let mut running = match run::start(&mut command, args.target.dir.as_deref()) {
+    let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
             started,
             ended: None,
@@ -41,10 +43,10 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         },
         Err(error) => {
             writer.finish()?;
-            return Ok(run::not_started(&args.command, &error));
+            return Ok(run::not_started(&program.name, &error));
         }
     };
-    let recorded = record(args, writer, &mut running);
+    let recorded = record(args, &program, writer, &mut running);
     if let Err(error) = &recorded {
         say(&in_one_line(error));
     }
@@ -71,18 +73,20 @@ struct Running<'a> {
 }
 
 /// Gives false where nothing came to be recorded.
-fn record(args: &RecordArgs, writer: Writer, running: &mut Running<'_>) -> anyhow::Result<bool> {
+fn record(
+    args: &RecordArgs,
+    program: &Program,
+    writer: Writer,
+    running: &mut Running<'_>,
+) -> anyhow::Result<bool> {
     let Some(ring) = running.ring(args.after)? else {
         writer.finish()?;
-        let name = args.command[0].display();
         say(&match args.after {
-            Some(_) if running.started.find().is_ok() => {
-                format!("nothing was recorded: {name} had ended before the recording was to begin")
-            }
-            _ => format!(
-                "nothing was recorded: {name} opened no scope, or was killed at once\n  does it depend on tickscope \
-                 with the feature `enable`, and does it mark a function with #[tickscope::profile]?"
+            Some(_) if running.started.find().is_ok() => format!(
+                "nothing was recorded: {} had ended before the recording was to begin",
+                program.name.display()
             ),
+            _ => format!("nothing was recorded: {}", program.silence()),
         });
         return Ok(false);
     };

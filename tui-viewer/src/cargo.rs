@@ -1,0 +1,30 @@
+//! `cargo tickscope`: cargo with sleds in the functions of the program, the collector linked in, and a viewer for what runs.
+//!
+//! ```text
+//! command -> cargo_words (what was typed), project (cargo's metadata), settings (cargo's configuration), compiler
+//!         -> collector (built once into cache) and sleds (which flags give them), for each target
+//!         -> cargo, which starts this program again
+//!               as its RUSTC_WRAPPER:  wrapper -> invocation, changes -> rustc; after a link: executable, function_table
+//!               as its runner:         runner  -> what `tickscope run` and `record` do; test_report
+//! ```
+//!
+//! The command leaves what the other two need in a file (`handover`); they leave what the user is to know in another (`notes`).
+
+mod cache;
+mod cargo_words;
+mod changes;
+mod collector;
+mod command;
+mod compiler;
+mod executable;
+pub mod function_table;
+mod handover;
+mod invocation;
+mod notes;
+mod project;
+pub mod role;
+mod runner;
+mod settings;
+mod sleds;
+mod test_report;
+mod wrapper;

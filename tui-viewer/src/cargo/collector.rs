@@ -1,0 +1,171 @@
+//! The collector that is linked into programs: built from the sources that this program carries, with the compiler of the
+//! project, once.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow, bail};
+use flate2::read::GzDecoder;
+
+use crate::cargo::cache::{Cache, key};
+use crate::cargo::compiler::Compiler;
+use crate::output::console::say;
+
+/// How it is compiled, apart from what the program's own build says. Bitcode makes it fit for programs with link-time
+/// optimisation as well. The sleds call it between any two instructions, where it may use no register that only newer CPUs
+/// have, so it is for the oldest; and it calls nothing there, which takes one unit of code and variables of the thread that are
+/// read without a call. The option with a name keeps its crates apart from the same crates of the program.
+const FLAGS: [&str; 5] = [
+    "-Cembed-bitcode=yes",
+    "-Ctarget-cpu=x86-64",
+    "-Ccodegen-units=1",
+    "-Cmetadata=tickscope-functions",
+    "-Ztls-model=initial-exec",
+];
+
+/// The profile, as environment variables: what the user sets for all builds is no matter of this one.
+const PROFILE: [(&str, &str); 5] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+    ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+];
+
+/// Where the built crates are.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// The collector.
+    pub(crate) library: PathBuf,
+    /// The folder with the crates that it depends on.
+    pub(crate) dependencies: PathBuf,
+    /// A name for exactly this collector.
+    pub(crate) key: String,
+}
+
+/// The collector for a target, from the cache or built.
+///
+/// # Errors
+/// Why it cannot be built or kept.
+pub(crate) fn build(
+    archive: &[u8],
+    compiler: &Compiler,
+    target: &str,
+    cache: &Cache,
+) -> anyhow::Result<Built> {
+    let facts = (archive, &compiler.version, target, FLAGS, PROFILE);
+    let place = cache.place("collector", facts);
+    cache.make(&place, |folder| {
+        say(&format!(
+            "building the collector for rustc {}, once; it is kept in {}",
+            compiler.fact("release"),
+            place.display()
+        ));
+        compile(archive, compiler, target, folder)
+    })?;
+    let library = find(&place, "libtickscope-", ".rlib")
+        .with_context(|| format!("{} is not complete; remove it, and try again", place.display()))?;
+    Ok(Built {
+        library,
+        dependencies: place,
+        key: key(facts),
+    })
+}
+
+/// Unpacks the sources below a folder, builds them, and leaves the crates in it alone.
+fn compile(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
+    let sources = folder.join("sources");
+    tar::Archive::new(GzDecoder::new(archive))
+        .unpack(&sources)
+        .context("cannot unpack the collector's sources")?;
+    let target_dir = folder.join("target");
+    let mut command = command(compiler);
+    command
+        .args([
+            "build",
+            "--release",
+            "--offline",
+            "--quiet",
+            "-p",
+            "tickscope",
+            "--target",
+            target,
+        ])
+        .arg("--target-dir")
+        .arg(&target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
+        .current_dir(&sources);
+    let output = command.output().context("cannot start cargo")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let errors: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("error"))
+            .take(5)
+            .collect();
+        bail!(
+            "the collector cannot be built with rustc {} for {target}\n  is the standard library for {target} there? rustup target \
+             add {target}\n  {}",
+            compiler.fact("release"),
+            errors.join("\n  ")
+        );
+    }
+    // Macros are libraries of the machine that compiles, all others of the target.
+    for dir in [
+        target_dir.join(target).join("release/deps"),
+        target_dir.join("release/deps"),
+    ] {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            let is_crate = path
+                .extension()
+                .is_some_and(|ending| ending == "rlib" || ending == "so");
+            if let Some(name) = path.file_name().filter(|_| is_crate) {
+                fs::rename(&path, folder.join(name))?;
+            }
+        }
+    }
+    fs::remove_dir_all(&target_dir)?;
+    fs::remove_dir_all(&sources)?;
+    Ok(())
+}
+
+/// Cargo, with nothing of what the project's own build is told.
+fn command(compiler: &Compiler) -> Command {
+    let cargo = compiler.cargo().unwrap_or_else(crate::cargo::project::cargo);
+    let mut command = Command::new(cargo);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_the_project(name)) {
+        command.env_remove(name);
+    }
+    command
+        .env("RUSTC", compiler.program())
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+        // Files of the user's may name a wrapper as well.
+        .env("RUSTC_WRAPPER", "")
+        .env("RUSTC_WORKSPACE_WRAPPER", "")
+        .envs(PROFILE);
+    command
+}
+
+/// Whether a variable is for the build of the project: all of cargo's and rustc's but where they keep their things.
+fn is_of_the_project(name: &OsString) -> bool {
+    let name = name.to_string_lossy();
+    let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");
+    let starts = ["CARGO_", "RUSTC", "RUSTFLAGS", "RUSTDOC"];
+    !is_kept && starts.iter().any(|start| name.starts_with(start))
+}
+
+fn find(folder: &Path, start: &str, end: &str) -> anyhow::Result<PathBuf> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(start) && name.ends_with(end) {
+            return Ok(entry.path());
+        }
+    }
+    Err(anyhow!("no file {start}*{end}"))
+}

@@ -1,0 +1,320 @@
+//! The command: looks at project, compiler and target, prepares the collector, and starts cargo with us as its wrapper and its
+//! runner.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow, bail};
+use clap::Parser;
+use serde_json::Value;
+use tempfile::NamedTempFile;
+
+use crate::cargo::cache::{Cache, key};
+use crate::cargo::cargo_words::CargoWords;
+use crate::cargo::compiler::Compiler;
+use crate::cargo::handover::{
+    COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, Sources, VARIABLE,
+};
+use crate::cargo::project::{Project, cargo};
+use crate::cargo::settings::{Settings, runner_variable};
+use crate::cargo::{collector, notes, sleds};
+use crate::cli::args::cargo::{CargoCli, CargoCommand, asks_for_help, misplaced, split};
+use crate::cli::args::ending;
+use crate::cli::commands::run;
+use crate::output::console::{Misuse, printable, say};
+
+/// The folder in cargo's target directory.
+const FOLDER: &str = "tickscope";
+
+/// What changes the way in which crates are compiled, besides the options for sleds. To be counted up with
+/// `cargo::changes`.
+const CHANGES: u32 = 2;
+
+/// Carries out `cargo tickscope`.
+///
+/// # Errors
+/// What makes no sense, or does not work here.
+pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
+    let mut typed = split(words);
+    if asks_for_help(&typed.for_cargo) {
+        typed.ours.push("--help".into());
+    }
+    let cli = CargoCli::parse_from(&typed.ours);
+    check(&cli, &typed.for_cargo).map_err(Misuse)?;
+    let words = CargoWords::read(&typed.for_cargo);
+    if words.builds_std {
+        let why =
+            "-Zbuild-std: the collector needs the standard library that came with the compiler; leave it out";
+        return Err(Misuse(why.into()).into());
+    }
+    let project = Project::find(&words.setup)?;
+    let settings = Settings::read(&words.setup);
+    let compiler = Compiler::find(settings.rustc())?;
+    compiler.check_version(env!("CARGO_PKG_RUST_VERSION"))?;
+    let targets = targets(&words, &settings, compiler.fact("host")).map_err(Misuse)?;
+    let above = words.target_dir.as_ref().unwrap_or(&project.target_dir);
+    let target_dir = std::path::absolute(above)?.join(FOLDER);
+    let [handover_file, notes_file] = [(); 2].map(|()| temporary(&target_dir));
+    let (handover_file, notes_file) = (handover_file?, notes_file?);
+    let handover = Handover {
+        words: texts(&typed.ours)?,
+        target_dir: target_dir.clone(),
+        notes: notes_file.path().to_path_buf(),
+        wrapper: settings.wrapper(),
+        wrapper_variable: std::env::var(RUSTC_WRAPPER).ok(),
+        sources: Sources {
+            workspace_root: project.root.clone(),
+            members: project.members.clone(),
+            sysroot: compiler.sysroot.clone(),
+        },
+        ..prepare(&targets, archive, &compiler, &settings)?
+    };
+    handover.write(handover_file.path())?;
+    let build = Build {
+        command: cli.command,
+        words: &words,
+        project: &project,
+        handover: &handover,
+        handover_file: handover_file.path(),
+    };
+    // A signal ends cargo, and us after it.
+    let terminated = run::watch_interrupts()?;
+    let mut child = build
+        .cargo()?
+        .args(&words.rest)
+        .spawn()
+        .with_context(|| format!("cannot start {}", cargo().display()))?;
+    let status = run::wait(&mut child, &terminated)?;
+    if status.success() && cli.command == CargoCommand::Build && !words.has_message_format {
+        build.say_where()?;
+    }
+    notes::say_all(&handover.notes);
+    Ok(run::code_of(status))
+}
+
+/// Refuses what makes no sense before anything is built.
+fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
+    let name = cli.command.name();
+    if let Some(option) = misplaced(for_cargo) {
+        return Err(format!(
+            "{} is no option of cargo {name}: it stands before {name}, as in cargo tickscope {} {name}",
+            printable(option),
+            printable(option)
+        ));
+    }
+    if cli.command == CargoCommand::Build && (cli.report || cli.record.is_some()) {
+        return Err(
+            "build runs nothing, so there is nothing to report or record; use run, test or bench".into(),
+        );
+    }
+    let Some(file) = &cli.record else { return Ok(()) };
+    ending::check_kept(file)?;
+    // The name of each program is added to it.
+    let is_one = cli.command == CargoCommand::Run;
+    if is_one && file.exists() {
+        return Err(format!(
+            "{} exists already; give --record another name, or remove the file",
+            file.display()
+        ));
+    }
+    Ok(())
+}
+
+/// What is built for: x86-64 with Linux alone, because no other has the sleds that the collector knows.
+fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<String>, String> {
+    let mut targets = if words.targets.is_empty() {
+        settings.targets()
+    } else {
+        words.targets.clone()
+    };
+    if targets.is_empty() {
+        targets.push(host.to_string());
+    }
+    for target in &mut targets {
+        if matches!(&**target, "host-tuple" | "host") {
+            *target = host.to_string();
+        }
+        let is_known = target.starts_with("x86_64-") && target.contains("-linux-") && !target.contains('/');
+        if !is_known {
+            return Err(format!(
+                "the target is {}; functions can be measured for x86_64 Linux: --target x86_64-unknown-linux-gnu\n  elsewhere mark \
+                 them by hand (#[tickscope::profile]), and use tickscope run",
+                printable(target)
+            ));
+        }
+    }
+    Ok(targets)
+}
+
+/// Prepares collector and sleds for each target.
+fn prepare(
+    targets: &[String],
+    archive: &[u8],
+    compiler: &Compiler,
+    settings: &Settings,
+) -> anyhow::Result<Handover> {
+    let cache = Cache::open()?;
+    let mut handover = Handover::default();
+    let mut keys = Vec::new();
+    for target in targets {
+        let sled_flags = sleds::flags(compiler, target, &cache)?;
+        let built = collector::build(archive, compiler, target, &cache)?;
+        keys.push(built.key);
+        let prepared = Prepared {
+            sled_flags,
+            collector: built.library,
+            dependencies: built.dependencies,
+            runner: settings.runner(compiler, target),
+        };
+        handover.targets.insert(target.clone(), prepared);
+    }
+    let flags: BTreeMap<_, _> = handover
+        .targets
+        .iter()
+        .map(|(target, of)| (target, &of.sled_flags))
+        .collect();
+    handover.sleds_key = key((CHANGES, flags));
+    handover.collector_key = key((env!("CARGO_TICKSCOPE_REVISION"), keys));
+    Ok(handover)
+}
+
+/// A file in the target directory that is gone with us.
+fn temporary(target_dir: &Path) -> anyhow::Result<NamedTempFile> {
+    let file = fs::create_dir_all(target_dir).and_then(|()| {
+        tempfile::Builder::new()
+            .prefix(".command-")
+            .tempfile_in(target_dir)
+    });
+    file.map_err(|error| {
+        anyhow!(
+            "cannot write {}: {error}\n  what is built goes there; choose another place with --target-dir DIR, or CARGO_TARGET_DIR",
+            target_dir.display()
+        )
+    })
+}
+
+fn texts(words: &[OsString]) -> anyhow::Result<Vec<String>> {
+    let text = |word: &OsString| {
+        let text = word.to_str().map(ToString::to_string);
+        text.ok_or_else(|| anyhow!("{}: wanted UTF-8, as in all that cargo takes", word.display()))
+    };
+    words.iter().map(text).collect()
+}
+
+/// A call of cargo.
+struct Build<'a> {
+    command: CargoCommand,
+    words: &'a CargoWords,
+    project: &'a Project,
+    handover: &'a Handover,
+    handover_file: &'a Path,
+}
+
+impl Build<'_> {
+    /// Cargo up to the user's own arguments.
+    fn cargo(&self) -> anyhow::Result<Command> {
+        let us = std::env::current_exe().context("cannot tell where this program is")?;
+        let Some(us_text) = us.to_str() else {
+            bail!("{}: wanted UTF-8, as in all that cargo takes", us.display());
+        };
+        let mut command = Command::new(cargo());
+        for target in self.handover.targets.keys() {
+            // A list, because a variable is divided at blanks, and a path may have some.
+            let runner = Value::from(vec![us_text, RUNNER]);
+            command
+                .arg("--config")
+                .arg(format!("target.{target}.runner={runner}"));
+            command.env_remove(runner_variable(target));
+        }
+        command.arg(self.command.name());
+        for target in self.handover.targets.keys() {
+            command.args(["--target", target]);
+        }
+        command
+            .arg("--target-dir")
+            .arg(&self.handover.target_dir)
+            .env(RUSTC_WRAPPER, &us)
+            .env(VARIABLE, self.handover_file)
+            .env(SLEDS_VARIABLE, &self.handover.sleds_key)
+            .env(COLLECTOR_VARIABLE, &self.handover.collector_key);
+        if self.project.has_build_dir {
+            command.env("CARGO_BUILD_BUILD_DIR", &self.handover.target_dir);
+        }
+        Ok(command)
+    }
+
+    /// Says where the programs are that were built. Cargo tells when it is asked again, and builds nothing then.
+    fn say_where(&self) -> anyhow::Result<()> {
+        let mut command = self.cargo()?;
+        let output = command
+            .args(["--quiet", "--message-format", "json"])
+            .args(&self.words.rest)
+            .output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let messages = text
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        for program in messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)) {
+            let here = std::env::current_dir().unwrap_or_default();
+            let shown = program.strip_prefix(here).unwrap_or(&program).display();
+            say(&format!(
+                "built {shown}\n  to watch it: TICKSCOPE_FUNCTIONS=on tickscope run -- {shown}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    #[test]
+    fn other_platforms_are_refused_by_name() {
+        const HOST: &str = "x86_64-unknown-linux-gnu";
+        let asked = |line: &str| targets(&CargoWords::read(&words(line)), &Settings::default(), HOST);
+        assert_eq!(asked("--release"), Ok(vec![HOST.to_string()]));
+        assert_eq!(asked("--target host-tuple"), Ok(vec![HOST.to_string()]));
+        assert!(asked("--target x86_64-unknown-linux-musl").is_ok());
+        for other in [
+            "aarch64-unknown-linux-gnu",
+            "x86_64-pc-windows-msvc",
+            "./x86_64-my-linux-x.json",
+        ] {
+            let refused = asked(&format!("--target {other}")).unwrap_err();
+            assert!(refused.contains(other) && refused.contains(HOST), "{refused}");
+        }
+        let on_another = targets(
+            &CargoWords::default(),
+            &Settings::default(),
+            "aarch64-apple-darwin",
+        )
+        .unwrap_err();
+        assert!(on_another.contains("aarch64-apple-darwin"));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said_before_the_build() {
+        let checked = |line: &str| {
+            let parts = split(words(line));
+            check(&CargoCli::parse_from(&parts.ours), &parts.for_cargo)
+        };
+        assert_eq!(checked("c --report run --release"), Ok(()));
+        for (line, why) in [
+            ("c run --only x", "it stands before run"),
+            ("c --report build", "build runs nothing"),
+            ("c --record /x.json run", "ending .tks"),
+            ("c --record /dev/null run", "exists already"),
+        ] {
+            let refused = checked(line).unwrap_err();
+            assert!(refused.contains(why), "{line}: {refused}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Makes the table of a program's functions and adds it to the file that the linker wrote.
+//!
+//! ```text
+//! file -> sleds, symbols, debug_info -> functions (name, sources) -> encode -> section -> file
+//! ```
+//!
+//! [`tickscope_format::function_table`] is the layout of the table. It is made after each link, so that the program itself
+//! reads neither symbols nor debug information.
+
+mod debug_info;
+mod error;
+mod functions;
+mod name;
+mod section;
+mod sleds;
+mod sources;
+mod symbols;
+
+use std::fs;
+use std::path::Path;
+
+use object::read::elf::ElfFile64;
+use object::{Architecture, Endianness, Object, ObjectKind, ReadCache};
+use tickscope_format::function_table::{Function, Origin, SECTION, encode};
+
+use crate::cargo::function_table::debug_info::Sections;
+use crate::cargo::function_table::symbols::Symbols;
+
+pub use crate::cargo::function_table::error::TableError;
+pub use crate::cargo::function_table::sources::{Member, Sources};
+
+/// What was added to a program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Added {
+    /// Functions in the table. Instances that a reader cannot tell apart are one.
+    pub functions: usize,
+    /// Sleds of all functions.
+    pub sleds: usize,
+    /// Functions of the workspace.
+    pub own: usize,
+    /// Functions of packages that the workspace depends on.
+    pub dependencies: usize,
+    /// Functions of Rust's standard library.
+    pub std: usize,
+    /// Functions of which nothing says whose they are.
+    pub unknown: usize,
+    /// Functions without file and line.
+    pub without_line: usize,
+    /// Entries of the compiler's map that do not point at a sled. They are left out.
+    pub odd_sleds: usize,
+    /// Bytes of the table.
+    pub bytes: usize,
+}
+
+/// Adds the table to a program or a shared library. A table that is there already is replaced.
+///
+/// # Errors
+/// The file has no sleds or no names, is not for x86-64 Linux, or cannot be read or written. Then it is as it was.
+pub fn add(executable: &Path, sources: &Sources) -> Result<Added, TableError> {
+    let bytes = fs::read(executable).map_err(|error| TableError::io("read", executable, error))?;
+    let elf = ElfFile64::<Endianness>::parse(&*bytes)
+        .ok()
+        .filter(|elf| elf.architecture() == Architecture::X86_64)
+        .filter(|elf| matches!(elf.kind(), ObjectKind::Executable | ObjectKind::Dynamic))
+        .ok_or_else(|| TableError::not_elf(executable, &bytes))?;
+    let mut sleds = sleds::read(executable, &elf)?;
+    let symbols = Symbols::read(&elf);
+    let sections = Sections::load(&elf).map_err(|error| TableError::debug_info(executable, error))?;
+    if symbols.is_empty() && sections.is_empty() {
+        return Err(TableError::NoNames {
+            path: executable.into(),
+        });
+    }
+    let debug_info = sections
+        .open()
+        .map_err(|error| TableError::debug_info(executable, error))?;
+    let functions = functions::describe(
+        std::mem::take(&mut sleds.functions),
+        &symbols,
+        &debug_info,
+        sources,
+    );
+    let table = encode(sleds.map.clone(), &functions).map_err(|error| TableError::TooLarge {
+        path: executable.into(),
+        error,
+    })?;
+    section::add(executable, &bytes, &table)?;
+    Ok(Added::count(&functions, sleds.odd, table.len()))
+}
+
+/// Returns the table of a program, or nothing if it has none.
+///
+/// # Errors
+/// The file is not an x86-64 ELF file, or cannot be read.
+pub fn of(executable: &Path) -> Result<Option<Vec<u8>>, TableError> {
+    let failed = |error| TableError::io("read", executable, error);
+    let file = fs::File::open(executable).map_err(failed)?;
+    // Reads only the parts that it is asked for: programs with debug information are large.
+    let cache = ReadCache::new(file);
+    let Ok(elf) = ElfFile64::<Endianness, _>::parse(&cache) else {
+        let bytes = fs::read(executable).map_err(failed)?;
+        return Err(TableError::not_elf(executable, &bytes));
+    };
+    let Some(section) = elf.section_by_name(SECTION) else {
+        return Ok(None);
+    };
+    let table =
+        object::ObjectSection::data(&section).map_err(|error| TableError::damaged(executable, error))?;
+    Ok(Some(table.to_vec()))
+}
+
+impl Added {
+    fn count(functions: &[Function], odd_sleds: usize, bytes: usize) -> Self {
+        let of = |origin| functions.iter().filter(|f| f.origin == origin).count();
+        Self {
+            functions: functions.len(),
+            sleds: functions.iter().map(|f| f.sleds.len()).sum(),
+            own: of(Origin::Own),
+            dependencies: of(Origin::Dependency),
+            std: of(Origin::Std),
+            unknown: of(Origin::Unknown),
+            without_line: functions.iter().filter(|f| f.line == 0).count(),
+            odd_sleds,
+            bytes,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! What debug information says of functions: where their source is, and which closures are async.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use addr2line::Context;
+use addr2line::gimli::{
+    self, AttributeValue, DwarfSections, EndianSlice, LittleEndian, Section as _, UnitOffset, UnitRef,
+};
+use memchr::memmem;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection};
+
+type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+/// How many references lead at most from a function to where it is declared.
+const REFERENCES: usize = 4;
+
+/// The debug information of a file, not compressed.
+pub(super) struct Sections<'a> {
+    is_empty: bool,
+    sections: DwarfSections<Cow<'a, [u8]>>,
+}
+
+/// The functions of a file.
+pub(super) struct DebugInfo<'a> {
+    context: Context<Slice<'a>>,
+    asyncs: HashMap<String, String>,
+}
+
+/// What is known of a function. Everything may be missing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Declaration {
+    /// The file of its source, as the compiler was called, with the compiler's folder.
+    pub(super) file: String,
+    /// The line that it begins at, or 0.
+    pub(super) line: u32,
+    /// Its name, mangled where the debug information has that.
+    pub(super) name: String,
+}
+
+impl<'a> Sections<'a> {
+    /// Finds the sections. One that is missing is empty.
+    pub(super) fn load(elf: &ElfFile64<'a, Endianness>) -> Result<Self, object::Error> {
+        let load = |id: gimli::SectionId| match elf.section_by_name(id.name()) {
+            Some(section) => section.uncompressed_data(),
+            None => Ok(Cow::Borrowed(&[][..])),
+        };
+        let is_there = |id: gimli::SectionId| {
+            elf.section_by_name(id.name())
+                .is_some_and(|found| found.size() > 0)
+        };
+        Ok(Self {
+            is_empty: !is_there(gimli::SectionId::DebugInfo),
+            sections: DwarfSections::load(load)?,
+        })
+    }
+
+    /// Returns whether there is no debug information.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Begins to read. Units are read when a function of theirs is looked up.
+    pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
+        let dwarf = self
+            .sections
+            .borrow(|bytes| EndianSlice::new(bytes, LittleEndian));
+        Ok(DebugInfo {
+            asyncs: async_bodies(dwarf.debug_str.reader().slice()),
+            context: Context::from_dwarf(dwarf)?,
+        })
+    }
+}
+
+impl DebugInfo<'_> {
+    /// Returns what is known of the function at an address, of so many bytes. Damaged parts count as missing: a program
+    /// without lines is better than none.
+    pub(super) fn declaration(&self, address: u64, size: u64) -> Declaration {
+        self.try_declaration(address, size).unwrap_or_default()
+    }
+
+    fn try_declaration(&self, address: u64, size: u64) -> Result<Declaration, gimli::Error> {
+        // Other functions may be inlined at the beginning: the last frame is the function itself.
+        let mut frames = self.context.find_frames(address).skip_all_loads()?;
+        let mut function = None;
+        while let Some(frame) = frames.next()? {
+            function = Some(frame);
+        }
+        let Some(function) = function else {
+            return Ok(Declaration::default());
+        };
+        let location = function.location.as_ref();
+        let mut found = Declaration {
+            file: location.and_then(|at| at.file).unwrap_or_default().into(),
+            line: location.and_then(|at| at.line).unwrap_or_default(),
+            name: String::new(),
+        };
+        if let Some(name) = &function.function {
+            found.name = name.raw_name()?.into_owned();
+        }
+        // From `debuginfo=1` on there is the line of `fn`. `line-tables-only` has that of the first instruction, which is often
+        // the line of the first statement.
+        if let Some(offset) = function.dw_die_offset
+            && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
+            && let Some((file, line)) = declared(unit, offset)?
+        {
+            found.file = file.unwrap_or(found.file);
+            found.line = line;
+        }
+        if found.line == 0 && !found.file.is_empty() {
+            let mut code = self
+                .context
+                .find_location_range(address, address.saturating_add(size))?;
+            let same_file = code.find(|(_, _, at)| at.line.is_some() && at.file == Some(found.file.as_str()));
+            found.line = same_file.and_then(|(_, _, at)| at.line).unwrap_or_default();
+        }
+        Ok(found)
+    }
+
+    /// Returns what a closure is called if it is the body of an `async fn` or an async block. The path has no generic
+    /// arguments and calls each of them `{closure#N}`, as symbols do.
+    pub(super) fn async_body(&self, path: &str) -> Option<&str> {
+        self.asyncs.get(path).map(String::as_str)
+    }
+}
+
+/// Where a function is declared: the file, if the line table has it, and the line.
+fn declared(
+    unit: UnitRef<'_, Slice<'_>>,
+    mut offset: UnitOffset,
+) -> Result<Option<(Option<String>, u32)>, gimli::Error> {
+    for _ in 0..REFERENCES {
+        let entry = unit.entry(offset)?;
+        let line = entry
+            .attr_value(gimli::DW_AT_decl_line)
+            .and_then(|line| line.udata_value());
+        if let Some(line) = line {
+            let file = match entry.attr_value(gimli::DW_AT_decl_file) {
+                Some(AttributeValue::FileIndex(file)) => file_name(unit, file)?,
+                _ => None,
+            };
+            return Ok(Some((file, u32::try_from(line).unwrap_or_default())));
+        }
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
+            Some(AttributeValue::UnitRef(offset)) => offset,
+            // In another unit, as link-time optimisation may leave it: the line table does.
+            _ => return Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// The path of a file of the unit's line table, with the folders that it is relative to.
+fn file_name(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Result<Option<String>, gimli::Error> {
+    let Some(program) = &unit.line_program else {
+        return Ok(None);
+    };
+    let header = program.header();
+    let Some(file) = header.file(index) else {
+        return Ok(None);
+    };
+    let mut path = std::path::PathBuf::new();
+    if let Some(folder) = &unit.comp_dir {
+        path.push(&*folder.to_string_lossy());
+    }
+    if let Some(folder) = file.directory(header) {
+        path.push(&*unit.attr_string(folder)?.to_string_lossy());
+    }
+    path.push(&*unit.attr_string(file.path_name())?.to_string_lossy());
+    Ok(Some(path.to_string_lossy().into_owned()))
+}
+
+/// Finds the bodies of `async fn`, async blocks and async closures among the names of types and functions. Symbols call them
+/// closures; debug information says `app::fetch::{async_fn_env#0}<u8>` of the body's type.
+fn async_bodies(names: &[u8]) -> HashMap<String, String> {
+    let mut found = HashMap::new();
+    for at in memmem::find_iter(names, b"::{async_") {
+        let is_path = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_:{}#".contains(byte) || **byte >= 0x80;
+        let before = names[..at].iter().rev().take_while(is_path).count();
+        let behind = names[at..].iter().take_while(is_path).count();
+        let Ok(path) = std::str::from_utf8(&names[at - before..at + behind]) else {
+            continue;
+        };
+        let mut plain = String::new();
+        for (part, is_first) in path
+            .split("::")
+            .zip(std::iter::once(true).chain(std::iter::repeat(false)))
+        {
+            if !is_first {
+                plain.push_str("::");
+            }
+            let Some((kind, number)) = part
+                .strip_prefix('{')
+                .and_then(|part| part.strip_suffix('}')?.split_once('#'))
+                .filter(|(kind, _)| *kind != "impl")
+            else {
+                plain.push_str(part);
+                continue;
+            };
+            plain.push_str(&format!("{{closure#{number}}}"));
+            let kind = kind.strip_suffix("_env").unwrap_or(kind);
+            if kind.starts_with("async_") {
+                found.insert(plain.clone(), format!("{{{kind}#{number}}}"));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn async_bodies_are_found_in_names_of_types() {
+        let names = b"pin<a::fetch::{async_fn_env#0}<u8>>\0a::B\0\
+            drop_in_place<a::outer::{async_fn#0}::{async_block_env#1}>\0a::{impl#2}::go::{closure_env#1}::{async_block#0}\0";
+        let mut found: Vec<_> = async_bodies(names).into_iter().collect();
+        found.sort();
+        let wanted = [
+            ("a::fetch::{closure#0}", "{async_fn#0}"),
+            ("a::outer::{closure#0}", "{async_fn#0}"),
+            ("a::outer::{closure#0}::{closure#1}", "{async_block#1}"),
+            ("a::{impl#2}::go::{closure#1}::{closure#0}", "{async_block#0}"),
+        ];
+        assert_eq!(
+            found,
+            wanted.map(|(path, kind)| (path.to_string(), kind.to_string()))
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Names of functions that a person reads: the path of the module, and the rest.
+//!
+//! The rest has the form that scopes marked by hand have, `Searcher::search_path`: the type that a method belongs to without
+//! its path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
+
+mod text;
+mod v0;
+
+use std::fmt::Write as _;
+
+use rustc_demangle::try_demangle;
+
+use crate::cargo::function_table::name::text::{AsyncBody, Shortener, parts, subject_and_trait};
+use crate::cargo::function_table::name::v0::{Base, TYPE, head};
+
+/// Names are cut to this many characters.
+const LONGEST: usize = 120;
+
+/// How deep generic arguments are written where all of them fit, and then ever less deep until the name fits.
+const DEPTHS: [usize; 6] = [32, 4, 3, 2, 1, 0];
+
+/// The crates of the standard library.
+const STD: [&str; 9] = [
+    "alloc",
+    "compiler_builtins",
+    "core",
+    "panic_abort",
+    "panic_unwind",
+    "proc_macro",
+    "std",
+    "std_detect",
+    "test",
+];
+
+/// The name of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    /// The path of its module, which begins with its crate; empty if the name has none.
+    pub(super) module: String,
+    /// The name in the module.
+    pub(super) name: String,
+    /// Whether it is Rust's.
+    pub(super) is_rust: bool,
+}
+
+/// Where the parts of a path belong.
+struct Split<'a> {
+    module: String,
+    subject: Option<&'a str>,
+    rest: String,
+    /// The path that `rest` continues, as debug information has it.
+    parent: String,
+}
+
+impl Name {
+    /// Splits the name of a symbol. `path` is what [`rust_path`] says of it.
+    pub(super) fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
+        let (module, name, is_rust) = if let Some(path) = path {
+            let split = split(path, symbol);
+            let name = limited(|depth| {
+                let short = Shortener { depth, async_body };
+                let subject = split.subject.map(|subject| short.of_type(subject) + "::");
+                subject.unwrap_or_default() + &short.of_path(&split.rest, &split.parent)
+            });
+            (split.module, name, true)
+        } else if let Some(path) = cpp_path(symbol) {
+            let parts = parts(&path);
+            let (name, module) = parts.split_last().unwrap_or((&"", &[]));
+            let short = |path: &str, depth| Shortener { depth, async_body }.of_type(path);
+            let module: Vec<String> = module.iter().map(|part| short(part, 0)).collect();
+            let is_operator = name.starts_with("operator");
+            let name = limited(|depth| {
+                if is_operator {
+                    name.to_string()
+                } else {
+                    short(name, depth)
+                }
+            });
+            (module.join("::"), name, false)
+        } else {
+            (String::new(), limited(|_| symbol.to_string()), false)
+        };
+        Self {
+            module,
+            name,
+            is_rust,
+        }
+    }
+
+    /// The name of a function without one.
+    pub(super) fn of_address(address: u64) -> Self {
+        Self {
+            module: String::new(),
+            name: format!("{address:#x}"),
+            is_rust: false,
+        }
+    }
+
+    /// Returns the crate of a Rust function.
+    pub(super) fn crate_name(&self) -> Option<&str> {
+        self.is_rust.then(|| crate_of(&self.module))
+    }
+}
+
+/// Returns the readable path of a symbol of Rust, without hashes.
+pub(super) fn rust_path(symbol: &str) -> Option<String> {
+    let path = try_demangle(symbol).ok()?;
+    if symbol.starts_with("_ZN") && !has_hash(symbol) {
+        return None;
+    }
+    let path = format!("{path:#}");
+    // Behind a dot the compiler and the linker say how a copy was made.
+    let copy = if symbol.starts_with("_R") {
+        path.find('.')
+    } else {
+        None
+    };
+    Some(match copy {
+        Some(at) if !path[at..].contains([':', '>']) => path[..at].to_string(),
+        Some(_) | None => path,
+    })
+}
+
+/// Returns the crate that a path begins with; of `<A as B>::f` it is that of `A`.
+pub(super) fn crate_of(path: &str) -> &str {
+    crates_in(path).next().unwrap_or_default()
+}
+
+/// Returns whether the crate is one of the standard library.
+pub(super) fn is_std(crate_name: &str) -> bool {
+    STD.contains(&crate_name)
+}
+
+/// Returns the words that paths begin with.
+pub(super) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    path.split(move |c| !is_word(c) && c != ':')
+        .filter(|word| !word.starts_with(':'))
+        .filter_map(|word| word.split("::").next())
+        .filter(|word| !word.is_empty() && !KEYWORDS.contains(word))
+}
+
+/// Words of types that are no paths.
+const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
+
+/// Returns whether the last part of the old scheme's name is the hash that Rust ends each name with. Names of C++ begin alike.
+fn has_hash(symbol: &str) -> bool {
+    let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
+    end.is_some_and(|end| {
+        let (hash, rest) = end.split_at_checked(16).unwrap_or(("", ""));
+        !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && rest.starts_with('E')
+    })
+}
+
+/// Returns the readable path of a symbol of C++, without parameters.
+fn cpp_path(symbol: &str) -> Option<String> {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let symbol = cpp_demangle::Symbol::new(symbol.strip_prefix("_Z").and(Some(symbol))?).ok()?;
+    let path = symbol.demangle_with_options(&options).ok()?;
+    Some(path.replace("(anonymous namespace)", "{anonymous}"))
+}
+
+/// Decides what of a path is its module.
+fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
+    let parts = parts(path);
+    let head = head(symbol).filter(|head| head.kinds.len() + 1 == parts.len());
+    let (first, rest) = parts.split_first().unwrap_or((&"", &[]));
+    if let Some((subject, of)) = subject_and_trait(first) {
+        let (module, parent) = match head.map(|head| head.base) {
+            Some(Base::Impl(Some(place))) => (place.module, place.path),
+            Some(Base::Provided) => {
+                let of = without_arguments(of.unwrap_or_default());
+                (parent_of(&of), of)
+            }
+            Some(Base::Crate | Base::Impl(None)) | None => (module_of_type(subject, of), String::new()),
+        };
+        return Split {
+            module,
+            subject: Some(subject),
+            rest: rest.join("::"),
+            parent,
+        };
+    }
+    // Traits and types are of the same kind as modules, and begin with a capital letter.
+    let is_module = |at: usize, part: &str| {
+        let is_plain =
+            !part.starts_with(|c: char| c.is_uppercase() || "{<".contains(c)) && !part.ends_with('>');
+        is_plain && head.as_ref().is_none_or(|head| head.kinds[at] == TYPE)
+    };
+    let modules = rest
+        .iter()
+        .enumerate()
+        .take_while(|(at, part)| is_module(*at, part));
+    let mut modules = (modules.count() + 1).min(parts.len() - 1);
+    // The old scheme does not say what is a function, but a closure is in one.
+    if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
+        modules -= 1;
+    }
+    let module = parts[..modules].join("::");
+    // The old scheme has impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
+    if let Some((subject, _)) = subject_and_trait(parts[modules]) {
+        return Split {
+            parent: module.clone(),
+            module,
+            subject: Some(subject),
+            rest: parts[modules + 1..].join("::"),
+        };
+    }
+    Split {
+        parent: module.clone(),
+        module,
+        subject: None,
+        rest: parts[modules..].join("::"),
+    }
+}
+
+/// The module of a type's first path; that of the trait where the type has none or is the standard library's and the trait is
+/// not: an `impl` stands in the crate of one of both.
+fn module_of_type(subject: &str, of: Option<&str>) -> String {
+    let subject = first_module(subject);
+    let of = of.map(first_module).unwrap_or_default();
+    let is_foreign = is_std(crate_of(&subject)) && !of.is_empty() && !is_std(crate_of(&of));
+    if subject.is_empty() || is_foreign {
+        of
+    } else {
+        subject
+    }
+}
+
+/// The module of the first path in a type.
+fn first_module(text: &str) -> String {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let paths = text.split(|c| !is_path(c)).filter(|path| path.contains("::"));
+    let mut modules = paths.map(|path| parent_of(path.trim_end_matches(':')));
+    modules.next().unwrap_or_default()
+}
+
+/// The path without its last part.
+fn parent_of(path: &str) -> String {
+    path.rsplit_once("::")
+        .map_or("", |(parent, _)| parent)
+        .to_string()
+}
+
+/// A path up to its generic arguments.
+fn without_arguments(path: &str) -> String {
+    path.split('<')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches("::")
+        .to_string()
+}
+
+/// Writes a name with as much of its generic arguments as fits.
+fn limited(write: impl Fn(usize) -> String) -> String {
+    let mut name = String::new();
+    for depth in DEPTHS {
+        name = write(depth);
+        if name.chars().count() <= LONGEST {
+            return name;
+        }
+    }
+    let length = name.chars().count();
+    let behind = LONGEST / 3;
+    let mut short: String = name.chars().take(LONGEST - behind - 1).collect();
+    let _ = write!(
+        short,
+        "…{}",
+        name.chars().skip(length - behind).collect::<String>()
+    );
+    short
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,281 @@
+//! Readable paths and types, shortened: of each path inside of a name only the last part stays.
+
+/// Asks what a closure is called that is the body of an async function, by its path.
+pub(super) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+
+/// Splits a path at each `::` that is in no bracket. Generic arguments stay with the part that has them.
+pub(super) fn parts(path: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while at < path.len() {
+        let rest = &path[at..];
+        if rest.starts_with("::") && (!rest.starts_with("::<") || rest.starts_with("::<impl ")) {
+            parts.push(&path[from..at]);
+            at += 2;
+            from = at;
+        } else {
+            at += step(rest);
+        }
+    }
+    parts.push(&path[from..]);
+    parts
+}
+
+/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, and `T` alone of `<T>` and `<impl T>`.
+pub(super) fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
+    let inner = part.strip_prefix('<')?.strip_suffix('>')?;
+    if let Some(inner) = inner.strip_prefix("impl ") {
+        return Some(match split_at(inner, " for ") {
+            Some((of, subject)) => (subject, Some(of)),
+            None => (inner, None),
+        });
+    }
+    Some(match split_at(inner, " as ") {
+        Some((subject, of)) => (subject, Some(of)),
+        None => (inner, None),
+    })
+}
+
+/// Splits at a word that is in no bracket.
+fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let mut at = 0;
+    while at < text.len() {
+        if let Some(behind) = text[at..].strip_prefix(word) {
+            return Some((&text[..at], behind));
+        }
+        at += step(&text[at..]);
+    }
+    None
+}
+
+/// How many bytes to pass at once: a bracket with all that is in it, an arrow, or a character.
+fn step(text: &str) -> usize {
+    let mut depth = 0usize;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && !(at == 0 && text.starts_with("->")) {
+            return at + c.len_utf8();
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// Writes names short.
+pub(super) struct Shortener<'a> {
+    /// How deep generic arguments are written. What is deeper is `…`.
+    pub(super) depth: usize,
+    /// Knows the bodies of async functions.
+    pub(super) async_body: AsyncBody<'a>,
+}
+
+/// A part of a path.
+struct Part {
+    text: String,
+    arguments: String,
+    is_type: bool,
+}
+
+/// What is still to be read.
+struct Reader<'a>(&'a str);
+
+impl Shortener<'_> {
+    /// Writes a type: `&mut alloc::vec::Vec<app::Entry>` is `&mut Vec<Entry>`.
+    pub(super) fn of_type(&self, text: &str) -> String {
+        self.list(&mut Reader(text), 0)
+    }
+
+    /// Writes all parts of a path, with short arguments. `parent` is the path that it continues, for the names of closures.
+    pub(super) fn of_path(&self, path: &str, parent: &str) -> String {
+        let parts = self.path(&mut Reader(path), 0, parent);
+        let texts = parts
+            .iter()
+            .map(|part| format!("{}{}", part.text, part.arguments));
+        texts.collect::<Vec<_>>().join("::")
+    }
+
+    /// Writes everything up to the end or to a bracket that closes.
+    fn list(&self, from: &mut Reader<'_>, depth: usize) -> String {
+        let mut short = String::new();
+        while let Some(c) = from.0.chars().next() {
+            match c {
+                '>' | ')' | ']' | '}' => break,
+                '-' if from.0.starts_with("->") => short.push_str(from.take(2)),
+                '(' | '[' => {
+                    short.push_str(from.take(1));
+                    short.push_str(&self.list(from, depth));
+                    short.push_str(from.take(1));
+                }
+                // Lifetimes tell a reader of a profile nothing.
+                '&' if from.0.starts_with("&'") => {
+                    short.push_str(from.take(1));
+                    from.take(1);
+                    from.take_while(|c| c.is_alphanumeric() || c == '_');
+                    from.take_while(|c| c == ' ');
+                }
+                '\'' | '"' => short.push_str(from.quoted(c)),
+                '<' | '{' | '_' => short.push_str(&self.last_of_path(from, depth)),
+                c if c.is_alphabetic() => {
+                    let word = self.last_of_path(from, depth);
+                    if word == "for" {
+                        from.take_while(|c| c == ' ');
+                    } else {
+                        short.push_str(&word);
+                    }
+                }
+                c if c.is_ascii_digit() => short.push_str(from.take_while(char::is_alphanumeric)),
+                c => short.push_str(from.take(c.len_utf8())),
+            }
+        }
+        short
+    }
+
+    /// Writes the last part of a path. A closure has no name, so the last name before it stays as well.
+    fn last_of_path(&self, from: &mut Reader<'_>, depth: usize) -> String {
+        let is_for = from.0.starts_with("for<");
+        let parts = self.path(from, depth, "");
+        if is_for {
+            return "for".into();
+        }
+        let named = parts
+            .iter()
+            .rposition(|part| !part.text.starts_with('{'))
+            .unwrap_or(0);
+        let first = match named.checked_sub(1) {
+            Some(before) if parts[before].is_type => before,
+            Some(_) | None => named,
+        };
+        let mut short = String::new();
+        for (at, part) in parts.iter().enumerate().skip(first) {
+            if at > first {
+                short.push_str("::");
+            }
+            short.push_str(&part.text);
+            if at + 1 == parts.len() {
+                short.push_str(&part.arguments);
+            }
+        }
+        short
+    }
+
+    fn path(&self, from: &mut Reader<'_>, depth: usize, parent: &str) -> Vec<Part> {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut plain = parent.to_string();
+        loop {
+            let mut is_type = false;
+            let text = if from.0.starts_with('<') {
+                is_type = true;
+                let bracket = from.take(step(from.0));
+                let subject = subject_and_trait(bracket).map_or(&bracket[1..], |(subject, _)| subject);
+                self.list(&mut Reader(subject), depth)
+            } else if from.0.starts_with('{') {
+                let group = from.take(step(from.0));
+                plain.push_str("::");
+                plain.push_str(group);
+                brace((self.async_body)(&plain).unwrap_or(group))
+            } else {
+                let word = from.take_while(|c| c.is_alphanumeric() || c == '_');
+                if !plain.is_empty() {
+                    plain.push_str("::");
+                }
+                plain.push_str(word);
+                word.to_string()
+            };
+            let is_empty = text.is_empty();
+            let mut arguments = String::new();
+            let turbofish = from.0.starts_with("::<") && !from.0.starts_with("::<impl ");
+            if turbofish || from.0.starts_with('<') {
+                arguments.push_str(from.take(if turbofish { 3 } else { 1 }));
+                if depth < self.depth {
+                    arguments.push_str(&self.list(from, depth + 1));
+                } else {
+                    let mut bracket = 0;
+                    while !from.0[bracket..].is_empty() && !from.0[bracket..].starts_with('>') {
+                        bracket += step(&from.0[bracket..]);
+                    }
+                    from.take(bracket);
+                    arguments.push('…');
+                }
+                arguments.push_str(from.take(1));
+            }
+            if matches!(text.as_str(), "Fn" | "FnMut" | "FnOnce") {
+                arguments = as_call(&arguments).unwrap_or(arguments);
+            }
+            parts.push(Part {
+                text,
+                arguments,
+                is_type,
+            });
+            if !from.0.starts_with("::") {
+                // A character that is neither of a word nor a bracket is passed, so that reading always ends.
+                if is_empty && parts.len() == 1 {
+                    let c = from.0.chars().next();
+                    from.take(c.map_or(0, char::len_utf8));
+                }
+                return parts;
+            }
+            from.take(2);
+        }
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// Takes so many bytes, or all that is left.
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.0.split_at_checked(bytes).unwrap_or((self.0, ""));
+        self.0 = rest;
+        taken
+    }
+
+    fn take_while(&mut self, holds: impl Fn(char) -> bool) -> &'a str {
+        let end = self.0.find(|c| !holds(c)).unwrap_or(self.0.len());
+        self.take(end)
+    }
+
+    /// Takes a literal in quotes, or the quote alone of a lifetime.
+    fn quoted(&mut self, quote: char) -> &'a str {
+        let mut escaped = false;
+        for (at, c) in self.0.char_indices().skip(1) {
+            if c == quote && !escaped && at > 1 {
+                return self.take(at + 1);
+            }
+            if quote == '\'' && !escaped && at > 1 {
+                break;
+            }
+            escaped = c == '\\' && !escaped;
+        }
+        self.take(1)
+    }
+}
+
+/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, as the source does: `(u8) -> u16`.
+fn as_call(arguments: &str) -> Option<String> {
+    let inner = arguments
+        .trim_start_matches("::")
+        .strip_prefix('<')?
+        .strip_suffix('>')?;
+    let (taken, rest) = inner.split_at(if inner.starts_with('(') { step(inner) } else { 0 });
+    let taken = taken.strip_prefix('(')?.strip_suffix(')')?;
+    let taken = taken.strip_suffix(',').unwrap_or(taken);
+    let output = if rest.is_empty() {
+        "()"
+    } else {
+        rest.strip_prefix(", Output = ")?
+    };
+    Some(match output {
+        "()" => format!("({taken})"),
+        output => format!("({taken}) -> {output}"),
+    })
+}
+
+/// Writes a part in braces. The number of a closure stays from the second on: the first is the only one of most functions.
+fn brace(group: &str) -> String {
+    let inner = group.trim_start_matches('{').trim_end_matches('}');
+    format!("{{{}}}", inner.strip_suffix("#0").unwrap_or(inner))
+}

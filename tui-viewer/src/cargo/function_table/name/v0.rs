@@ -1,0 +1,219 @@
+//! What a mangled name of Rust's scheme v0 says and its readable form does not: which parts of a path are modules, and where
+//! an `impl` stands.
+//!
+//! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in the
+//! type or module (`t`) `lib` of the crate `app`.
+
+/// The beginning of a name.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The kinds of the parts behind the base, the outermost first.
+    pub(super) kinds: Vec<u8>,
+    /// What the path begins with.
+    pub(super) base: Base,
+}
+
+/// What a path begins with.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Base {
+    /// A crate.
+    Crate,
+    /// An `impl`: where it stands, if that is a plain path.
+    Impl(Option<ImplPath>),
+    /// A method that a trait provides.
+    Provided,
+}
+
+/// Where an `impl` stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ImplPath {
+    /// Its module.
+    pub(super) module: String,
+    /// Its path as debug information has it, `app::shapes::{impl#1}`, or nothing if it stands in a generic function.
+    pub(super) path: String,
+}
+
+/// The kind of types and modules.
+pub(super) const TYPE: u8 = b't';
+
+/// How far a path was read.
+enum End {
+    /// To its end.
+    Whole,
+    /// To its first generic arguments.
+    Generic,
+    /// To the `impl` that it begins with.
+    Impl(ImplPath),
+}
+
+/// The rest of a mangled name.
+struct Rest<'a>(&'a [u8]);
+
+/// Reads the beginning of a mangled name.
+pub(super) fn head(symbol: &str) -> Option<Head> {
+    let mut rest = Rest(symbol.strip_prefix("_R")?.as_bytes());
+    let mut kinds = Vec::new();
+    let base = loop {
+        match rest.next()? {
+            // Generic arguments follow behind the path.
+            b'I' => {}
+            b'N' => kinds.push(rest.next()?),
+            b'C' => break Base::Crate,
+            b'M' | b'X' => break Base::Impl(rest.impl_path()),
+            b'Y' => break Base::Provided,
+            _ => return None,
+        }
+    };
+    kinds.reverse();
+    Some(Head { kinds, base })
+}
+
+impl Rest<'_> {
+    fn next(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn impl_path(&mut self) -> Option<ImplPath> {
+        let number = self.disambiguator()?;
+        let mut parts = Vec::new();
+        let inner = self.path(&mut parts)?;
+        let path: Vec<&str> = parts.iter().map(|(_, name)| name.as_str()).collect();
+        let modules = parts.iter().take_while(|(kind, _)| *kind == TYPE).count();
+        Some(match inner {
+            End::Whole => ImplPath {
+                module: path[..modules].join("::"),
+                path: format!("{}::{{impl#{number}}}", path.join("::")),
+            },
+            End::Generic => ImplPath {
+                module: path[..modules].join("::"),
+                path: String::new(),
+            },
+            End::Impl(inner) => ImplPath {
+                module: inner.module,
+                path: String::new(),
+            },
+        })
+    }
+
+    /// Reads a path, as far as there are modules in it: none follow behind generic arguments or another `impl`.
+    fn path(&mut self, parts: &mut Vec<(u8, String)>) -> Option<End> {
+        let kind = match self.next()? {
+            b'C' => TYPE,
+            b'N' => {
+                let kind = self.next()?;
+                match self.path(parts)? {
+                    End::Whole => kind,
+                    end @ (End::Generic | End::Impl(_)) => return Some(end),
+                }
+            }
+            b'I' => {
+                return Some(match self.path(parts)? {
+                    End::Whole => End::Generic,
+                    end @ (End::Generic | End::Impl(_)) => end,
+                });
+            }
+            b'M' | b'X' => return Some(End::Impl(self.impl_path()?)),
+            _ => return None,
+        };
+        self.disambiguator()?;
+        parts.push((kind, self.identifier()?));
+        Some(End::Whole)
+    }
+
+    /// Reads which of several things of one name it is: `s_` is the second, `s0_` the third.
+    fn disambiguator(&mut self) -> Option<u64> {
+        if self.0.first() != Some(&b's') {
+            return Some(0);
+        }
+        self.next();
+        let mut number = 0u64;
+        let mut first = true;
+        loop {
+            let digit = match self.next()? {
+                b'_' => return number.checked_add(if first { 1 } else { 2 }),
+                digit @ b'0'..=b'9' => digit - b'0',
+                digit @ b'a'..=b'z' => digit - b'a' + 10,
+                digit @ b'A'..=b'Z' => digit - b'A' + 36,
+                _ => return None,
+            };
+            first = false;
+            number = number.checked_mul(62)?.checked_add(digit.into())?;
+        }
+    }
+
+    fn identifier(&mut self) -> Option<String> {
+        let mut length = 0usize;
+        while let Some(digit @ b'0'..=b'9') = self.0.first() {
+            length = length.checked_mul(10)?.checked_add(usize::from(digit - b'0'))?;
+            self.next();
+        }
+        // Stands between a length and a name that begins with a digit or with `_`.
+        if self.0.first() == Some(&b'_') {
+            self.next();
+        }
+        let (name, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some(std::str::from_utf8(name).ok()?.to_string()).filter(|name| !name.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds_and_base(symbol: &str) -> Option<(String, Base)> {
+        let head = head(symbol)?;
+        Some((String::from_utf8(head.kinds).unwrap(), head.base))
+    }
+
+    fn impl_at(module: &str, path: &str) -> Base {
+        Base::Impl(Some(ImplPath {
+            module: module.into(),
+            path: path.into(),
+        }))
+    }
+
+    #[test]
+    fn kinds_of_parts_and_places_of_impls_are_read() {
+        for (symbol, expected) in [
+            ("_RNvCs6xxl1lAjzDf_1a5fetch", Some(("v", Base::Crate))),
+            ("_RNCNvCs6xxl1lAjzDf_1a4mains0_0B3_", Some(("vC", Base::Crate))),
+            (
+                "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placehECs1_1a",
+                Some(("tv", Base::Crate)),
+            ),
+            (
+                "_RNvMs3_NtNtCsgEmfK2I1SDS_4core3ffi5c_strNtB5_4CStr19from_bytes_with_nul",
+                Some(("v", impl_at("core::ffi::c_str", "core::ffi::c_str::{impl#5}"))),
+            ),
+            (
+                "_RNvXsr_NtCsgEmfK2I1SDS_4core4cellNtB5_14BorrowMutErrorNtNtB7_3fmt7Display3fmt",
+                Some(("v", impl_at("core::cell", "core::cell::{impl#29}"))),
+            ),
+            // An impl inside of a function belongs to the function's module.
+            (
+                "_RNvXNvCs6xxl1lAjzDf_1a10with_innerNtB2_5LocalNtNtNtCs2_4core3ops4drop4Drop4drop",
+                Some(("v", impl_at("a", "a::with_inner::{impl#0}"))),
+            ),
+            (
+                "_RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCs2_4core3ops8function6FnOnceTyEE9call_once6vtableB8_",
+                Some(("vS", Base::Provided)),
+            ),
+            // In a generic function, and in a method of another impl.
+            ("_RNvXINvNtCs1_1a1b1fhENtB2_1S", Some(("v", impl_at("a::b", "")))),
+            (
+                "_RNvXNvMs_NtCs1_1a1bNtB2_1S1fNtB2_1T",
+                Some(("v", impl_at("a::b", ""))),
+            ),
+            ("_ZN1a1bE", None),
+            ("_R", None),
+            ("_RN", None),
+            ("_RNvXs", Some(("v", Base::Impl(None)))),
+        ] {
+            let expected = expected.map(|(kinds, base)| (kinds.to_string(), base));
+            assert_eq!(kinds_and_base(symbol), expected, "{symbol}");
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! Which of its three roles the program plays: the command, cargo's compiler wrapper, or cargo's runner.
+
+use std::ffi::OsString;
+
+use crate::cargo::handover::{Handover, RUNNER, VARIABLE};
+use crate::cargo::{command, runner, wrapper};
+
+/// Plays the role that the arguments and the environment say. `sources` is the archive of the collector's sources.
+///
+/// # Errors
+/// What kept the role from its work, for the user.
+pub fn play(words: Vec<OsString>, sources: &[u8]) -> anyhow::Result<u8> {
+    let first = words.get(1);
+    let is_command = first.is_some_and(|word| word == "tickscope");
+    if !is_command && let Some(place) = std::env::var_os(VARIABLE) {
+        let handover = Handover::read(place.as_ref())?;
+        return if first.is_some_and(|word| word == RUNNER) {
+            runner::run(&handover, &words[2..])
+        } else {
+            wrapper::run(&handover, &words[1..])
+        };
+    }
+    let mut words = words;
+    // Cargo gives its own name for us as the first argument.
+    if is_command {
+        words.remove(1);
+    }
+    command::run(words, sources)
+}

@@ -1,0 +1,214 @@
+//! The runner: cargo starts each program through here, and it is watched as `tickscope run` and `record` do it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow};
+use clap::Parser;
+
+use crate::cargo::executable::Executable;
+use crate::cargo::handover::Handover;
+use crate::cargo::test_report;
+use crate::cli::args::RecordArgs;
+use crate::cli::args::cargo::{CargoCli, CargoCommand, FunctionsArgs};
+use crate::cli::commands::record::started;
+use crate::cli::commands::run;
+use crate::cli::commands::run::Program;
+
+/// What may be the matter with a program of which nothing was heard.
+const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves nothing; see also what cargo tickscope says \
+                       at the end";
+
+/// What makes a program of tests list them.
+const LIST: [&str; 3] = ["--list", "--format", "terse"];
+
+/// Runs a program as cargo wants it. Its code is ours.
+///
+/// # Errors
+/// What keeps it from being watched.
+pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8> {
+    let (program, arguments) = words.split_first().context("cargo names no program")?;
+    let program = Path::new(program);
+    let mut command = command(handover, program, arguments);
+    if !is_ours(handover, program) {
+        let error = command.exec();
+        return Err(anyhow!("cannot start {}: {error}", program.display()));
+    }
+    let cli = CargoCli::parse_from(&handover.words);
+    set_functions(&mut command, &cli.functions);
+    let watched = Program {
+        command,
+        name: program.into(),
+        unheard: UNHEARD,
+    };
+    if let Some(file) = &cli.record {
+        let output = match cli.command {
+            CargoCommand::Run | CargoCommand::Build => file.clone(),
+            CargoCommand::Test | CargoCommand::Bench => file_of(file, program),
+        };
+        let args = RecordArgs {
+            output: Some(output),
+            ..RecordArgs::default()
+        };
+        return started::run(&args, watched);
+    }
+    match cli.command {
+        CargoCommand::Run | CargoCommand::Build => run::watch_program(watched, cli.report, None, &cli.look),
+        CargoCommand::Test | CargoCommand::Bench => {
+            let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
+            if !lists_tests {
+                return run::watch_program(watched, true, None, &cli.look);
+            }
+            let all = test_report::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
+            // Asked for a list, or for help, it runs nothing.
+            let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
+            let is_test = cli.command == CargoCommand::Test;
+            let is_empty = if is_test {
+                all.tests.is_empty()
+            } else {
+                all.benchmarks == 0
+            };
+            if is_empty || arguments.iter().any(asks) {
+                let mut plain = self::command(handover, program, arguments);
+                return Err(anyhow!("cannot start {}: {}", program.display(), plain.exec()));
+            }
+            if is_test {
+                test_report::run(watched, &all.tests, cli.report)
+            } else {
+                run::watch_program(watched, true, None, &cli.look)
+            }
+        }
+    }
+}
+
+/// The program behind the user's own runner, with the environment that it would have without us.
+fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
+    let target = handover
+        .targets
+        .iter()
+        .find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
+    // Programs of documentation tests are elsewhere. With one target it is theirs, too.
+    let prepared = target
+        .or_else(|| handover.targets.iter().next())
+        .map(|(_, prepared)| prepared);
+    let mut words = prepared
+        .map(|prepared| prepared.runner.iter().map(OsStr::new))
+        .into_iter()
+        .flatten();
+    let mut command = match words.next() {
+        Some(runner) => {
+            let mut command = Command::new(runner);
+            command.args(words).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.args(arguments);
+    handover.restore(&mut command);
+    command
+}
+
+/// Whether a program has the collector: what documentation tests and macros' tests run has none.
+fn is_ours(handover: &Handover, program: &Path) -> bool {
+    let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
+    let mut targets = handover.targets.keys();
+    targets.any(|target| program.starts_with(handover.target_dir.join(target)))
+}
+
+/// Tells the collector which functions are meant.
+fn set_functions(command: &mut Command, functions: &FunctionsArgs) {
+    let how = if functions.every_function { "every" } else { "on" };
+    command.env("TICKSCOPE_FUNCTIONS", how);
+    for (name, patterns) in [
+        ("TICKSCOPE_ONLY", &functions.only),
+        ("TICKSCOPE_NOT", &functions.not),
+    ] {
+        if !patterns.is_empty() {
+            command.env(name, patterns.join(","));
+        }
+    }
+    if let Some(budget) = &functions.budget {
+        command.env("TICKSCOPE_BUDGET", budget);
+    }
+}
+
+/// The file for one of several programs: `run.tks` becomes `run-NAME.tks`.
+fn file_of(file: &Path, program: &Path) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_os_string();
+    name.push("-");
+    name.push(program.file_name().unwrap_or_default());
+    name.push(".tks");
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::handover::Prepared;
+
+    fn handover() -> Handover {
+        let prepared = Prepared {
+            runner: vec!["time".into(), "-v".into()],
+            ..Prepared::default()
+        };
+        Handover {
+            target_dir: "/p/target/tickscope".into(),
+            targets: [("x".to_string(), prepared)].into(),
+            ..Handover::default()
+        }
+    }
+
+    #[test]
+    fn only_programs_for_the_target_are_watched() {
+        assert!(is_ours(&handover(), Path::new("/p/target/tickscope/x/debug/app")));
+        for other in [
+            "/p/target/tickscope/debug/deps/macros-1",
+            "/tmp/rustdoctest/rust_out",
+            "/p/target/x/debug/app",
+        ] {
+            assert!(!is_ours(&handover(), Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_users_runner_stands_before_the_program() {
+        let command = command(&handover(), Path::new("/p/app"), &["--fast".into()]);
+        assert_eq!(command.get_program(), "time");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["-v", "/p/app", "--fast"]);
+        let removed = command
+            .get_envs()
+            .any(|(name, value)| name == "RUSTC_WRAPPER" && value.is_none());
+        assert!(removed);
+    }
+
+    #[test]
+    fn the_collector_is_told_what_was_typed() {
+        let mut command = Command::new("app");
+        let functions = FunctionsArgs {
+            only: vec!["a".into(), "b::*".into()],
+            budget: Some("5%".into()),
+            ..FunctionsArgs::default()
+        };
+        set_functions(&mut command, &functions);
+        let set: Vec<String> = command
+            .get_envs()
+            .map(|(name, value)| format!("{}={}", name.display(), value.unwrap_or_default().display()))
+            .collect();
+        assert_eq!(
+            set,
+            [
+                "TICKSCOPE_BUDGET=5%",
+                "TICKSCOPE_FUNCTIONS=on",
+                "TICKSCOPE_ONLY=a,b::*"
+            ]
+        );
+    }
+
+    #[test]
+    fn each_test_program_has_a_recording() {
+        let file = file_of(Path::new("/r/run.tks"), Path::new("/p/deps/mylib-1"));
+        assert_eq!(file, Path::new("/r/run-mylib-1.tks"));
+    }
+}

@@ -1,0 +1,258 @@
+//! The compiler wrapper: each call of the compiler comes through here, and those for the program's own code are changed.
+
+#[cfg(test)]
+pub(crate) mod recorded;
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+
+use anyhow::Context;
+
+use crate::cargo::changes::{Changes, Facts, decide, marker};
+use crate::cargo::handover::{COLLECTOR_VARIABLE, Handover, Member, SLEDS_VARIABLE, Sources};
+use crate::cargo::invocation::Invocation;
+use crate::cargo::notes::note;
+use crate::cargo::{executable, function_table};
+use crate::output::console::{FAILED, say};
+
+/// Calls the compiler as cargo wants it, or with changes. `words` are the compiler and its arguments; a wrapper for the crates
+/// of the workspace may stand before it.
+///
+/// # Errors
+/// That it cannot be started.
+pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8> {
+    let call = Invocation::read(words);
+    let changes = match decide(&call, &facts(&call), handover) {
+        Ok(Some(changes)) => changes,
+        Ok(None) => {
+            let error = command(handover, words)?.exec();
+            return Err(error).with_context(|| format!("cannot start {}", words[0].display()));
+        }
+        Err(refusal) => {
+            say(&refusal);
+            return Ok(FAILED);
+        }
+    };
+    for text in &changes.notes {
+        note(&handover.notes, text);
+    }
+    let status = compile(handover, words, &call, &changes)?;
+    if status.success() {
+        finish(handover, &call, &changes)?;
+    } else if !changes.for_links.is_empty() && is_without_std(&call) {
+        say(&format!(
+            "{} is built without the standard library (no_std), which the collector needs: cargo tickscope cannot run it\n  \
+             leave it out, for example with --bin or --exclude; libraries without std are fine",
+            call.crate_name
+        ));
+    }
+    if let Some(signal) = status.signal() {
+        // Cargo says of the compiler by which signal it ended.
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+    }
+    Ok(status.code().map_or(FAILED, |code| code as u8))
+}
+
+/// The compiler with its arguments, behind the user's own wrapper.
+fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
+    let first = words.first().context("cargo names no compiler")?;
+    let mut command = match &handover.wrapper {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.arg(first);
+            command
+        }
+        None => Command::new(first),
+    };
+    command.args(&words[1..]);
+    Ok(command)
+}
+
+fn facts(call: &Invocation) -> Facts {
+    let markers = call.externs.iter().map(|library| marker(library));
+    let own_collector = markers.filter_map(|file| fs::read_to_string(file).ok()).next();
+    Facts {
+        cargo_crate_name: std::env::var("CARGO_CRATE_NAME").ok(),
+        // Cargo sets it for build scripts alone, and what they start inherits it.
+        in_build_script: std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some(),
+        package: std::env::var("CARGO_PKG_NAME").unwrap_or_default(),
+        version: std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),
+        own_collector: own_collector.map(Into::into),
+    }
+}
+
+/// Compiles with all changes. A library that is for C and for Rust at once is compiled twice: the collector goes into the
+/// shared library, and a Rust library with it would ask for it in crates that we do not see.
+fn compile(
+    handover: &Handover,
+    words: &[OsString],
+    call: &Invocation,
+    changes: &Changes,
+) -> anyhow::Result<ExitStatus> {
+    let is_mixed = !call.is_test && call.types.iter().any(|kind| !is_final(kind));
+    let mut whole = command(handover, words)?;
+    whole.args(&changes.arguments).env("RUSTC_BOOTSTRAP", "1");
+    if !is_mixed {
+        whole.args(&changes.for_links);
+    }
+    let status = whole
+        .status()
+        .with_context(|| format!("cannot start {}", words[0].display()))?;
+    if changes.for_links.is_empty() || !is_mixed || !status.success() {
+        return Ok(status);
+    }
+    let mut again = command(handover, &only_final(words))?;
+    again
+        .args(&changes.arguments)
+        .args(&changes.for_links)
+        .env("RUSTC_BOOTSTRAP", "1");
+    let output = again.output()?;
+    // All that can be said of the sources was said the first time.
+    if !output.status.success() {
+        std::io::stderr().write_all(&output.stderr)?;
+    }
+    Ok(output.status)
+}
+
+/// Whether this is linked into a file that is loaded and run.
+fn is_final(kind: &str) -> bool {
+    matches!(kind, "bin" | "cdylib")
+}
+
+/// The words for nothing but what is linked.
+fn only_final(words: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut rest = words.iter().peekable();
+    while let Some(word) = rest.next() {
+        let next = rest
+            .peek()
+            .map(|word| word.to_string_lossy().into_owned())
+            .unwrap_or_default();
+        let is_left_out = match &*word.to_string_lossy() {
+            "--crate-type" => !is_final(&next),
+            "-C" => next.starts_with("incremental="),
+            text => {
+                let is_emit = text.starts_with("--emit=");
+                kept.push(if is_emit {
+                    "--emit=link".into()
+                } else {
+                    word.clone()
+                });
+                continue;
+            }
+        };
+        let value = rest.next();
+        if !is_left_out {
+            kept.push(word.clone());
+            kept.extend(value.cloned());
+        }
+    }
+    kept
+}
+
+/// What is done where the compiler had no complaint.
+fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
+    if let Some(library) = call.library().filter(|_| call.is_linked()) {
+        let marker = marker(&library);
+        match &changes.own_collector {
+            Some(own) => fs::write(marker, own.as_os_str().as_encoded_bytes())?,
+            None => {
+                let _ = fs::remove_file(marker);
+            }
+        }
+    }
+    for file in call
+        .linked_files()
+        .iter()
+        .filter(|_| !changes.for_links.is_empty())
+    {
+        let notes = executable::notes(call, file);
+        let added = function_table::add(file, &sources(&handover.sources));
+        // Where functions cannot be had, the reason was found already, with the option that is to blame.
+        let failed = added.err().filter(|_| notes.is_empty());
+        for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
+            note(&handover.notes, &text);
+        }
+    }
+    if let Some(dep_info) = call.dep_info() {
+        let mut variables = vec![(SLEDS_VARIABLE, &handover.sleds_key)];
+        if !changes.for_links.is_empty() {
+            variables.push((COLLECTOR_VARIABLE, &handover.collector_key));
+        }
+        depend_on(&dep_info, &variables)?;
+    }
+    Ok(())
+}
+
+/// Where the table of functions finds whose a function is.
+fn sources(from: &Sources) -> function_table::Sources {
+    let member = |member: &Member| function_table::Member {
+        dir: member.dir.clone(),
+        package: member.package.clone(),
+    };
+    function_table::Sources {
+        workspace_root: from.workspace_root.clone(),
+        members: from.members.iter().map(member).collect(),
+        sysroot: Some(from.sysroot.clone()),
+    }
+}
+
+/// Lets cargo compile the crate again where a variable has another value, as it does for `env!`.
+fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<()> {
+    let lines = variables
+        .iter()
+        .map(|(name, value)| format!("\n# env-dep:{name}={value}\n"));
+    let mut file = File::options().append(true).open(dep_info)?;
+    Ok(file.write_all(lines.collect::<String>().as_bytes())?)
+}
+
+/// Whether the crate's root says that it does without the standard library.
+fn is_without_std(call: &Invocation) -> bool {
+    let text = call
+        .source
+        .as_ref()
+        .and_then(|root| fs::read_to_string(root).ok());
+    let text = text.unwrap_or_default();
+    let mut attributes = text
+        .lines()
+        .map(str::trim_start)
+        .filter(|line| line.starts_with("#!["));
+    attributes.any(|line| line.contains("no_std") || line.contains("no_core"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_second_call_makes_the_shared_library_alone() {
+        let words = "rustc --crate-name p --crate-type cdylib --crate-type rlib --emit=dep-info,link -C incremental=/i -C \
+                     debuginfo=2 --out-dir d";
+        let words: Vec<OsString> = words.split_whitespace().map(OsString::from).collect();
+        let kept = only_final(&words);
+        let wanted = "rustc --crate-name p --crate-type cdylib --emit=link -C debuginfo=2 --out-dir d";
+        assert_eq!(kept, wanted.split(' ').map(OsString::from).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_crate_says_that_it_has_no_std() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("main.rs");
+        let call = Invocation {
+            source: Some(root.clone()),
+            ..Invocation::default()
+        };
+        for (text, without) in [
+            ("//! A program.\n#![no_std]\n#![no_main]\n", true),
+            ("#![cfg_attr(not(test), no_std)]\n", true),
+            ("// #![no_std]\nfn main() {}\n", false),
+        ] {
+            fs::write(&root, text).unwrap();
+            assert_eq!(is_without_std(&call), without, "{text}");
+        }
+    }
+}

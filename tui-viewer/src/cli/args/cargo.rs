@@ -1,0 +1,227 @@
+//! What can be typed behind `cargo tickscope`.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use crate::cli::args::look::LookArgs;
+use crate::cli::args::values;
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo tickscope run                               the call tree of all functions, in the viewer
+  cargo tickscope run --release --bin app -- --fast what follows run is cargo's, what follows -- the program's
+  cargo tickscope --report run --release            no screen: the report at the end
+  cargo tickscope --record run.tks run --release    the whole run in a file; then: tickscope run.tks
+  cargo tickscope --only 'regex_automata::*' run    nothing but these functions
+  cargo tickscope --not 'log::*' --budget 2% run    without these, and for at most 2 % more CPU time
+  cargo tickscope test                              the tests of each test program by time
+  cargo tickscope bench                             a report on each benchmark program
+  cargo tickscope build --release                   build alone; says how to start what was built
+
+The sources stay as they are. What is built lies in a folder of its own, tickscope in cargo's target directory.
+The program's output and its exit code are its own.";
+
+/// See where a program spends its time, function by function, without a change to its sources.
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo-tickscope",
+    bin_name = "cargo tickscope",
+    version,
+    after_help = EXAMPLES,
+    disable_help_subcommand = true,
+    override_usage = "cargo tickscope [OPTIONS] <run|build|test|bench> [CARGO ARGS] [-- ARGS]"
+)]
+pub struct CargoCli {
+    /// Which functions are measured.
+    #[command(flatten)]
+    pub functions: FunctionsArgs,
+    /// No screen: print the report to standard error at the end.
+    #[arg(long, conflicts_with = "record")]
+    pub report: bool,
+    /// No screen: record the whole run in this new file, which `tickscope FILE` opens. With test and bench each program has a
+    /// file, and its name is in it.
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// How the screen looks.
+    #[command(flatten)]
+    pub look: LookArgs,
+    /// What cargo does.
+    #[command(subcommand)]
+    pub command: CargoCommand,
+}
+
+/// Which functions are measured, and how much that may cost.
+#[derive(Args, Clone, Debug, Default)]
+pub struct FunctionsArgs {
+    /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. By itself the program's own and its
+    /// dependencies', without the smallest.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::function_pattern)]
+    pub only: Vec<String>,
+    /// All but these functions; may be given again.
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::function_pattern)]
+    pub not: Vec<String>,
+    /// Every function, also the smallest and the standard library's.
+    #[arg(long)]
+    pub every_function: bool,
+    /// At most so much more CPU time; beyond it functions are switched off, and named.
+    #[arg(long, value_name = "PERCENT", value_parser = values::budget)]
+    pub budget: Option<String>,
+}
+
+/// What cargo does, with sleds in the functions and the collector in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
+pub enum CargoCommand {
+    /// Build a program, start it and watch it.
+    #[command(
+        alias = "r",
+        override_usage = "cargo tickscope [OPTIONS] run [CARGO ARGS] [-- ARGS]"
+    )]
+    Run,
+    /// Build, and say how to start what was built.
+    #[command(alias = "b", override_usage = "cargo tickscope [OPTIONS] build [CARGO ARGS]")]
+    Build,
+    /// Run the tests; prints the tests of each test program by time.
+    #[command(
+        alias = "t",
+        override_usage = "cargo tickscope [OPTIONS] test [CARGO ARGS] [-- ARGS]"
+    )]
+    Test,
+    /// Run the benchmarks; prints a report on each benchmark program.
+    #[command(override_usage = "cargo tickscope [OPTIONS] bench [CARGO ARGS] [-- ARGS]")]
+    Bench,
+}
+
+impl CargoCommand {
+    /// Cargo's name for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Build => "build",
+            Self::Test => "test",
+            Self::Bench => "bench",
+        }
+    }
+}
+
+/// A command line in its two parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    /// The words up to the command of cargo, which are for us. The first is the program's name.
+    pub ours: Vec<OsString>,
+    /// The words behind it, which are for cargo and the program.
+    pub for_cargo: Vec<OsString>,
+}
+
+/// Divides a command line behind the first word that is neither an option nor the value of one.
+pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
+    let mut ours: Vec<OsString> = words.into_iter().collect();
+    let cli = CargoCli::command();
+    let takes_value = |word: &OsStr| {
+        let long = word.to_str().and_then(|word| word.strip_prefix("--"));
+        cli.get_arguments()
+            .any(|option| option.get_long() == long && long.is_some() && option.get_action().takes_values())
+    };
+    let mut at = 1;
+    while let Some(word) = ours.get(at) {
+        if !word.as_encoded_bytes().starts_with(b"-") {
+            break;
+        }
+        at += if takes_value(word) { 2 } else { 1 };
+    }
+    let for_cargo = ours.split_off(ours.len().min(at + 1));
+    Split { ours, for_cargo }
+}
+
+/// The first option of ours among cargo's words. Cargo does not know it.
+pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
+    const OURS: [&str; 6] = [
+        "--only",
+        "--not",
+        "--every-function",
+        "--budget",
+        "--report",
+        "--record",
+    ];
+    let before_dashes = for_cargo.iter().take_while(|word| *word != "--");
+    before_dashes
+        .filter_map(|word| word.to_str())
+        .find(|word| OURS.contains(&word.split('=').next().unwrap_or_default()))
+}
+
+/// Whether cargo's words ask for help: then it is ours that is meant.
+pub fn asks_for_help(for_cargo: &[OsString]) -> bool {
+    let mut before_dashes = for_cargo.iter().take_while(|word| *word != "--");
+    before_dashes.any(|word| word == "--help" || word == "-h")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split(' ')
+            .filter(|word| !word.is_empty())
+            .map(OsString::from)
+            .collect()
+    }
+
+    fn parsed(line: &str) -> (CargoCli, Vec<OsString>) {
+        let parts = split(words(line));
+        (CargoCli::parse_from(parts.ours), parts.for_cargo)
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        CargoCli::command().debug_assert();
+    }
+
+    #[test]
+    fn all_behind_the_command_is_cargos() {
+        let (cli, rest) = parsed(
+            "c --only a,b::* --not c --budget 2.50% --record f.tks run --release -p x -- --report -- y",
+        );
+        assert_eq!(cli.command, CargoCommand::Run);
+        assert_eq!(cli.functions.only, ["a", "b::*"]);
+        assert_eq!(cli.functions.not, ["c"]);
+        assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
+        assert_eq!(cli.record, Some("f.tks".into()));
+        assert_eq!(rest, words("--release -p x -- --report -- y"));
+        // A value that is called like a command, and one behind an equals sign.
+        let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
+        assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
+        assert_eq!(
+            (cli.functions.only, cli.functions.not),
+            (vec!["run".into()], vec!["test".into()])
+        );
+        assert!(cli.look.ascii);
+        let (cli, rest) = parsed("c --every-function --report bench");
+        assert!(cli.functions.every_function && cli.report && rest.is_empty());
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for line in [
+            "c",
+            "c --only",
+            "c check",
+            "c --report --record f run",
+            "c --budget 0% run",
+            "c --budget many run",
+            "c --budget 2000% run",
+            "c --only= run",
+        ] {
+            let parts = split(words(line));
+            assert!(CargoCli::try_parse_from(parts.ours).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn our_options_among_cargos_are_found() {
+        assert_eq!(misplaced(&words("--release --only x")), Some("--only"));
+        assert_eq!(misplaced(&words("--budget=5%")), Some("--budget=5%"));
+        assert_eq!(misplaced(&words("--release -- --only x")), None);
+        assert!(asks_for_help(&words("--release -h")) && !asks_for_help(&words("-- --help")));
+    }
+}

@@ -1,0 +1,89 @@
+//! What the user has set for cargo goes on working: compiler wrappers, runners, flags.
+
+use std::fs;
+
+use crate::support::{Project, TARGET, finish, look};
+
+/// A wrapper that keeps a list of the crates that it compiles.
+const WRAPPER: &str = "log=$(dirname \"$0\")/LOG; for word in \"$@\"; do [ \"$last\" = --crate-name ] && echo \"$word\" >> \"$log\"; \
+                       last=$word; done; exec \"$@\"";
+
+fn compiled(project: &Project, log: &str) -> Vec<String> {
+    let text = fs::read_to_string(project.dir().join(log)).unwrap_or_default();
+    text.lines().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_wrapper_is_called_with_the_compiler_behind_it() {
+    let by_variable = Project::fixture();
+    let wrapper = by_variable.script("w.sh", &WRAPPER.replace("LOG", "log"));
+    let done = finish(by_variable.tickscope("run -- 0").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
+    // What the program sees is what the user has set.
+    let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
+    assert!(done.out.contains(&seen), "{done}");
+    let by_file = Project::fixture();
+    by_file.script("w.sh", &WRAPPER.replace("LOG", "log"));
+    by_file.write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./w.sh\"\n");
+    by_file.run("run -- 0").with_code(0);
+    for project in [&by_variable, &by_file] {
+        let crates = compiled(project, "log");
+        for name in ["app", "mylib", "macros", "build_script_build"] {
+            assert!(crates.iter().any(|known| known == name), "{name}: {crates:?}");
+        }
+        assert!(look(&project.built("debug/app")).sleds > 4);
+    }
+    // An empty variable means none, whatever the file says.
+    fs::remove_file(by_file.dir().join("log")).unwrap();
+    by_file.write("app/src/main.rs", "fn main() {}");
+    finish(by_file.tickscope("run").env("RUSTC_WRAPPER", "")).with_code(0);
+    assert_eq!(compiled(&by_file, "log"), [""; 0]);
+}
+
+#[test]
+fn a_wrapper_for_the_workspace_is_called_as_well() {
+    let project = Project::fixture();
+    let wrapper = project.script("w.sh", &WRAPPER.replace("LOG", "log"));
+    finish(
+        project
+            .tickscope("run -- 0")
+            .env("RUSTC_WORKSPACE_WRAPPER", wrapper),
+    )
+    .with_code(0);
+    assert!(compiled(&project, "log").contains(&"app".to_string()));
+    assert!(look(&project.built("debug/app")).sleds > 4);
+}
+
+#[test]
+fn a_runner_stands_before_the_program() {
+    let project = Project::fixture();
+    let runner = project.script("r.sh", "echo \"runner $1\"; shift; exec \"$@\"");
+    let variable = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
+    let line = format!("{} one", runner.display());
+    let done = finish(project.tickscope("--report run -- 4").env(variable, line)).with_code(4);
+    assert!(
+        done.out.contains("runner one\n") && done.out.contains("answer 42"),
+        "{done}"
+    );
+    for table in [TARGET, "'cfg(target_os = \"linux\")'"] {
+        let config = format!("[target.{table}]\nrunner = [\"./r.sh\", \"two\"]\n");
+        project.write(".cargo/config.toml", &config);
+        let done = project.run("--report run -- 4").with_code(4);
+        assert!(done.out.contains("runner two\n"), "{table}: {done}");
+    }
+}
+
+#[test]
+fn flags_of_the_user_stay() {
+    let project = Project::fixture();
+    project.write("app/src/main.rs", "fn main() { println!(\"{}\", cfg!(mine)) }");
+    let done = finish(
+        project
+            .tickscope("run -q")
+            .env("RUSTFLAGS", "--cfg mine -Cstrip=symbols"),
+    )
+    .with_code(0);
+    assert_eq!(done.out, "true\n");
+    // Names and lines are what the command is for: it has the last word.
+    let app = look(&project.built("debug/app"));
+    assert!(app.symbols && app.lines && app.sleds > 1, "{app:?}");
+}

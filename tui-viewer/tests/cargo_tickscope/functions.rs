@@ -1,0 +1,242 @@
+//! What the switched-on sleds of a program do to it, and what is counted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::own_collector::depending_on_tickscope;
+use crate::support::{Project, cache, finish};
+
+/// The acts that end by themselves, with the code of each.
+const ACTS: [(&[&str], i32); 4] = [
+    (&[], 0),
+    (&["child"], 0),
+    (&["diverge"], 7),
+    (&["work", "200"], 0),
+];
+
+/// What a kept report says.
+struct Counted {
+    report: serde_json::Value,
+}
+
+impl Counted {
+    fn read(project: &Project, kept: &Path) -> Self {
+        let done = finish(
+            project
+                .command(env!("CARGO_BIN_EXE_tickscope"))
+                .args(["report", "-f", "json"])
+                .arg(kept),
+        )
+        .with_code(0);
+        Self {
+            report: serde_json::from_str(&done.out).unwrap(),
+        }
+    }
+
+    fn of_functions(&self, what: &str) -> u64 {
+        self.report["functions"][what].as_u64().unwrap()
+    }
+
+    /// The calls of all functions, or of those of a name.
+    fn calls(&self, name: Option<&str>) -> u64 {
+        let nodes = self.report["nodes"].as_array().unwrap().iter();
+        let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));
+        wanted.map(|node| node["calls"].as_u64().unwrap()).sum()
+    }
+
+    fn open(&self) -> u64 {
+        let threads = self.report["threads"].as_array().unwrap().iter();
+        threads
+            .map(|thread| thread["open"].as_array().unwrap().len() as u64)
+            .sum()
+    }
+
+    /// Each call that began has returned, was unwound or is open.
+    #[track_caller]
+    fn assert_balanced(&self) {
+        let ended = self.of_functions("returned") + self.of_functions("unwound");
+        assert_eq!(
+            self.calls(None),
+            ended + self.open(),
+            "{}",
+            self.report["functions"]
+        );
+        assert_eq!(self.report["unbalanced"], 0);
+    }
+}
+
+/// Runs a program with all its functions on, and returns what it printed and where its report is kept.
+fn run_measured(project: &Project, command: &mut Command, name: &str) -> (crate::support::Done, PathBuf) {
+    let report = project.dir().join(format!("{name}.txt"));
+    let done = finish(
+        command
+            .env("TICKSCOPE_REPORT", &report)
+            .env("TICKSCOPE_FUNCTIONS", "every")
+            .env("TICKSCOPE_DIR", project.rings()),
+    );
+    (done, report.with_extension("txt.tks"))
+}
+
+#[test]
+fn a_program_does_the_same_and_each_call_ends_once() {
+    let project = Project::copy_of("zoo");
+    project.run("build --release").with_code(0);
+    let program = project.built("release/zoo");
+    for (number, (act, code)) in ACTS.iter().enumerate() {
+        let plain = finish(project.command(program.to_str().unwrap()).args(*act)).with_code(*code);
+        let (done, kept) = run_measured(
+            &project,
+            project.command(program.to_str().unwrap()).args(*act),
+            &format!("act{number}"),
+        );
+        assert_eq!(done.with_code(*code).out, plain.out, "{act:?}");
+        let counted = Counted::read(&project, &kept);
+        counted.assert_balanced();
+        assert!(counted.calls(None) > 0, "{act:?}");
+    }
+    let kept = project.dir().join("act0.txt.tks");
+    let all = Counted::read(&project, &kept);
+    // Fifteen panics below three calls, twenty and one more below two, ten below four.
+    assert_eq!(all.calls(Some("falls")), 15 * 3 + 20 * 2 + 10 * 4);
+    assert!(all.of_functions("unwound") >= all.calls(Some("falls")));
+    assert_eq!(all.calls(Some("Dog::speak")) + all.calls(Some("Cat::speak")), 100);
+    assert_eq!(all.calls(Some("Counts::drop")), 20);
+    assert!(
+        all.of_functions("elsewhere") > 0,
+        "coroutines and handlers have stacks of their own"
+    );
+}
+
+/// A program that overflows its stack is told so by the standard library, as without us.
+#[test]
+fn an_overflow_of_the_stack_ends_as_ever() {
+    let project = Project::copy_of("zoo");
+    project.run("build").with_code(0);
+    let program = project.built("debug/zoo");
+    let (done, _) = run_measured(
+        &project,
+        project.command(program.to_str().unwrap()).arg("overflow"),
+        "o",
+    );
+    assert_eq!(done.code, None, "{done}");
+    assert!(done.err.contains("has overflowed its stack"), "{done}");
+}
+
+const STORM: &str = r#"
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+#[path = "vectors.rs"]
+mod vectors;
+
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+#[inline(never)]
+fn fib(n: u64) -> u64 {
+    if n < 2 { black_box(n) } else { black_box(fib(n - 1)) + black_box(fib(n - 2)) }
+}
+
+#[inline(never)]
+fn falls(depth: u32) -> u32 {
+    if depth == 0 { panic!("on purpose") }
+    black_box(falls as fn(u32) -> u32)(depth - 1) + 1
+}
+
+fn work() -> (u64, u64) {
+    let (mut rounds, mut wrong) = (0, 0);
+    while !ENDS.load(Ordering::Relaxed) {
+        rounds += 1;
+        wrong += u64::from(fib(12) != 144) + u64::from(vectors::act() != 660);
+        wrong += u64::from(std::panic::catch_unwind(|| falls(2)).is_ok());
+    }
+    (rounds, wrong)
+}
+
+fn main() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let seconds: f64 = std::env::args().nth(1).unwrap().parse().unwrap();
+    let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(work)).collect();
+    let (began, mut switched) = (Instant::now(), 0);
+    while began.elapsed().as_secs_f64() < seconds {
+        std::thread::sleep(Duration::from_micros(50));
+        assert!(tickscope::__private::switch_all(switched % 2 == 1) > 20);
+        switched += 1;
+    }
+    ENDS.store(true, Ordering::Relaxed);
+    let all: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+    let wrong: u64 = all.iter().map(|(_, wrong)| wrong).sum();
+    println!("{wrong} wrong");
+    eprintln!("G12: {switched} switches, {} rounds, {wrong} wrong", all.iter().map(|(rounds, _)| rounds).sum::<u64>());
+}
+"#;
+
+/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer.
+#[test]
+fn results_stay_right_while_all_sleds_are_switched() {
+    let project = depending_on_tickscope("\"enable\"", STORM);
+    let vectors = include_str!("zoo/src/vectors.rs");
+    project.write("src/vectors.rs", vectors);
+    project.run("build --release").with_code(0);
+    let program = project.built("release/small");
+    let seconds = std::env::var("STORM_SECONDS").unwrap_or_else(|_| "2".into());
+    let (done, kept) = run_measured(
+        &project,
+        project.command(program.to_str().unwrap()).arg(seconds),
+        "storm",
+    );
+    println!(
+        "{}",
+        done.err
+            .lines()
+            .find(|line| line.starts_with("G12"))
+            .unwrap_or("no figures")
+    );
+    let done = done.with_code(0);
+    assert_eq!(done.out, "0 wrong\n");
+    let counted = Counted::read(&project, &kept);
+    counted.assert_balanced();
+    assert!(counted.calls(Some("fib")) > 10_000);
+}
+
+/// At the beginning and the end of a function, its arguments and its result are in registers. What runs there must not use
+/// instructions that clear the upper halves of vector registers, nor call anything that might.
+#[test]
+fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
+    let project = Project::fixture();
+    project.run("build -p app").with_code(0);
+    let folders = fs::read_dir(cache().join("tickscope")).unwrap();
+    let files = folders.flat_map(|folder| fs::read_dir(folder.unwrap().path()).into_iter().flatten());
+    let mut libraries: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    libraries.retain(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("libtickscope-") && name.ends_with(".rlib")
+    });
+    // Earlier versions may be there as well.
+    libraries.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
+    let library = libraries.pop().unwrap();
+    let listed = finish(
+        project
+            .command("objdump")
+            .args(["-d", "--no-show-raw-insn", "-M", "intel"])
+            .arg(&library),
+    )
+    .with_code(0);
+    for hook in ["5hooks5enter>:", "5hooks4exit>:"] {
+        let start = listed.out.find(hook).unwrap_or_else(|| panic!("no {hook}"));
+        let body = listed.out[start..].split("\n\n").next().unwrap();
+        let instructions = body.lines().skip(1).filter_map(|line| line.split('\t').nth(1));
+        let mut count = 0;
+        for instruction in instructions {
+            let bad = ["call", "v", "syscall", "int"]
+                .iter()
+                .any(|start| instruction.starts_with(start));
+            let jumps_away =
+                instruction.starts_with("jmp") && !instruction.contains(hook.trim_end_matches(">:"));
+            assert!(!bad && !jumps_away, "{instruction:?} in\n{body}");
+            count += 1;
+        }
+        assert!(count > 50, "{body}");
+    }
+}

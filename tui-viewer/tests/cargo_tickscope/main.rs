@@ -1,0 +1,18 @@
+//! `cargo tickscope` on small projects, with the real cargo and compiler. Nothing is downloaded.
+//!
+//! The projects are copies of `fixture/`, or are written by a test. All tests share one cache, so the collector is built once.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot get this far has failed"
+)]
+
+mod builds;
+mod environment;
+mod functions;
+mod own_collector;
+mod refusals;
+mod runs;
+mod support;

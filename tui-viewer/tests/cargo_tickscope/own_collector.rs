@@ -1,0 +1,137 @@
+//! Programs that have a tickscope of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{Project, finish};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+const PROGRAM: &str = "
+#[tickscope::profile]
+fn marked(n: u64) -> u64 { (0..n).map(std::hint::black_box).sum() }
+
+fn main() { println!(\"{}\", marked(1000)); }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[tickscope::profile]
+    fn quick() { super::marked(10); }
+
+    #[test]
+    #[tickscope::profile]
+    fn slow() { std::thread::sleep(std::time::Duration::from_millis(30)) }
+
+    #[test]
+    #[ignore]
+    fn never() {}
+}
+";
+
+fn project(features: &str) -> Project {
+    depending_on_tickscope(features, PROGRAM)
+}
+
+/// A program that depends on the tickscope of this repository, with these features.
+pub(crate) fn depending_on_tickscope(features: &str, program: &str) -> Project {
+    let collector = root().join("collector");
+    let project = Project::package(
+        &format!("[dependencies]\ntickscope = {{ path = {collector:?}, features = [{features}] }}\n"),
+        "src/main.rs",
+        program,
+    );
+    fs::copy(root().join("Cargo.lock"), project.dir().join("Cargo.lock")).unwrap();
+    project
+}
+
+#[test]
+fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
+    let project = project("\"enable\"");
+    let done = project.run("--report run").with_code(0);
+    assert_eq!(done.out, "499500\n");
+    let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
+    // What does without the feature that knows sleds would be another crate.
+    done.says_nothing_of(&["no report", "do not count"]);
+    project
+        .run("--record r.tks run")
+        .with_code(0)
+        .says(&["tickscope: r.tks: "]);
+    project
+        .run("--record r.tks run")
+        .with_code(2)
+        .says(&["r.tks exists already"]);
+    let shown = finish(
+        project
+            .command(env!("CARGO_BIN_EXE_tickscope"))
+            .args(["report", "r.tks"]),
+    )
+    .with_code(0);
+    assert!(shown.out.contains("small::marked"), "{shown}");
+    let done = project.run("test").with_code(0);
+    assert!(done.out.contains("test tests::slow ... ok"), "{done}");
+    let done = done.says(&["tickscope: tests of small-", "1 of 3 tests were not seen"]);
+    let table: Vec<&str> = done
+        .err
+        .lines()
+        .skip_while(|line| !line.ends_with("waiting  test"))
+        .collect();
+    // Longest first; what a test sleeps is no work.
+    let cells = |line: &str| {
+        line.split_whitespace()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    let (slow, quick) = (cells(table[1]), cells(table[2]));
+    assert_eq!([&*slow[0], &*slow[4]], ["1", "tests::slow"], "{done}");
+    assert_eq!([&*quick[0], &*quick[4]], ["1", "tests::quick"], "{done}");
+    assert!(
+        slow[1].starts_with('3') && slow[1].ends_with("ms") && slow[3].ends_with("ms"),
+        "{slow:?}"
+    );
+    let done = project.run("--record t.tks test").with_code(0);
+    let recordings = fs::read_dir(project.dir()).unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("t-small-")
+    });
+    assert_eq!(recordings.count(), 1, "{done}");
+}
+
+#[test]
+fn one_that_does_not_measure_is_left_alone_and_said() {
+    let project = project("");
+    project
+        .run("--report run")
+        .with_code(0)
+        .says(&["the program's own tickscope is built without the feature `enable`"]);
+}
+
+#[test]
+fn one_of_another_version_is_refused_with_both_named() {
+    let project = project("\"enable\"");
+    // The same sources under another number.
+    project.write(
+        "other/Cargo.toml",
+        "[package]\nname = \"tickscope\"\nversion = \"0.77.1\"\nedition = \"2021\"\n[features]\nenable = []\n",
+    );
+    project.write("other/src/lib.rs", "pub fn nothing() {}");
+    let manifest = fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
+    let (start, _) = manifest.split_once("[dependencies]").unwrap();
+    let with =
+        format!("{start}[dependencies]\ntickscope = {{ path = \"other\", features = [\"enable\"] }}\n");
+    project.write("Cargo.toml", &with);
+    project.write("src/main.rs", "fn main() { tickscope::nothing() }");
+    project
+        .run("run")
+        .with_code(101)
+        .says(&[
+            "depends on tickscope 0.77.1",
+            &format!("cargo tickscope {}", env!("CARGO_PKG_VERSION")),
+        ])
+        .has_messages(1);
+}

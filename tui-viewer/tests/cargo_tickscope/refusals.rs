@@ -1,0 +1,188 @@
+//! What does not work is said once, with the next step, before anything is built where that is possible.
+
+use crate::support::{Project, cache, copy, finish, look};
+
+#[test]
+fn not_a_project() {
+    let project = Project::empty();
+    project
+        .run("run")
+        .with_code(2)
+        .says(&["no cargo project: could not find `Cargo.toml`", "--manifest-path"])
+        .has_messages(1);
+    project.write("Cargo.toml", "nonsense");
+    project
+        .run("run")
+        .with_code(1)
+        .says(&["cargo cannot read the project"])
+        .has_messages(1);
+}
+
+#[test]
+fn command_lines_that_make_no_sense() {
+    let project = Project::fixture();
+    for (line, words) in [
+        (
+            "run --only x",
+            "it stands before run, as in cargo tickscope --only run",
+        ),
+        ("--report build", "build runs nothing"),
+        ("--record x.json run", "ending .tks"),
+        (
+            "run -Zbuild-std",
+            "-Zbuild-std: the collector needs the standard library that came with the compiler",
+        ),
+        (
+            "build --target aarch64-unknown-linux-gnu",
+            "the target is aarch64-unknown-linux-gnu",
+        ),
+        ("build --target wasm32-unknown-unknown", "x86_64 Linux"),
+    ] {
+        project.run(line).with_code(2).says(&[words]).has_messages(1);
+    }
+    assert!(!project.dir().join("target").exists());
+    project
+        .run("check")
+        .with_code(2)
+        .says(&["unrecognized subcommand 'check'"]);
+    let help = project.run("run --help").with_code(0);
+    assert!(
+        help.out
+            .contains("Usage: cargo tickscope [OPTIONS] run [CARGO ARGS] [-- ARGS]"),
+        "{help}"
+    );
+    let help = project.run("--help").with_code(0);
+    assert!(help.out.contains("Examples:\n  cargo tickscope run"), "{help}");
+}
+
+#[test]
+fn a_target_that_the_project_has_set() {
+    let project = Project::fixture();
+    project.write(
+        ".cargo/config.toml",
+        "[build]\ntarget = \"thumbv7em-none-eabi\"\n",
+    );
+    project
+        .run("run")
+        .with_code(2)
+        .says(&["the target is thumbv7em-none-eabi"])
+        .has_messages(1);
+}
+
+#[test]
+fn an_old_compiler() {
+    let project = Project::fixture();
+    let old = project.script("rustc", "rustc \"$@\" | sed 's/^release: .*/release: 1.70.0/'");
+    finish(project.tickscope("run").env("RUSTC", old))
+        .with_code(1)
+        .says(&["rustc 1.70.0", "1.89 or newer", "cargo +stable"])
+        .has_messages(1);
+}
+
+#[test]
+fn a_compiler_whose_flag_has_another_name() {
+    let project = Project::fixture();
+    let other = project.script(
+        "rustc",
+        "for word in \"$@\"; do case $word in -Zhelp) echo ' -Z other=val'; exit;; -vV) rustc -vV; echo changed; exit;; esac; done; \
+         exec rustc \"$@\"",
+    );
+    finish(project.tickscope("run").env("RUSTC", other))
+        .with_code(1)
+        .says(&[
+            "puts no sleds into functions",
+            "neither -Zinstrument-xray nor -Zinstrument-function",
+        ])
+        .has_messages(1);
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let project = Project::fixture();
+    // A file stands in the way: also who may write everywhere cannot make a folder there.
+    let file = project.write("file", "");
+    finish(project.tickscope("run").env("CARGO_TARGET_DIR", &file))
+        .with_code(1)
+        .says(&["cannot write ", "--target-dir DIR, or CARGO_TARGET_DIR"])
+        .has_messages(1);
+    finish(project.tickscope("run").env("XDG_CACHE_HOME", &file))
+        .with_code(1)
+        .says(&["cannot write ", "set XDG_CACHE_HOME"])
+        .has_messages(1);
+    finish(
+        project
+            .tickscope("run")
+            .env_remove("XDG_CACHE_HOME")
+            .env_remove("HOME"),
+    )
+    .with_code(1)
+    .says(&["neither HOME nor XDG_CACHE_HOME is set"])
+    .has_messages(1);
+}
+
+#[test]
+fn a_program_without_std() {
+    let source = "#![no_std]\n#![no_main]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n\
+                  #[no_mangle]\npub extern \"C\" fn main() -> i32 { 0 }\n";
+    let manifest = "[profile.dev]\npanic = \"abort\"\n";
+    let project = Project::package(manifest, "src/main.rs", source);
+    project
+        .run("run")
+        .with_code(101)
+        .says(&["small is built without the standard library (no_std)"])
+        .has_messages(1);
+}
+
+#[test]
+fn a_static_library_is_built_and_said() {
+    let manifest = "[lib]\ncrate-type = [\"staticlib\", \"cdylib\"]\n";
+    let project = Project::package(
+        manifest,
+        "src/lib.rs",
+        "#[no_mangle]\npub extern \"C\" fn f() {}\n",
+    );
+    project
+        .run("build")
+        .with_code(0)
+        .says(&["libsmall.a: a static library gets no collector"])
+        .has_messages(1);
+    assert!(look(&project.built("debug/libsmall.so")).sleds > 0);
+}
+
+#[test]
+fn linkers_that_drop_what_is_needed() {
+    let project = Project::fixture();
+    finish(
+        project
+            .tickscope("run -p app -- 0")
+            .env("RUSTFLAGS", "-Clink-arg=-Wl,-s"),
+    )
+    .with_code(0)
+    .says(&["app: functions have no names", "(-Wl,-s)"]);
+    let gold = std::process::Command::new("ld.gold").arg("--version").output();
+    if gold.is_err() {
+        eprintln!("skipped: no ld.gold here");
+        return;
+    }
+    finish(
+        project
+            .tickscope("run -p app -- 0")
+            .env("RUSTFLAGS", "-Clink-arg=-fuse-ld=gold -Clinker-features=-lld"),
+    )
+    .with_code(0)
+    .says(&["app: no function can be switched on: the linker gold (-fuse-ld=gold)"]);
+}
+
+#[test]
+fn a_cache_that_was_cut_is_named() {
+    let project = Project::fixture();
+    project.run("build -p app").with_code(0);
+    let cut = project.dir().join("cut");
+    copy(&cache().join("tickscope"), &cut.join("tickscope"), |path| {
+        path.extension().is_none_or(|ending| ending != "rlib")
+    });
+    finish(project.tickscope("build -p app").env("XDG_CACHE_HOME", &cut))
+        .with_code(1)
+        .says(&["is not complete; remove it, and try again"])
+        .has_messages(1);
+}

@@ -1,0 +1,247 @@
+//! Projects, and what `cargo tickscope` makes of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use object::{Object, ObjectSection, ObjectSymbol};
+
+/// What programs are built for.
+pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+const US: &str = env!("CARGO_BIN_EXE_cargo-tickscope");
+
+/// A project in a folder of its own.
+pub(crate) struct Project {
+    folder: tempfile::TempDir,
+}
+
+/// How a command has ended.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) code: Option<i32>,
+}
+
+impl Done {
+    /// The same, if its code is this one.
+    #[track_caller]
+    pub(crate) fn with_code(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{self}");
+        self
+    }
+
+    /// The same, if it says all this on standard error.
+    #[track_caller]
+    pub(crate) fn says(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.err.contains(word), "no {word:?} in {self}");
+        }
+        self
+    }
+
+    /// The same, if it says none of this.
+    #[track_caller]
+    pub(crate) fn says_nothing_of(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(!self.err.contains(word), "{word:?} in {self}");
+        }
+        self
+    }
+
+    /// The same, if it names these messages and no others.
+    #[track_caller]
+    pub(crate) fn has_messages(self, count: usize) -> Self {
+        let messages = self
+            .err
+            .lines()
+            .filter(|line| line.starts_with("tickscope: "))
+            .count();
+        assert_eq!(messages, count, "{self}");
+        self
+    }
+}
+
+impl std::fmt::Display for Done {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "code {:?}\n-- output\n{}\n-- errors\n{}",
+            self.code, self.out, self.err
+        )
+    }
+}
+
+impl Project {
+    /// An empty folder.
+    pub(crate) fn empty() -> Self {
+        // Elsewhere, because a folder without a manifest would belong to this workspace.
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("p")).unwrap();
+        Self { folder }
+    }
+
+    /// A copy of the fixture.
+    pub(crate) fn fixture() -> Self {
+        Self::copy_of("fixture")
+    }
+
+    /// A copy of a project beside these tests.
+    pub(crate) fn copy_of(name: &str) -> Self {
+        let project = Self::empty();
+        let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/cargo_tickscope")
+            .join(name);
+        copy(&from, &project.dir(), |_| true);
+        project
+    }
+
+    /// A package whose manifest goes on with these lines.
+    pub(crate) fn package(manifest: &str, file: &str, source: &str) -> Self {
+        let project = Self::empty();
+        let start = "[package]\nname = \"small\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[workspace]\n";
+        project.write("Cargo.toml", &format!("{start}{manifest}"));
+        project.write(file, source);
+        project
+    }
+
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.folder.path().join("p")
+    }
+
+    /// The folder for rings.
+    pub(crate) fn rings(&self) -> PathBuf {
+        self.folder.path().join("rings")
+    }
+
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    /// Writes a script that can be run.
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
+        use std::os::unix::fs::PermissionsExt;
+        let path = self.write(name, &format!("#!/bin/bash\n{text}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// A command in the project, with nothing of the tester's own build.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            let is_ours = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].contains(&&*name);
+            let starts = ["TICKSCOPE", "CARGO", "RUST", "XDG_"];
+            if !is_ours && starts.iter().any(|start| name.starts_with(start)) {
+                command.env_remove(name);
+            }
+        }
+        command
+            .env("CARGO_NET_OFFLINE", "true")
+            .env(
+                "XDG_CACHE_HOME",
+                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
+            )
+            .env("TICKSCOPE_DIR", self.rings())
+            .env("LC_ALL", "C.UTF-8")
+            .current_dir(self.dir())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// `cargo tickscope LINE`, as cargo starts it.
+    pub(crate) fn tickscope(&self, line: &str) -> Command {
+        let mut command = self.command(US);
+        command.arg("tickscope").args(line.split_whitespace());
+        command
+    }
+
+    /// What it does.
+    pub(crate) fn run(&self, line: &str) -> Done {
+        finish(&mut self.tickscope(line))
+    }
+
+    /// A file that was built for the target.
+    pub(crate) fn built(&self, name: &str) -> PathBuf {
+        self.dir().join("target/tickscope").join(TARGET).join(name)
+    }
+
+    /// The programs and libraries in a folder of what was built, by the beginning of their names.
+    pub(crate) fn files(&self, folder: &str, start: &str) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.dir().join("target/tickscope").join(folder)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        let mut found: Vec<PathBuf> = paths
+            .filter(|path| {
+                let name = path.file_name().unwrap().to_str().unwrap();
+                name.starts_with(start) && !name.ends_with(".d") && !name.ends_with(".rmeta")
+            })
+            .collect();
+        found.sort();
+        found
+    }
+}
+
+pub(crate) fn finish(command: &mut Command) -> Done {
+    let output = command.output().unwrap();
+    Done {
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+        code: output.status.code(),
+    }
+}
+
+/// Where all tests keep the collector.
+pub(crate) fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// Copies the files below a folder that are wanted.
+pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() {
+            copy(&from, &to, is_wanted);
+        } else if is_wanted(&from) {
+            fs::copy(from, to).unwrap();
+        }
+    }
+}
+
+/// How many sleds a program or library has, and whether it has symbols and lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Looked {
+    pub(crate) sleds: u64,
+    pub(crate) symbols: bool,
+    pub(crate) lines: bool,
+}
+
+pub(crate) fn look(path: &Path) -> Looked {
+    let bytes = fs::read(path).unwrap();
+    let file = object::File::parse(&*bytes).unwrap();
+    Looked {
+        sleds: file
+            .section_by_name("xray_instr_map")
+            .map_or(0, |map| map.size() / 32),
+        symbols: file.symbols().any(|symbol| symbol.is_definition()),
+        lines: file.section_by_name(".debug_line").is_some(),
+    }
+}
+
+/// How many sleds the code of a Rust library has.
+pub(crate) fn sleds_in_library(path: &Path) -> u64 {
+    let bytes = fs::read(path).unwrap();
+    let archive = object::read::archive::ArchiveFile::parse(&*bytes).unwrap();
+    let members = archive
+        .members()
+        .map(|member| member.unwrap().data(&*bytes).unwrap());
+    let objects = members.filter_map(|data| object::File::parse(data).ok());
+    let maps = objects.filter_map(|file| file.section_by_name("xray_instr_map").map(|map| map.size() / 32));
+    maps.sum()
+}
