@@ -421,6 +421,11 @@ impl Nodes {
     }
 }
 
+/// Adds numbers. A sum beyond 64 bits, as merged snapshots of a hostile file may have, is the largest number.
+pub fn saturating_sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
+    numbers.into_iter().fold(0, u64::saturating_add)
+}
+
 impl Snapshot {
     /// Converts ticks to nanoseconds, rounded to the nearest.
     pub fn nanos(&self, ticks: u64) -> u64 {
@@ -459,12 +464,12 @@ impl Snapshot {
 
     /// Returns the sum of all calls since the reset.
     pub fn calls(&self) -> u64 {
-        self.nodes.calls.iter().sum()
+        saturating_sum(self.nodes.calls.iter().copied())
     }
 
     /// Returns the sum of all self ticks since the reset: the measured time, without time outside any scope.
     pub fn measured_ticks(&self) -> u64 {
-        self.nodes.self_ticks.iter().sum()
+        saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
     /// Returns the rows that have latencies of calls, each with the latencies that it is in: of futures those of calls by the

@@ -235,7 +235,7 @@ fn moved(thread: &Thread, rows: &[u32]) -> Thread {
 }
 
 fn add_thread(sum: &mut Thread, other: &Thread) {
-    sum.count += other.count;
+    sum.count = sum.count.saturating_add(other.count);
     sum.outside_ticks = sum.outside_ticks.saturating_add(other.outside_ticks);
     if let Some(cpu_ns) = other.cpu_ns {
         sum.cpu_ns = Some(sum.cpu_ns.unwrap_or(0).saturating_add(cpu_ns));
@@ -298,7 +298,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
     out.errors.sort_by_key(|error| error.node);
     out.errors.dedup_by(|next, kept| {
         let same = next.node == kept.node;
-        kept.count += if same { next.count } else { 0 };
+        kept.count = kept.count.saturating_add(if same { next.count } else { 0 });
         same
     });
     out.estimates = snapshot

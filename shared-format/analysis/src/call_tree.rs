@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally, Values};
+use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally, Values, saturating_sum};
 
 use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
 use crate::parts::Parts;
@@ -493,7 +493,7 @@ impl CallTree {
 
     /// Returns the measured time of the chosen threads in nanoseconds: the sum of the totals of the top rows.
     pub fn measured_ns(&self) -> u64 {
-        self.top.iter().map(|&row| self.rows[row as usize].total_ns).sum()
+        saturating_sum(self.top.iter().map(|&row| self.rows[row as usize].total_ns))
     }
 }
 

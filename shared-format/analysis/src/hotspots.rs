@@ -70,24 +70,24 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     tree.visit(|index, outermost| {
         let row = &tree.rows[index as usize];
         let entry = &mut table[row.function.index()];
-        entry.calls += row.calls;
+        entry.calls = entry.calls.saturating_add(row.calls);
         entry.tally = both_tallies(entry.tally, row.tally);
-        entry.self_ticks += row.self_ticks;
-        entry.self_ns += row.self_ns;
+        entry.self_ticks = entry.self_ticks.saturating_add(row.self_ticks);
+        entry.self_ns = entry.self_ns.saturating_add(row.self_ns);
         entry.self_off += row.self_off;
         entry.asynchronous += row.asynchronous;
-        entry.errors += row.errors;
+        entry.errors = entry.errors.saturating_add(row.errors);
         entry.rows.push(index);
         let latency = tree.latency(index);
         if !latency.is_empty() {
             entry.latency.add(latency);
         }
         if outermost {
-            entry.total_ticks += row.total_ticks;
-            entry.total_ns += row.total_ns;
+            entry.total_ticks = entry.total_ticks.saturating_add(row.total_ticks);
+            entry.total_ns = entry.total_ns.saturating_add(row.total_ns);
             entry.total_off += row.total_off;
-            entry.open += row.open;
-            entry.waiting += row.waiting;
+            entry.open = entry.open.saturating_add(row.open);
+            entry.waiting = entry.waiting.saturating_add(row.waiting);
         }
         if let Some(uncertainty) = tree.merged_uncertainty(index) {
             let sum = entry.uncertainty.get_or_insert_default();

@@ -25,7 +25,7 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
         })
         .collect();
     for (&site, &calls) in snapshot.nodes.site.iter().zip(&snapshot.nodes.calls) {
-        rows[site as usize].calls += calls;
+        rows[site as usize].calls = rows[site as usize].calls.saturating_add(calls);
     }
     for site in &snapshot.measuring.off_sites {
         rows[site.index()].off = true;

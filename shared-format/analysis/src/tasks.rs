@@ -181,15 +181,15 @@ impl Tasks {
             let at = self.below(above, function, functions, known);
             row_of_node[node] = at;
             let row = &mut self.rows[at as usize];
-            row.started += nodes.calls[node];
-            row.cancelled += cancels[node];
-            row.ended += ends[node];
-            row.polls += polls[node];
-            row.wall_ns += snapshot.nanos(walls[node]);
-            row.busy_ns += totals[node];
-            row.blocked_ns += snapshot.nanos(waits[node]);
-            row.scheduled_ns += snapshot.nanos(delays[node]);
-            row.scheduled_polls += delayed[node];
+            row.started = row.started.saturating_add(nodes.calls[node]);
+            row.cancelled = row.cancelled.saturating_add(cancels[node]);
+            row.ended = row.ended.saturating_add(ends[node]);
+            row.polls = row.polls.saturating_add(polls[node]);
+            row.wall_ns = row.wall_ns.saturating_add(snapshot.nanos(walls[node]));
+            row.busy_ns = row.busy_ns.saturating_add(totals[node]);
+            row.blocked_ns = row.blocked_ns.saturating_add(snapshot.nanos(waits[node]));
+            row.scheduled_ns = row.scheduled_ns.saturating_add(snapshot.nanos(delays[node]));
+            row.scheduled_polls = row.scheduled_polls.saturating_add(delayed[node]);
             add(
                 &mut self.walls[at as usize],
                 &snapshot.async_latencies,
@@ -216,9 +216,9 @@ impl Tasks {
             row_of_path.push(at);
             add(&mut self.ages[at as usize], &snapshot.tasks.ages, index as u32);
             let row = &mut self.rows[at as usize];
-            row.in_flight += path.in_flight;
-            row.polled += path.polled;
-            row.innermost += path.innermost;
+            row.in_flight = row.in_flight.saturating_add(path.in_flight);
+            row.polled = row.polled.saturating_add(path.polled);
+            row.innermost = row.innermost.saturating_add(path.innermost);
             row.oldest_ns = row.oldest_ns.max(path.oldest_ns);
             if path.names_await {
                 row.kind = TaskKind::Await;

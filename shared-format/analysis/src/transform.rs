@@ -283,17 +283,17 @@ impl<'a> Shape<'a> {
     fn add(&mut self, to: u32, from: u32, part: Part) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
-        row.calls += source.calls;
+        row.calls = row.calls.saturating_add(source.calls);
         row.tally = both_tallies(row.tally, source.tally);
-        row.self_ticks += source.self_ticks;
-        row.self_ns += source.self_ns;
+        row.self_ticks = row.self_ticks.saturating_add(source.self_ticks);
+        row.self_ns = row.self_ns.saturating_add(source.self_ns);
         row.self_off += source.self_off;
         row.asynchronous += source.asynchronous;
-        row.errors += source.errors;
+        row.errors = row.errors.saturating_add(source.errors);
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
-            row.open += source.open;
-            row.waiting += source.waiting;
+            row.open = row.open.saturating_add(source.open);
+            row.waiting = row.waiting.saturating_add(source.waiting);
         }
         if let Some((sum, uncertainty)) = self
             .tree
@@ -313,20 +313,20 @@ impl<'a> Shape<'a> {
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize];
-        row.calls += source.calls;
+        row.calls = row.calls.saturating_add(source.calls);
         row.tally = both_tallies(row.tally, source.tally);
-        row.errors += source.errors;
-        row.total_ticks += source.self_ticks;
-        row.total_ns += source.self_ns;
+        row.errors = row.errors.saturating_add(source.errors);
+        row.total_ticks = row.total_ticks.saturating_add(source.self_ticks);
+        row.total_ns = row.total_ns.saturating_add(source.self_ns);
         row.total_off += source.self_off;
         row.asynchronous += source.asynchronous;
         if is_outermost {
-            row.open += source.open;
-            row.waiting += source.waiting;
+            row.open = row.open.saturating_add(source.open);
+            row.waiting = row.waiting.saturating_add(source.waiting);
         }
         if at_top {
-            row.self_ticks += source.self_ticks;
-            row.self_ns += source.self_ns;
+            row.self_ticks = row.self_ticks.saturating_add(source.self_ticks);
+            row.self_ns = row.self_ns.saturating_add(source.self_ns);
             row.self_off += source.self_off;
         }
         if let Some((sum, uncertainty)) = self

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::saturating_sum;
 
 /// A system call, and how often threads were found waiting in it.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,9 +33,10 @@ pub fn in_node(snapshot: &Snapshot, node: NodeId) -> Vec<CallSamples> {
 fn shares<'a, I: Iterator<Item = (&'a str, u64)>>(samples: I) -> Vec<CallSamples> {
     let mut sums: BTreeMap<&str, u64> = BTreeMap::new();
     for (call, samples) in samples {
-        *sums.entry(call).or_default() += samples;
+        let sum = sums.entry(call).or_default();
+        *sum = sum.saturating_add(samples);
     }
-    let all: u64 = sums.values().sum();
+    let all = saturating_sum(sums.values().copied());
     let mut calls: Vec<CallSamples> = sums
         .into_iter()
         .map(|(call, samples)| CallSamples {

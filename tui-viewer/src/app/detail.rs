@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::waits_in::{CallSamples, in_nodes};
 use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
@@ -115,7 +116,8 @@ fn members(data: &Data, what: What) -> Vec<String> {
     let mut ticks: BTreeMap<&str, u64> = BTreeMap::new();
     for (&site, &own) in nodes.site.iter().zip(&nodes.self_ticks) {
         if data.tree.functions.of_site[site as usize] == group {
-            *ticks.entry(&data.snapshot.sites[site as usize].name).or_default() += own;
+            let sum = ticks.entry(&data.snapshot.sites[site as usize].name).or_default();
+            *sum = sum.saturating_add(own);
         }
     }
     let mut found: Vec<(&str, u64)> = ticks.into_iter().collect();
@@ -138,7 +140,7 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .filter(|&(_, ticks)| ticks > 0)
         .collect();
     found.sort_by_key(|&(thread, ticks)| (std::cmp::Reverse(ticks), thread));
-    let whole = found.iter().map(|&(_, ticks)| ticks).sum();
+    let whole = saturating_sum(found.iter().map(|&(_, ticks)| ticks));
     let name = |thread: ThreadId| data.snapshot.threads[thread.index()].name.clone();
     found
         .into_iter()
@@ -165,9 +167,8 @@ fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -
         None => &nodes.self_ticks,
     };
     let rows = data.snapshot.rows_of(thread);
-    rows.filter(|&node| is_part(NodeId(node as u32)))
-        .map(|node| column[node])
-        .sum()
+    let parts = rows.filter(|&node| is_part(NodeId(node as u32)));
+    saturating_sum(parts.map(|node| column[node]))
 }
 
 /// The same of a function, wherever it stands.
@@ -183,10 +184,11 @@ fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {
     for &index in &hot.rows {
         let row = &data.tree.rows[index as usize];
         let caller = row.parent.map(|parent| data.tree.rows[parent as usize].function);
-        *by_caller.entry(caller).or_default() += match hot.tally {
+        let sum = by_caller.entry(caller).or_default();
+        *sum = sum.saturating_add(match hot.tally {
             Some(_) => row.calls,
             None => row.self_ns,
-        };
+        });
     }
     let mut found: Vec<(Option<FunctionId>, u64)> = by_caller.into_iter().collect();
     found.sort_by_key(|&(caller, ns)| (std::cmp::Reverse(ns), caller));

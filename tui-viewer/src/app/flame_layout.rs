@@ -2,6 +2,7 @@
 //! cells.
 
 use std::cmp::Ordering;
+use tickscope_format::snapshot::saturating_sum;
 
 use tickscope_analysis::call_tree::CallTree;
 
@@ -136,7 +137,7 @@ fn divide(
         put(
             space.row,
             small.len() as u32,
-            small.iter().map(|&row| total(row)).sum(),
+            saturating_sum(small.iter().map(|&row| total(row))),
         );
     }
 }

@@ -100,13 +100,13 @@ impl Matcher {
     /// Time in matches of the tree, each moment once.
     pub(crate) fn time_ns(&self, data: &Data) -> u64 {
         let mut covered = vec![false; data.tree.rows.len()];
-        let mut time_ns = 0;
+        let mut time_ns = 0_u64;
         for (index, row) in data.tree.rows.iter().enumerate() {
             let above = row.parent.is_some_and(|parent| covered[parent as usize]);
             let hit = self.by_function[row.function.index()];
             covered[index] = above || hit;
             if hit && !above {
-                time_ns += row.total_ns;
+                time_ns = time_ns.saturating_add(row.total_ns);
             }
         }
         time_ns

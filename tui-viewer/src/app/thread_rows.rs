@@ -3,7 +3,7 @@
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::snapshot::{Now, ThreadState};
+use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 
 use crate::app::cpu_history::{CpuHistory, key_of};
 use crate::text::cells::safe;
@@ -66,9 +66,7 @@ pub(crate) fn of(
             run_state: run_state(thread.state, busy, snapshot.waits_in.now_of(id.0)),
             busy,
             doing: innermost.and_then(|frame| function_of(frame.node)),
-            measured_ns: rows
-                .map(|row| snapshot.value(snapshot.nodes.self_ticks[row]))
-                .sum(),
+            measured_ns: saturating_sum(rows.map(|row| snapshot.value(snapshot.nodes.self_ticks[row]))),
             outside_ns: snapshot.value(thread.outside_ticks),
             calls: snapshot.scope_calls_of(id),
         }

@@ -4,13 +4,11 @@ use std::cmp::Ordering;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::saturating_sum;
 
 /// Ticks measured in a thread's own scopes.
 pub(crate) fn measured_ticks(snapshot: &Snapshot, thread: ThreadId) -> u64 {
-    snapshot
-        .rows_of(thread)
-        .map(|row| snapshot.nodes.self_ticks[row])
-        .sum()
+    saturating_sum(snapshot.rows_of(thread).map(|row| snapshot.nodes.self_ticks[row]))
 }
 
 /// All threads, those with most time first; equal ones by name, numbers in names as numbers.

@@ -1,6 +1,7 @@
 //! What numbers are per, and what they are in.
 
 use tickscope_analysis::call_tree::PathId;
+use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::data::Data;
 use crate::app::filter::{Filter, function_of};
@@ -45,7 +46,7 @@ impl PerCall {
                     return 0;
                 };
                 let rows = seen.calls.rows.iter().filter(|row| row.function == function);
-                rows.map(|row| row.calls).sum()
+                saturating_sum(rows.map(|row| row.calls))
             }
         }
     }

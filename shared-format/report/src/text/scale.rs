@@ -6,6 +6,7 @@ use tickscope_analysis::call_graph::Amount;
 use tickscope_analysis::call_tree::AsyncCalls;
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
+use tickscope_format::snapshot::saturating_sum;
 
 use super::page::Page;
 use crate::number;
@@ -52,7 +53,7 @@ impl Time {
 impl Page<'_> {
     /// The same, without saying how far it is known.
     pub(super) fn measured(&self) -> Time {
-        let ticks = self.tree.rows.iter().map(|row| row.self_ticks).sum();
+        let ticks = saturating_sum(self.tree.rows.iter().map(|row| row.self_ticks));
         Time::own(self.measured_ns, ticks, None)
     }
 

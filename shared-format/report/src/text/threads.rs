@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::{Now, Thread, ThreadState, Values};
+use tickscope_format::snapshot::{Now, Thread, ThreadState, Values, saturating_sum};
 
 use super::page::Page;
 use super::scale::Time;
@@ -120,8 +120,8 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
                 thread: &snapshot.threads[id.index()],
                 now: snapshot.waits_in.now_of(id.0),
                 inside: Time {
-                    ns: self_ns[nodes.clone()].iter().sum(),
-                    ticks: snapshot.nodes.self_ticks[nodes.clone()].iter().sum(),
+                    ns: saturating_sum(self_ns[nodes.clone()].iter().copied()),
+                    ticks: saturating_sum(snapshot.nodes.self_ticks[nodes.clone()].iter().copied()),
                     estimated: nodes.filter(at_top).any(is_estimate),
                 },
                 calls: snapshot.scope_calls_of(id),

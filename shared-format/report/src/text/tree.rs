@@ -131,7 +131,7 @@ fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], 
     for &index in siblings {
         // A counter has no time: it stays with what it stands in.
         if row(index).tally.is_none() && page.share(row(index).total_ns) < page.options.min_share {
-            hidden.ns += row(index).total_ns;
+            hidden.ns = hidden.ns.saturating_add(row(index).total_ns);
             hidden.rows += subtree_rows(page, index);
         } else {
             stack.push((index, false));
