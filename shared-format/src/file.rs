@@ -8,6 +8,7 @@ pub mod create;
 mod damage;
 mod descriptor;
 pub mod header;
+pub mod learned;
 pub mod list;
 pub mod open;
 pub mod places;

@@ -4,5 +4,7 @@ pub(crate) mod clock_rate;
 pub(crate) mod config;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod function_choice;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod learned;
 pub(crate) mod process_name;
 pub(crate) mod settings;

@@ -37,4 +37,7 @@ pub struct OverBudget {
     pub mean_ns: f64,
     /// How much of the program's CPU time measuring it took, from 0 to 1.
     pub cost_share: f64,
+    /// Whether it was off from the program's start, because an earlier run of the same build had learned it. Both numbers
+    /// are then of that run.
+    pub learned: bool,
 }

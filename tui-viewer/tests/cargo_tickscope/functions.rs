@@ -73,7 +73,7 @@ fn run_measured(project: &Project, command: &mut Command, name: &str) -> (crate:
         command
             .env("TICKSCOPE_REPORT", &report)
             .env("TICKSCOPE_FUNCTIONS", "every")
-            .env("TICKSCOPE_DIR", project.rings()),
+            .env("TICKSCOPE_BUDGET", "off"),
     );
     (done, report.with_extension("txt.tks"))
 }
@@ -106,6 +106,68 @@ fn a_program_does_the_same_and_each_call_ends_once() {
         all.of_functions("elsewhere") > 0,
         "coroutines and handlers have stacks of their own"
     );
+}
+
+const TINY: &str = r#"
+use std::hint::black_box;
+
+#[inline(never)]
+fn tiny(n: u64) -> u64 { black_box(n) + 1 }
+
+#[inline(never)]
+fn long() -> u64 { (0..1_000_000).map(tiny).sum() }
+
+fn main() { for _ in 0..20 { black_box(long()); } }
+"#;
+
+/// What is off for the budget when a program ends is off from the beginning in the next run: of this build, with this budget.
+#[test]
+fn a_run_begins_with_what_the_one_before_has_learned() {
+    let project = Project::package("", "src/main.rs", TINY);
+    project.run("build --release").with_code(0);
+    let run = |budget: &str| {
+        let report = project.dir().join("report.txt");
+        let kept = report.with_extension("txt.tks");
+        let _ = fs::remove_file(&kept);
+        let program = project.built("release/small");
+        let mut command = project.command(program.to_str().unwrap());
+        finish(
+            command
+                .env("TICKSCOPE_REPORT", report)
+                .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)]),
+        )
+        .with_code(0);
+        let counted = Counted::read(&project, &kept);
+        let over = counted.report["functions"]["over_budget"].as_array().unwrap();
+        let tiny = over.iter().find(|function| function["name"] == "tiny");
+        let learned = tiny.expect("it costs too much")["learned"].as_bool().unwrap();
+        (learned, counted.calls(Some("tiny")), counted.calls(Some("long")))
+    };
+    let (learned, calls, _) = run("1%");
+    assert!(!learned && calls > 0);
+    assert_eq!(run("1%"), (true, 0, 20));
+    assert_eq!(run("2%").0, false, "learned under another budget");
+    assert_eq!(run("2%"), (true, 0, 20));
+
+    project.write(
+        "src/main.rs",
+        &TINY
+            .replace(
+                "fn main",
+                "#[inline(never)] fn more() { black_box(()); }\nfn main",
+            )
+            .replace("main() {", "main() { more();"),
+    );
+    project.run("build --release").with_code(0);
+    assert_eq!(run("2%").0, false, "learned by another build");
+    let cleaned = finish(
+        project
+            .command(env!("CARGO_BIN_EXE_tickscope"))
+            .args(["list", "--clean"]),
+    )
+    .with_code(0);
+    assert!(cleaned.err.contains("removed"), "{cleaned}");
+    assert_eq!(run("2%").0, false, "nothing is left to learn from");
 }
 
 /// A program that overflows its stack is told so by the standard library, as without us.

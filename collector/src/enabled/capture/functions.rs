@@ -12,6 +12,8 @@ use crate::enabled::platform::sync::Ordering;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
 use crate::enabled::record::tree::Tree;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::runtime::function_choice;
 
 /// How the calls of a thread's functions ended.
 #[derive(Clone, Copy, Debug)]
@@ -38,9 +40,8 @@ pub(crate) struct Told {
     pub(crate) budget: f64,
     pub(crate) cost_share: f64,
     pub(crate) call_ns: f64,
-    /// The functions that are off because of the budget: number, mean time of a call in nanoseconds, share of the CPU time
-    /// that measuring them took.
-    pub(crate) over_budget: Vec<(u32, f64, f64)>,
+    /// The functions that are off because of the budget. Sites stand as numbers of functions.
+    pub(crate) over_budget: Vec<OverBudget>,
 }
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -83,17 +84,13 @@ impl Ends {
 
     /// Returns what a snapshot says of functions, if this is how all calls ended.
     pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
-        let over_budget = told
-            .over_budget
-            .iter()
-            .filter_map(|&(number, mean_ns, cost_share)| {
-                let site = function_sites::get(number)?;
-                Some(OverBudget {
-                    site: sites.id(site).0,
-                    mean_ns,
-                    cost_share,
-                })
-            });
+        let over_budget = told.over_budget.iter().filter_map(|of| {
+            let site = function_sites::get(of.site)?;
+            Some(OverBudget {
+                site: sites.id(site).0,
+                ..*of
+            })
+        });
         let over_budget = over_budget.collect();
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
@@ -125,4 +122,12 @@ impl Ends {
 pub(crate) fn follow() {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     function_sites::follow(false);
+}
+
+/// Whether there are functions whose cost is to be kept below a budget.
+pub(crate) fn have_a_budget() -> bool {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    return !function_sites::all().is_empty() && function_choice::budget().is_some();
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    false
 }

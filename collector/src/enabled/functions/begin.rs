@@ -11,7 +11,8 @@ use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::site::Site;
-use crate::enabled::runtime::function_choice::Choice;
+use crate::enabled::runtime::function_choice::{self, Choice};
+use crate::enabled::runtime::learned;
 
 /// The loader calls what stands in this section, in the order of priorities.
 #[used]
@@ -61,7 +62,8 @@ fn load(choice: &Choice) -> Result<(), String> {
         ));
     };
     // Names are parts of it for as long as the program runs.
-    let table = FunctionTable::read(bytes.leak()).map_err(|error| error.to_string())?;
+    let bytes: &'static [u8] = bytes.leak();
+    let table = FunctionTable::read(bytes).map_err(|error| error.to_string())?;
     let (mut sites, mut sleds) = (
         Vec::with_capacity(table.len()),
         Vec::with_capacity(table.sled_count()),
@@ -79,6 +81,13 @@ fn load(choice: &Choice) -> Result<(), String> {
             kind: sled.kind,
             number,
         }));
+    }
+    let budget = function_choice::budget();
+    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget));
+    for of in recalled {
+        if let Some(site) = sites.get(of.number as usize) {
+            site.set_over_budget(true);
+        }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
     unsafe { function_sites::set(sites, sleds, trampolines::trampolines()) };

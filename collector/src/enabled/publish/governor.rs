@@ -8,15 +8,19 @@
 
 use std::time::{Duration, Instant};
 
+use tickscope_format::snapshot::OverBudget;
+
 use crate::enabled::capture::collector_state;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::registry::{self, Block};
+use crate::enabled::record::site::Site;
 use crate::enabled::record::site_table;
 use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
+use crate::enabled::runtime::learned::{self, Learned};
 
 /// The time to the first look; each further one comes after twice the time.
 const FIRST: Duration = Duration::from_millis(2);
@@ -42,13 +46,10 @@ const COMFORT: f64 = 0.6;
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
-/// What is known of a function that was switched off.
+/// A function that was switched off. Its site stands as the number of the function.
 #[derive(Clone, Copy, Debug)]
 struct Off {
-    number: u32,
-    mean_ns: f64,
-    /// What measuring it took of the CPU time.
-    share: f64,
+    of: OverBudget,
     since: Instant,
 }
 
@@ -82,18 +83,37 @@ impl Governor {
     /// Returns a governor if there are functions and a budget for them.
     pub(crate) fn new() -> Option<Self> {
         let budget = function_choice::budget()?;
-        let count = function_sites::all().len();
-        (count > 0).then(|| Self {
+        let sites = function_sites::all();
+        if sites.is_empty() {
+            return None;
+        }
+        let mut governor = Self {
             budget,
             next: Instant::now() + FIRST,
             pause: FIRST,
-            seen: vec![(0, 0); count],
+            seen: vec![(0, 0); sites.len()],
             cpu_ns: os::process_cpu_ns(),
             call_ns: 0.0,
             off: Vec::new(),
-            times_off: vec![0; count],
+            times_off: vec![0; sites.len()],
             low_since: None,
-        })
+        };
+        let since = Instant::now();
+        for of in learned::recalled() {
+            let site = sites.get(of.number as usize);
+            if site.is_some_and(Site::is_over_budget) {
+                governor.times_off[of.number as usize] = of.times;
+                let of = OverBudget {
+                    site: of.number,
+                    mean_ns: of.mean_ns,
+                    cost_share: of.share,
+                    learned: true,
+                };
+                governor.off.push(Off { of, since });
+            }
+        }
+        governor.tell(0.0);
+        Some(governor)
     }
 
     /// Returns how long until the next look.
@@ -145,18 +165,36 @@ impl Governor {
             let times = &mut self.times_off[busy.number as usize];
             *times = times.saturating_add(1);
             self.off.push(Off {
-                number: busy.number,
-                mean_ns: busy.mean_ns,
-                share: *cost_share,
+                of: OverBudget {
+                    site: busy.number,
+                    mean_ns: busy.mean_ns,
+                    cost_share: *cost_share,
+                    learned: false,
+                },
                 since: now,
             });
             switch(busy.number, true);
         }
-        self.off.retain(|off| !on.contains(&off.number));
+        self.off.retain(|off| !on.contains(&off.of.site));
         on.iter().for_each(|number| switch(*number, false));
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
         self.tell(left);
-        !off.is_empty() || !on.is_empty()
+        let changed = !off.is_empty() || !on.is_empty();
+        if changed {
+            self.keep();
+        }
+        changed
+    }
+
+    /// Keeps what was learned for the next run.
+    fn keep(&self) {
+        let learned = self.off.iter().map(|Off { of, .. }| Learned {
+            number: of.site,
+            mean_ns: of.mean_ns,
+            share: of.cost_share,
+            times: self.times_off[of.site as usize],
+        });
+        learned::keep(self.budget, learned);
     }
 
     /// Returns what each function that is on did since the last look.
@@ -200,13 +238,13 @@ impl Governor {
         self.low_since = None;
         let mut left = self.budget * COMFORT - share;
         let mut candidates: Vec<&Off> = self.off.iter().collect();
-        candidates.sort_by(|a, b| b.mean_ns.total_cmp(&a.mean_ns));
+        candidates.sort_by(|a, b| b.of.mean_ns.total_cmp(&a.of.mean_ns));
         let mut on = Vec::new();
         for off in candidates {
-            let times = self.times_off[off.number as usize].clamp(1, 8);
-            if off.share < left && off.since.elapsed() >= OFF_AT_LEAST * (1 << (times - 1)) {
-                left -= off.share;
-                on.push(off.number);
+            let times = self.times_off[off.of.site as usize].clamp(1, 8);
+            if off.of.cost_share < left && off.since.elapsed() >= OFF_AT_LEAST * (1 << (times - 1)) {
+                left -= off.of.cost_share;
+                on.push(off.of.site);
             }
         }
         on
@@ -222,8 +260,7 @@ impl Governor {
         told.cost_share = cost_share;
         told.call_ns = self.call_ns;
         told.over_budget.clear();
-        let all = self.off.iter().map(|off| (off.number, off.mean_ns, off.share));
-        told.over_budget.extend(all);
+        told.over_budget.extend(self.off.iter().map(|off| off.of));
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost};
 
-use crate::enabled::capture::{collector_state, thread_lifecycle};
+use crate::enabled::capture::{collector_state, functions, thread_lifecycle};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::identity::Identity;
@@ -79,20 +79,26 @@ pub(crate) fn first_scope() {
     }
     Settings::warn_of_bad_auto_start();
     match config::get().auto_start {
-        Some(AutoStart::Live | AutoStart::Log) => {
-            Live::Tried.set();
-            expect_exit();
-            // Without a thread, scopes are still counted, and the next start tries again.
-            match os::spawn(publish_live) {
-                Ok(()) => Live::Coming.set_unless_over(),
-                Err(_) => Live::None.set(),
-            }
-        }
+        Some(AutoStart::Live | AutoStart::Log) => go_live(),
         Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
+            // The publisher's thread keeps the budget.
+            if functions::have_a_budget() {
+                go_live();
+            }
         }
         Some(AutoStart::Off) | None => {}
+    }
+}
+
+fn go_live() {
+    Live::Tried.set();
+    expect_exit();
+    // Without a thread, scopes are still counted, and the next start tries again.
+    match os::spawn(publish_live) {
+        Ok(()) => Live::Coming.set_unless_over(),
+        Err(_) => Live::None.set(),
     }
 }
 

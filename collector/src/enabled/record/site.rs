@@ -267,6 +267,12 @@ impl Site {
         self.ruled_off.store(off, Ordering::Relaxed);
     }
 
+    /// Returns whether the budget disables the site.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
+    }
+
     /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {

@@ -84,6 +84,7 @@ struct OverBudget<'a> {
     name: &'a str,
     mean_ns: f64,
     cost_share: f64,
+    learned: bool,
 }
 
 /// Members named as the counters are.
@@ -276,6 +277,7 @@ fn over_budget<'a>(
             name: &site.name,
             mean_ns: finite(over.mean_ns),
             cost_share: finite(over.cost_share),
+            learned: over.learned,
         })
     });
     named.collect()

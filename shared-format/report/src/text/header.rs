@@ -310,8 +310,12 @@ fn functions(page: &Page<'_>) -> Option<String> {
         match functions.over_budget.len() {
             0 => String::new(),
             off => format!(
-                ", {off} off for the budget of {} (their time is their callers')",
-                number::percent(functions.budget)
+                ", {off} off for the budget of {} ({}their time is their callers')",
+                number::percent(functions.budget),
+                match functions.over_budget.iter().filter(|of| of.learned).count() {
+                    0 => String::new(),
+                    learned => format!("{learned} of them as an earlier run learned; "),
+                }
             ),
         },
         also(functions.unwound, "calls unwound"),

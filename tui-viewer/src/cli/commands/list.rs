@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use tickscope_format::file::clean;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
 use tickscope_format::file::places;
+use tickscope_format::file::{clean, learned};
 
 use crate::output::console;
 use crate::output::console::{about, advised, printable, say};
@@ -40,7 +40,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
-        let here = clean::clean(place, 0, None).len();
+        let here = clean::clean(place, 0, None).len() + learned::remove_all(place).len();
         all += here;
         parts.push(format!("{here} from {}", place.display()));
     }

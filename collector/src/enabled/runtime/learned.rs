@@ -1,0 +1,130 @@
+//! What earlier runs of the same build have learned: measuring which functions costs too much. A run begins with those
+//! switched off, so that it costs from its first call what it would cost later.
+//!
+//! The file is called after the function table, so another build learns anew. It has the budget, then a line for each
+//! function. What cannot be read is as if it were not there.
+
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use tickscope_format::file::learned;
+
+const FIRST_LINE: &str = "tickscope functions 1";
+
+/// A function that was switched off.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Learned {
+    pub(crate) number: u32,
+    pub(crate) mean_ns: f64,
+    /// What measuring it took of the CPU time.
+    pub(crate) share: f64,
+    /// How often it was switched off.
+    pub(crate) times: u8,
+}
+
+/// What this build has of earlier runs.
+#[derive(Debug)]
+struct Memory {
+    build: u64,
+    functions: Vec<Learned>,
+}
+
+static MEMORY: OnceLock<Memory> = OnceLock::new();
+
+/// Reads what earlier runs of the build with this function table have learned under this budget.
+pub(crate) fn recall(table: &[u8], budget: f64) -> &'static [Learned] {
+    let memory = MEMORY.get_or_init(|| {
+        let build = hash(table);
+        let functions = learned::read(build).and_then(|text| parse(&text, budget));
+        Memory {
+            build,
+            functions: functions.unwrap_or_default(),
+        }
+    });
+    &memory.functions
+}
+
+/// Returns what [`recall`] has read.
+pub(crate) fn recalled() -> &'static [Learned] {
+    MEMORY.get().map_or(&[], |memory| &memory.functions)
+}
+
+/// Keeps what was learned for the next run.
+pub(crate) fn keep(budget: f64, functions: impl Iterator<Item = Learned>) {
+    let Some(memory) = MEMORY.get() else { return };
+    let mut text = head(budget);
+    for of in functions {
+        let (number, mean_ns, share, times) = (of.number, of.mean_ns, of.share, of.times);
+        let _ = writeln!(text, "{number} {mean_ns:.1} {share:.6} {times}");
+    }
+    learned::write(memory.build, &text);
+}
+
+fn head(budget: f64) -> String {
+    format!("{FIRST_LINE}\nbudget {budget}\n")
+}
+
+fn parse(text: &str, budget: f64) -> Option<Vec<Learned>> {
+    let one = |line: &str| {
+        let mut words = line.split(' ');
+        let of = Learned {
+            number: words.next()?.parse().ok()?,
+            mean_ns: words.next()?.parse().ok()?,
+            share: words.next()?.parse().ok()?,
+            times: words.next()?.parse().ok()?,
+        };
+        words.next().is_none().then_some(of)
+    };
+    text.strip_prefix(&head(budget))?.lines().map(one).collect()
+}
+
+/// FNV-1a of words of eight bytes instead of single ones, because a table has half a megabyte, and this happens before
+/// `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
+fn hash(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    words
+        .chain(rest.iter().map(|byte| u64::from(*byte)))
+        .fold(0xcbf2_9ce4_8422_2325 ^ bytes.len() as u64, |hash, word| {
+            (hash ^ word).wrapping_mul(0x0100_0000_01b3)
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_damaged_or_of_another_budget_is_as_if_not_there() {
+        let text = "tickscope functions 1\nbudget 0.05\n12 35.2 0.0125 3\n";
+        let of = Learned {
+            number: 12,
+            mean_ns: 35.2,
+            share: 0.0125,
+            times: 3,
+        };
+        assert_eq!(parse(text, 0.05), Some(vec![of]));
+        assert_eq!(parse(text, 0.1), None);
+        let cut = &text[..text.len() - 2];
+        for damaged in [
+            "",
+            "x\n",
+            cut,
+            &text.replace("12", "one"),
+            &text.replace(" 3\n", " 3 4\n"),
+        ] {
+            assert_eq!(parse(damaged, 0.05), None, "{damaged}");
+        }
+    }
+
+    #[test]
+    fn tables_that_differ_have_other_names() {
+        let one = vec![1_u8; 99];
+        for at in [0, 50, 98] {
+            let mut other = one.clone();
+            other[at] = 2;
+            assert_ne!(hash(&one), hash(&other), "{at}");
+        }
+        assert_ne!(hash(&one[..98]), hash(&one));
+    }
+}

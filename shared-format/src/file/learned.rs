@@ -1,0 +1,108 @@
+//! What a run of a program leaves for the next runs of the same build: text in a file beside the rings.
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::file::open::open_plain;
+use crate::file::places;
+use crate::os;
+
+/// The ending of the files.
+const ENDING: &str = "learned";
+
+/// How many builds are remembered in a directory.
+const FILES_KEPT: usize = 64;
+
+/// Longer files are not read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Returns what was left for this build, from the first directory that has something, unless another user wrote it.
+pub fn read(build: u64) -> Option<String> {
+    let places = places::places(None).into_iter();
+    let files = places.filter_map(|place| open_plain(&place.join(name(build)), false).ok());
+    let mut own = files.filter(|file| {
+        let facts = file.metadata();
+        facts.is_ok_and(|facts| facts.uid() == os::user_id() && facts.len() <= MOST_BYTES)
+    });
+    let mut text = String::new();
+    own.next()?.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Leaves this for the next runs of this build, in the first directory that takes it. Those that were written longest ago
+/// go when there are too many.
+pub fn write(build: u64, text: &str) {
+    let mut places = places::places(None).into_iter();
+    let _ = places.find(|place| places::prepare(place).is_ok() && write_into(place, build, text));
+}
+
+/// Removes what all builds left in a directory. Returns the paths.
+pub fn remove_all(place: &Path) -> Vec<PathBuf> {
+    remove_but(place, 0)
+}
+
+fn name(build: u64) -> String {
+    format!("{build:016x}.{ENDING}")
+}
+
+/// Writes a file whole or not at all.
+fn write_into(place: &Path, build: u64, text: &str) -> bool {
+    let file = place.join(name(build));
+    let is_new = !file.exists();
+    let making = place.join(format!(".{}.{build:016x}.making", std::process::id()));
+    let made = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&making)
+        .and_then(os::out_of_the_way);
+    let written = made
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .and_then(|()| fs::rename(&making, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&making);
+    } else if is_new {
+        remove_but(place, FILES_KEPT);
+    }
+    written.is_ok()
+}
+
+/// Removes all but the newest of this user.
+fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
+    let dated = |path: PathBuf| {
+        let facts = fs::symlink_metadata(&path).ok()?;
+        let is_ours = facts.is_file() && facts.uid() == os::user_id();
+        is_ours.then(|| (facts.modified().unwrap_or(SystemTime::UNIX_EPOCH), path))
+    };
+    let mut files: Vec<_> = os::paths_in(place)
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
+        .filter_map(dated)
+        .collect();
+    files.sort_by(|a, b| b.cmp(a));
+    let old = files.into_iter().skip(keep).map(|(_, path)| path);
+    old.filter(|path| fs::remove_file(path).is_ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_keeps_the_newest_and_nothing_else_is_touched() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("other"), "").unwrap();
+        for build in 0..FILES_KEPT as u64 + 3 {
+            assert!(write_into(place.path(), build, "text"));
+        }
+        // Another text of the same build takes the place of the first.
+        assert!(write_into(place.path(), 66, "more"));
+        assert_eq!(fs::read_to_string(place.path().join(name(66))).unwrap(), "more");
+        assert_eq!(os::paths_in(place.path()).len(), FILES_KEPT + 1);
+        assert_eq!(remove_all(place.path()).len(), FILES_KEPT);
+        assert_eq!(os::paths_in(place.path()), [place.path().join("other")]);
+    }
+}
