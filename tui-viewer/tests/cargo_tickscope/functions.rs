@@ -16,12 +16,12 @@ const ACTS: [(&[&str], i32); 4] = [
 ];
 
 /// What a kept report says.
-struct Counted {
-    report: serde_json::Value,
+pub(crate) struct Counted {
+    pub(crate) report: serde_json::Value,
 }
 
 impl Counted {
-    fn read(project: &Project, kept: &Path) -> Self {
+    pub(crate) fn read(project: &Project, kept: &Path) -> Self {
         let done = finish(
             project
                 .command(env!("CARGO_BIN_EXE_tickscope"))
@@ -34,12 +34,12 @@ impl Counted {
         }
     }
 
-    fn of_functions(&self, what: &str) -> u64 {
+    pub(crate) fn of_functions(&self, what: &str) -> u64 {
         self.report["functions"][what].as_u64().unwrap()
     }
 
     /// The calls of all functions, or of those of a name.
-    fn calls(&self, name: Option<&str>) -> u64 {
+    pub(crate) fn calls(&self, name: Option<&str>) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));
         wanted.map(|node| node["calls"].as_u64().unwrap()).sum()
@@ -54,7 +54,7 @@ impl Counted {
 
     /// Each call that began has returned, was unwound or is open.
     #[track_caller]
-    fn assert_balanced(&self) {
+    pub(crate) fn assert_balanced(&self) {
         let ended = self.of_functions("returned") + self.of_functions("unwound");
         assert_eq!(
             self.calls(None),
@@ -146,7 +146,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     let (learned, calls, _) = run("1%");
     assert!(!learned && calls > 0);
     assert_eq!(run("1%"), (true, 0, 20));
-    assert_eq!(run("2%").0, false, "learned under another budget");
+    assert!(!run("2%").0, "learned under another budget");
     assert_eq!(run("2%"), (true, 0, 20));
 
     project.write(
@@ -159,7 +159,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
             .replace("main() {", "main() { more();"),
     );
     project.run("build --release").with_code(0);
-    assert_eq!(run("2%").0, false, "learned by another build");
+    assert!(!run("2%").0, "learned by another build");
     let cleaned = finish(
         project
             .command(env!("CARGO_BIN_EXE_tickscope"))
@@ -167,7 +167,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     )
     .with_code(0);
     assert!(cleaned.err.contains("removed"), "{cleaned}");
-    assert_eq!(run("2%").0, false, "nothing is left to learn from");
+    assert!(!run("2%").0, "nothing is left to learn from");
 }
 
 /// A program that overflows its stack is told so by the standard library, as without us.

@@ -16,3 +16,4 @@ mod own_collector;
 mod refusals;
 mod runs;
 mod support;
+mod unedited;
