@@ -13,6 +13,9 @@ use crate::cargo::invocation::Invocation;
 use crate::cargo::settings::Settings;
 use crate::cargo::sleds::MAP;
 
+/// Without lines it is not known whose a function is.
+const LINES: &str = "-gline-tables-only";
+
 /// The variables that make build scripts compile with sleds for a target, by the crate `cc` and all that follow its rules.
 /// Options of the user's stay, and stand behind ours.
 ///
@@ -35,7 +38,8 @@ pub(crate) fn variables(
         else {
             continue;
         };
-        if let Some(flags) = CCompiler::of(&compiler, language).sled_flags(cache)? {
+        if let Some(mut flags) = CCompiler::of(&compiler, language).sled_flags(cache)? {
+            flags.insert(0, LINES.into());
             let names = self::names(language.flags_variable(), target, host);
             found.push(with_flags(&names, &flags, set));
         }

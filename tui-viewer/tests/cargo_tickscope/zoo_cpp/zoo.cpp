@@ -36,7 +36,7 @@ template <class T> struct Box {
     T value;
     explicit KEEP Box(T v) : value(v) { sink = sink + 1; }
     KEEP ~Box() { sink = sink - 1; }
-    KEEP T get() const { return value; }
+    KEEP T held() const { return value; }
     static KEEP T twice(T v) { return v + v; }
 };
 
@@ -47,7 +47,7 @@ KEEP long templates() {
     for (long i = 0; i < 100; i++) {
         Box<long> whole(i);
         Box<double> half(i / 2.0);
-        sum += whole.get() + long(half.get()) + Box<long>::twice(i);
+        sum += whole.held() + long(half.held()) + Box<long>::twice(i);
         sum += apply([&](long n) KEEP { return n + sum % 7; }, i);
     }
     return sum;
