@@ -169,6 +169,17 @@ KEEP long variadic(const char *format, ...) {
     return length + text[length - 1];
 }
 
+// A convention in which all registers but one are the caller's.
+__attribute__((preserve_most)) KEEP void preserves(long n) { sink = n; }
+KEEP long preserving(unsigned long a, unsigned long b, unsigned long c, unsigned long d, unsigned long e, unsigned long f) {
+    unsigned long x = a * 3, y = b * 5, z = c * 7, u = d * 11, v = e * 13, w = f * 17, p = a + b, q = b + c, r = c + d, t = d + e;
+    for (int i = 0; i < 100; i++) {
+        preserves(i);
+        x += y ^ z, y += z ^ u, z += u ^ v, u += v ^ w, v += w ^ x, w += x ^ p, p += q ^ r, q += r ^ t, r += t ^ x, t += p ^ y;
+    }
+    return long((x + y + z + u + v + w + p + q + r + t) & 0xffff);
+}
+
 typedef double Four __attribute__((vector_size(32)));
 __attribute__((target("avx"))) KEEP Four wide(Four a, Four b) { return a * b + a; }
 __attribute__((target("avx"))) KEEP double vectors() {
@@ -183,6 +194,7 @@ KEEP double registers() {
     _Complex double number = 3.0;
     sum += double(precise(2.25L, number));
     sum += double(large(5).parts[8]) + double(variadic("%s %.1f %d", "text", 2.5, 42)) + vectors();
+    sum += double(preserving(1, 2, 3, 4, 5, 6));
     return sum;
 }
 
