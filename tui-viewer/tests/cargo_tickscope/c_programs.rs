@@ -7,6 +7,7 @@ use crate::functions::{Counted, run_measured};
 use crate::support::{Done, Project, finish, look};
 
 /// Whether a program is here; else the test says what it leaves out.
+#[allow(clippy::print_stderr, reason = "a test that is left out says so")]
 fn has(program: &str) -> bool {
     let found = Command::new(program)
         .arg("--version")

@@ -180,16 +180,17 @@ fn cpp_parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// The part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}`.
+/// The part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` where several files may have it. Both are the
+/// first one of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
-        Some(number) => number,
-        None => part
-            .strip_prefix("{lambda(")
-            .and_then(|rest| rest.strip_suffix('}')?.rsplit_once('#'))
-            .map(|(_, number)| number)?,
+        Some(number) => number.parse().ok(),
+        None => {
+            let rest = part.strip_prefix("{lambda(")?.strip_suffix('}')?;
+            rest.rsplit_once('#')?.1.parse::<u32>().ok()?.checked_sub(1)
+        }
     };
-    Some(format!("{{lambda#{number}}}"))
+    Some(format!("{{lambda#{}}}", number?))
 }
 
 /// Where the module ends: at the function, or at the one that it is in.
