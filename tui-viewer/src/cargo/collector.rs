@@ -34,6 +34,13 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
 ];
 
+/// The static library's name.
+pub(crate) const STATIC: &str = "libtickscope.a";
+
+/// What of the profile is another for the static library: it is optimised as a whole, because most of the standard library is
+/// left out then.
+const STATIC_PROFILE: (&str, &str) = ("CARGO_PROFILE_RELEASE_LTO", "fat");
+
 /// Where the built crates are.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
@@ -63,7 +70,7 @@ pub(crate) fn build(
             compiler.fact("release"),
             place.display()
         ));
-        compile(archive, compiler, target, folder)
+        build_crates(archive, compiler, target, folder)
     })?;
     let library = find(&place, "libtickscope-", ".rlib")
         .with_context(|| format!("{} is not complete; remove it, and try again", place.display()))?;
@@ -74,17 +81,74 @@ pub(crate) fn build(
     })
 }
 
-/// Unpacks the sources below a folder, builds them, and leaves the crates in it alone.
-fn compile(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
+/// The collector as a static library for the machine that builds it, from the cache or built.
+///
+/// # Errors
+/// Why it cannot be built or kept.
+pub(crate) fn build_static(archive: &[u8], compiler: &Compiler, cache: &Cache) -> anyhow::Result<PathBuf> {
+    let target = compiler.fact("host");
+    let facts = (archive, &compiler.version, target, FLAGS, PROFILE, STATIC_PROFILE);
+    let place = cache.place("static", facts);
+    cache.make(&place, |folder| {
+        say(&format!(
+            "building {STATIC} with rustc {}, once; it is kept in {}",
+            compiler.fact("release"),
+            place.display()
+        ));
+        let what = ["rustc", "--lib", "--crate-type", "staticlib"];
+        let mut command = command(compiler);
+        command.env(STATIC_PROFILE.0, STATIC_PROFILE.1);
+        let target_dir = compile(archive, compiler, target, folder, command, &what)?;
+        let made = target_dir.join(target).join("release").join(STATIC);
+        fs::rename(made, folder.join(STATIC))?;
+        Ok(fs::remove_dir_all(&target_dir)?)
+    })?;
+    let library = place.join(STATIC);
+    if !library.exists() {
+        bail!("{} is not complete; remove it, and try again", place.display());
+    }
+    Ok(library)
+}
+
+/// Builds the crates, and leaves them in the folder alone.
+fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
+    let target_dir = compile(archive, compiler, target, folder, command(compiler), &["build"])?;
+    // Macros are libraries of the machine that compiles, all others of the target.
+    for dir in [
+        target_dir.join(target).join("release/deps"),
+        target_dir.join("release/deps"),
+    ] {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            let is_crate = path
+                .extension()
+                .is_some_and(|ending| ending == "rlib" || ending == "so");
+            if let Some(name) = path.file_name().filter(|_| is_crate) {
+                fs::rename(&path, folder.join(name))?;
+            }
+        }
+    }
+    Ok(fs::remove_dir_all(&target_dir)?)
+}
+
+/// Unpacks the sources below a folder and has cargo build `what` of them. Returns the target directory, which is in the folder
+/// as well.
+fn compile(
+    archive: &[u8],
+    compiler: &Compiler,
+    target: &str,
+    folder: &Path,
+    mut command: Command,
+    what: &[&str],
+) -> anyhow::Result<PathBuf> {
     let sources = folder.join("sources");
     tar::Archive::new(GzDecoder::new(archive))
         .unpack(&sources)
         .context("cannot unpack the collector's sources")?;
     let target_dir = folder.join("target");
-    let mut command = command(compiler);
     command
+        .args(what)
         .args([
-            "build",
             "--release",
             "--offline",
             "--quiet",
@@ -112,24 +176,8 @@ fn compile(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> 
             errors.join("\n  ")
         );
     }
-    // Macros are libraries of the machine that compiles, all others of the target.
-    for dir in [
-        target_dir.join(target).join("release/deps"),
-        target_dir.join("release/deps"),
-    ] {
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            let is_crate = path
-                .extension()
-                .is_some_and(|ending| ending == "rlib" || ending == "so");
-            if let Some(name) = path.file_name().filter(|_| is_crate) {
-                fs::rename(&path, folder.join(name))?;
-            }
-        }
-    }
-    fs::remove_dir_all(&target_dir)?;
     fs::remove_dir_all(&sources)?;
-    Ok(())
+    Ok(target_dir)
 }
 
 /// Cargo, with nothing of what the project's own build is told.

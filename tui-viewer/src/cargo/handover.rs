@@ -44,6 +44,19 @@ pub(crate) struct Handover {
     pub(crate) sleds_key: String,
     /// The value of [`COLLECTOR_VARIABLE`].
     pub(crate) collector_key: String,
+    /// What build scripts are told.
+    pub(crate) for_build_scripts: Vec<Variable>,
+}
+
+/// A variable that cargo gets from us.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Variable {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its value.
+    pub(crate) value: String,
+    /// What it was, which programs that are run see again.
+    pub(crate) before: Option<String>,
 }
 
 /// What was prepared for a target.
@@ -108,9 +121,14 @@ impl Handover {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);
         }
-        match &self.wrapper_variable {
-            Some(wrapper) => command.env(RUSTC_WRAPPER, wrapper),
-            None => command.env_remove(RUSTC_WRAPPER),
-        };
+        let wrapper = (RUSTC_WRAPPER, &self.wrapper_variable);
+        let told = self.for_build_scripts.iter();
+        let told = told.map(|variable| (&*variable.name, &variable.before));
+        for (name, before) in told.chain([wrapper]) {
+            match before {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
     }
 }

@@ -15,8 +15,8 @@ use anyhow::Context;
 use crate::cargo::changes::{Changes, Facts, decide, marker};
 use crate::cargo::handover::{COLLECTOR_VARIABLE, Handover, Member, SLEDS_VARIABLE, Sources};
 use crate::cargo::invocation::Invocation;
-use crate::cargo::notes::note;
-use crate::cargo::{executable, function_table};
+use crate::cargo::notes::{note, note_of};
+use crate::cargo::{c_builds, executable, function_table};
 use crate::output::console::{FAILED, say};
 
 /// Calls the compiler as cargo wants it, or with changes. `words` are the compiler and its arguments; a wrapper for the crates
@@ -177,6 +177,9 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
         }
+    }
+    for text in c_builds::notes(call, &handover.target_dir) {
+        note_of(&handover.notes, &call.crate_name, &text);
     }
     if let Some(dep_info) = call.dep_info() {
         let mut variables = vec![(SLEDS_VARIABLE, &handover.sleds_key)];

@@ -52,6 +52,30 @@ impl Counted {
             .sum()
     }
 
+    /// Whether these functions call each other in this order.
+    pub(crate) fn has_path(&self, names: &[&str]) -> bool {
+        let nodes = self.report["nodes"].as_array().unwrap();
+        let parent = |node: &serde_json::Value| {
+            let parent = node["parent"].as_u64();
+            parent.and_then(|id| nodes.iter().find(|node| node["id"] == id))
+        };
+        nodes.iter().any(|node| {
+            let mut at = Some(node);
+            names.iter().rev().all(|name| {
+                let is_it = at.is_some_and(|node| node["name"] == *name);
+                at = at.and_then(parent);
+                is_it
+            })
+        })
+    }
+
+    /// The source file of a function.
+    pub(crate) fn file_of(&self, name: &str) -> String {
+        let nodes = self.report["nodes"].as_array().unwrap().iter();
+        let mut named = nodes.filter(|node| node["name"] == name);
+        named.next().unwrap()["file"].as_str().unwrap().to_string()
+    }
+
     /// Each call that began has returned, was unwound or is open.
     #[track_caller]
     pub(crate) fn assert_balanced(&self) {
@@ -67,7 +91,11 @@ impl Counted {
 }
 
 /// Runs a program with all its functions on, and returns what it printed and where its report is kept.
-fn run_measured(project: &Project, command: &mut Command, name: &str) -> (crate::support::Done, PathBuf) {
+pub(crate) fn run_measured(
+    project: &Project,
+    command: &mut Command,
+    name: &str,
+) -> (crate::support::Done, PathBuf) {
     let report = project.dir().join(format!("{name}.txt"));
     let done = finish(
         command

@@ -10,6 +10,7 @@
 )]
 
 mod builds;
+mod c_programs;
 mod environment;
 mod functions;
 mod own_collector;

@@ -177,7 +177,8 @@ fn every_command_has_a_row_in_the_table_of_commands() {
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();
-    let commands = cli.get_subcommands().chain([&cli, &of_cargo]);
+    let subcommands = cli.get_subcommands().chain(of_cargo.get_subcommands());
+    let commands = subcommands.chain([&cli, &of_cargo]);
     let known: HashSet<String> = commands
         .flat_map(clap::Command::get_arguments)
         .filter_map(|option| option.get_long().map(|long| format!("--{long}")))

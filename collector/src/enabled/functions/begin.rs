@@ -1,5 +1,6 @@
 //! What happens before `main`: the function table is read, and the sleds of the functions that count are switched on.
 
+use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::function_table::{FunctionTable, SECTION};
@@ -20,13 +21,16 @@ use crate::enabled::runtime::learned;
 static BEGIN: extern "C" fn() = begin;
 
 // All copies of this library in an image share this word: the first one handles the functions. Its name has the version of
-// what copies agree on.
+// what copies agree on. The other name is for linkers, which take nothing out of a static library that is not named.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",
+    ".weak tickscope_functions",
+    ".hidden tickscope_functions",
     ".pushsection .bss.tickscope_functions_taken_1,\"aw\",@nobits",
     ".balign 4",
     "tickscope_functions_taken_1:",
+    "tickscope_functions:",
     ".zero 4",
     ".popsection",
 );
@@ -46,6 +50,8 @@ extern "C" fn begin() {
     if let Some(choice) = Choice::of_environment()
         && let Err(why) = load(&choice)
     {
+        // A program without scopes has no session that could say it.
+        let _ = writeln!(std::io::stderr(), "tickscope: functions do not count: {why}");
         function_sites::note_missing(why);
     }
 }
@@ -58,7 +64,8 @@ fn load(choice: &Choice) -> Result<(), String> {
     let image = Image::own().ok_or("the loader does not know this program")?;
     let Some(bytes) = image.section(SECTION) else {
         return Err(format!(
-            "there is no section {SECTION}: build with cargo tickscope"
+            "{} has no section {SECTION}; build it with cargo tickscope, or add it: cargo tickscope table {0}",
+            image.path().display()
         ));
     };
     // Names are parts of it for as long as the program runs.

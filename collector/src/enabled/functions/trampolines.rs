@@ -2,7 +2,7 @@
 //!
 //! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in
 //! registers, and in place of its return, where the result is. So everything that a function may find there is kept. A
-//! sled has put the function's number into `r10d`, which no argument is in.
+//! sled has put the function's number into `r11d` or `r10d`; which one, and why, is at the top of `platform/sleds`.
 //!
 //! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls nothing, so it
 //! changes no more than the low halves of vector registers, and these are kept; a test looks at its instructions. Where it
@@ -81,7 +81,6 @@ macro_rules! bring_back {
             "movups xmm2, [rsp + 112]\n",
             "movups xmm1, [rsp + 96]\n",
             "movups xmm0, [rsp + 80]\n",
-            "mov r11, [rsp + 56]\n",
             "mov r9, [rsp + 48]\n",
             "mov r8, [rsp + 40]\n",
             "mov rdi, [rsp + 32]\n",
@@ -99,25 +98,27 @@ macro_rules! bring_back {
     };
 }
 
-/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8.
+/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8. The number
+/// is in `$number`, which is kept at `$kept`; `$other` brings the other one of the two registers back.
 macro_rules! trampoline {
-    ($(#[$doc:meta])* $name:ident, $space:literal, $usual:path, $rare:path) => {
+    ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
                 ".cfi_startproc",
                 keep!($space),
-                "mov edi, r10d",
+                concat!("mov edi, ", $number),
                 "lea rsi, [rsp + 216]",
                 "call {usual}",
                 "test al, al",
                 "jne 2f",
-                "mov edi, [rsp + 64]",
+                concat!("mov edi, [rsp + ", $kept, "]"),
                 "lea rsi, [rsp + 216]",
                 "lea rax, [rip + {rare}]",
                 "call {keeping_all}",
                 "2:",
+                $other,
                 bring_back!($space),
                 "ret",
                 ".cfi_endproc",
@@ -131,15 +132,15 @@ macro_rules! trampoline {
 
 trampoline! {
     /// Called at a function's first instruction. Above the return address of this call stands that of the function.
-    entry, "208", hooks::enter, hooks::enter_rarely
+    entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
 trampoline! {
     /// Jumped to in place of a return. The stack pointer is at the function's return address.
-    ret, "216", hooks::exit, hooks::exit_rarely
+    ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
 }
 trampoline! {
     /// Called before a jump to a function that returns in place of this one.
-    tail_call, "208", hooks::exit, hooks::exit_rarely
+    tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
 }
 
 /// Calls the function at `rax` with `rdi` and `rsi`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where

@@ -70,6 +70,11 @@ impl Image {
         search.found
     }
 
+    /// Returns where the image's file is.
+    pub(crate) fn path(&self) -> PathBuf {
+        std::fs::read_link(&self.file).unwrap_or_else(|_| self.file.clone())
+    }
+
     /// Reads a section of the image's file; `None` if there is none of this name, or the file cannot be read.
     pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
         let file = File::open(&self.file).ok()?;

@@ -1,12 +1,17 @@
 //! Switching the compiler's sleds on and off while other threads run through them.
 //!
 //! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. Switched on, it loads the
-//! function's number into `r10d` and calls a trampoline, or jumps to it in place of the return:
+//! function's number into a register and calls a trampoline, or jumps to it in place of the return:
 //!
 //! | | off | on |
 //! |---|---|---|
-//! | entry, tail call | `eb 09` and 9 bytes of padding | `41 ba NUMBER` `e8 TRAMPOLINE` |
-//! | return | `c3` and 10 bytes of padding | `41 ba NUMBER` `e9 TRAMPOLINE` |
+//! | entry | `eb 09` and 9 bytes of padding | `41 bb NUMBER` `e8 TRAMPOLINE` |
+//! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
+//! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
+//!
+//! The register is `r11d`, the only one that a function may change in every convention for calls: functions of C with the
+//! attribute `preserve_most` keep `r10` for their callers. But a tail call may jump to where `r11` points, and never to where
+//! `r10` does, so it has that one.
 //!
 //! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can get there; then
 //! all running threads execute a serialising instruction (`membarrier`), so that none has old bytes in its pipeline; then
@@ -52,8 +57,13 @@ const PAGE: usize = 4096;
 /// Pages between two sleds that are made writable as well, so that there are fewer calls.
 const GAP: usize = 64 * PAGE;
 
-/// What the first two bytes of a sled that is on are, as a number.
-const ON: u16 = u16::from_le_bytes([0x41, 0xba]);
+/// What the first two bytes of a sled that is on are: the load of its register.
+fn on(kind: SledKind) -> [u8; 2] {
+    match kind {
+        SledKind::Entry | SledKind::Return => [0x41, 0xbb],
+        SledKind::TailCall => [0x41, 0xba],
+    }
+}
 
 /// What those of an entry and a tail call that are off are.
 const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
@@ -133,13 +143,13 @@ pub(crate) unsafe fn switch(
 /// `entry` and `ret` must be the trampolines for the function with this number.
 #[unsafe(naked)]
 pub(crate) unsafe extern "C" fn measured_call(number: u32, entry: usize, ret: usize) {
-    core::arch::naked_asm!("mov r10d, edi", "call rsi", "mov r10d, edi", "jmp rdx")
+    core::arch::naked_asm!("mov r11d, edi", "call rsi", "mov r11d, edi", "jmp rdx")
 }
 
 /// The same without the trampolines.
 #[unsafe(naked)]
 pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
-    core::arch::naked_asm!("mov r10d, edi", "mov r10d, edi", "ret")
+    core::arch::naked_asm!("mov r11d, edi", "mov r11d, edi", "ret")
 }
 
 /// Returns whether the kernel had to write: then no sled can be switched once there are threads.
@@ -195,7 +205,8 @@ unsafe fn open_or_close(sled: &Sled, on: bool) {
     } else {
         // SAFETY: the address is even, as `is_sled` has checked; for the rest as above.
         let door = unsafe { &*(sled.at as *const AtomicU16) };
-        door.store(if on { ON } else { SKIP }, Ordering::Release);
+        let opened = u16::from_le_bytes(self::on(sled.kind));
+        door.store(if on { opened } else { SKIP }, Ordering::Release);
     }
 }
 
@@ -206,7 +217,7 @@ unsafe fn open_or_close(sled: &Sled, on: bool) {
 unsafe fn is_sled(sled: &Sled) -> bool {
     // SAFETY: the caller promises it.
     let [first, second] = unsafe { *(sled.at as *const [u8; 2]) };
-    let is_on = [first, second] == ON.to_le_bytes();
+    let is_on = [first, second] == on(sled.kind);
     sled.at.is_multiple_of(2)
         && match sled.kind {
             SledKind::Entry | SledKind::TailCall => is_on || [first, second] == SKIP.to_le_bytes(),
@@ -224,7 +235,7 @@ fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     let distance = (target as i64).checked_sub((sled.at + BYTES) as i64)?;
     let distance = i32::try_from(distance).ok()?;
     let mut bytes = [0; BYTES];
-    bytes[..2].copy_from_slice(&ON.to_le_bytes());
+    bytes[..2].copy_from_slice(&on(sled.kind));
     bytes[2..6].copy_from_slice(&sled.number.to_le_bytes());
     bytes[6] = instruction;
     bytes[7..].copy_from_slice(&distance.to_le_bytes());

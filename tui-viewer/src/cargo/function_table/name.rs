@@ -64,17 +64,19 @@ impl Name {
             });
             (split.module, name, true)
         } else if let Some(path) = cpp_path(symbol) {
-            let parts = parts(&path);
-            let (name, module) = parts.split_last().unwrap_or((&"", &[]));
-            let short = |path: &str, depth| Shortener { depth, async_body }.of_type(path);
-            let module: Vec<String> = module.iter().map(|part| short(part, 0)).collect();
-            let is_operator = name.starts_with("operator");
-            let name = limited(|depth| {
-                if is_operator {
-                    name.to_string()
+            let parts = cpp_parts(&path);
+            let (module, names) = parts.split_at(first_of_function(&parts));
+            let short = |part: &String, depth| {
+                if part.starts_with("operator") {
+                    part.clone()
                 } else {
-                    short(name, depth)
+                    Shortener { depth, async_body }.of_type(part)
                 }
+            };
+            let module: Vec<String> = module.iter().map(|part| short(part, 0)).collect();
+            let name = limited(|depth| {
+                let names: Vec<String> = names.iter().map(|part| short(&plain(part), depth)).collect();
+                names.join("::")
             });
             (module.join("::"), name, false)
         } else {
@@ -158,6 +160,53 @@ fn cpp_path(symbol: &str) -> Option<String> {
     let symbol = cpp_demangle::Symbol::new(symbol.strip_prefix("_Z").and(Some(symbol))?).ok()?;
     let path = symbol.demangle_with_options(&options).ok()?;
     Some(path.replace("(anonymous namespace)", "{anonymous}"))
+}
+
+/// Splits a path of C++. Lambdas are written as closures of Rust are, without the operator that calls them.
+fn cpp_parts(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches(['&', ' ']);
+    let path = path.strip_suffix(" volatile").unwrap_or(path);
+    let path = path.strip_suffix(" const").unwrap_or(path);
+    let mut parts: Vec<String> = parts(path)
+        .into_iter()
+        .map(|part| lambda(part).unwrap_or_else(|| part.to_string()))
+        .collect();
+    if let [.., before, last] = &parts[..]
+        && before.starts_with("{lambda#")
+        && last == "operator()"
+    {
+        parts.pop();
+    }
+    parts
+}
+
+/// The part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` where several files may have it. Both are the
+/// first one of a function.
+fn lambda(part: &str) -> Option<String> {
+    let number = match part.strip_prefix("$_") {
+        Some(number) => number.parse().ok(),
+        None => {
+            let rest = part.strip_prefix("{lambda(")?.strip_suffix('}')?;
+            rest.rsplit_once('#')?.1.parse::<u32>().ok()?.checked_sub(1)
+        }
+    };
+    Some(format!("{{lambda#{}}}", number?))
+}
+
+/// Where the module ends: at the function, or at the one that it is in.
+fn first_of_function(parts: &[String]) -> usize {
+    let encloses =
+        |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
+    let last = parts.len().saturating_sub(1);
+    parts.iter().position(encloses).unwrap_or(last).min(last)
+}
+
+/// The name of a function without its parameters.
+fn plain(part: &str) -> String {
+    part.strip_suffix("()")
+        .filter(|name| *name != "operator")
+        .unwrap_or(part)
+        .to_string()
 }
 
 /// Decides what of a path is its module.

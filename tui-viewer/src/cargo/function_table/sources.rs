@@ -96,7 +96,7 @@ impl Places<'_> {
         if !file.is_absolute() {
             return None;
         }
-        let std = self.std(file);
+        let std = self.std(file).or_else(|| cpp_std(file));
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
@@ -162,6 +162,9 @@ impl Places<'_> {
                 .all(|(dir, _)| !dir.ends_with(Path::new("vendor").join(name)))
         {
             return Some(Place::dependency(name, rest));
+        }
+        if let Some(place) = root.and_then(bundled) {
+            return Some(place);
         }
         if let Some((dir, package)) = member {
             let inside = root.or_else(|| file.strip_prefix(dir).ok())?;
@@ -249,6 +252,63 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
+/// The standard library of C++, whose templates become functions of the program, and the compiler's own headers.
+fn cpp_std(file: &Path) -> Option<Place> {
+    let parts = texts(file);
+    let at = |folders: [&str; 2]| parts.windows(2).position(|pair| pair == folders);
+    let (from, package) = if let Some(at) = at(["include", "c++"]) {
+        let is_llvms = parts.get(at + 2) == Some(&"v1");
+        (at + 1, if is_llvms { "libc++" } else { "libstdc++" })
+    } else {
+        (at(["lib", "clang"])? + 1, "clang")
+    };
+    Some(Place {
+        origin: Origin::Std,
+        package: package.into(),
+        file: parts[from..].join("/"),
+        module: String::new(),
+    })
+}
+
+/// A library in C or C++ that lies in the project, in a folder of the usual names: `third_party/zlib/inflate.c`.
+fn bundled(inside: &Path) -> Option<Place> {
+    const FOLDERS: [&str; 9] = [
+        "3rdparty",
+        "_deps",
+        "contrib",
+        "deps",
+        "extern",
+        "external",
+        "subprojects",
+        "third_party",
+        "vendor",
+    ];
+    if inside.extension().is_some_and(|ending| ending == "rs") {
+        return None;
+    }
+    let parts = texts(inside);
+    let at = parts.iter().position(|part| FOLDERS.contains(part))?;
+    let [_, name, rest @ ..] = &parts[at..] else {
+        return None;
+    };
+    // What is in the folder itself is of no library.
+    (!rest.is_empty()).then(|| Place::dependency(name.trim_end_matches("-src"), rest))
+}
+
+/// A header of an installed library: `/usr/include/boost/...`.
+fn installed(parts: &[&str]) -> Option<Place> {
+    let at = parts.iter().rposition(|part| *part == "include")?;
+    match &parts[at + 1..] {
+        [name, rest @ ..] if !rest.is_empty() && !is_platform(name) => Some(Place::dependency(name, rest)),
+        _ => None,
+    }
+}
+
+/// Whether a folder of headers is that of a system, and of no library.
+fn is_platform(name: &str) -> bool {
+    name.contains("-linux-") || matches!(name, "bits" | "sys" | "linux" | "asm" | "asm-generic")
+}
+
 /// A file that lies in no folder that is known. What stays of its path begins with the folder that has `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
@@ -267,6 +327,9 @@ fn elsewhere(file: &Path) -> Place {
             file: parts[from..].join("/"),
             module: String::new(),
         };
+    }
+    if let Some(place) = installed(&parts) {
+        return place;
     }
     Place {
         origin: Origin::Unknown,

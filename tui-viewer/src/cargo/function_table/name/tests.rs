@@ -233,6 +233,10 @@ fn names_of_c_and_cpp() {
     check("_ZN12_GLOBAL__N_14packEv", "{anonymous}", "pack");
     check("_ZNK3vecIiE3getEv", "vec<…>", "get");
     check("_ZN3big3intltERKS0_", "big::int", "operator<");
+    check("_ZZN3zoo9templatesEvENK3$_0clEl", "zoo", "templates::{lambda}");
+    check("_ZZN3zoo3runEvENKUliE_clEi", "zoo", "run::{lambda}");
+    check("_ZZN3zoo3runEvEN5Local2goEv", "zoo", "run::Local::go");
+    check("_ZNK3zoo6FinderclEi", "zoo::Finder", "operator()");
 }
 
 #[test]

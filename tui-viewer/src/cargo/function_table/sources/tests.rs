@@ -116,6 +116,54 @@ fn files_say_whose_they_are_without_paths_of_the_machine() {
         ),
         ("/home/u/other/x.rs", Origin::Dependency, "", "x.rs"),
         ("/usr/src/glibc/nptl/a.c", Origin::Unknown, "", "a.c"),
+        (
+            "/usr/include/x86_64-linux-gnu/sys/a.h",
+            Origin::Unknown,
+            "",
+            "a.h",
+        ),
+        (
+            "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/stl_vector.h",
+            Origin::Std,
+            "libstdc++",
+            "c++/12/bits/stl_vector.h",
+        ),
+        (
+            "/usr/lib/llvm-18/bin/../include/c++/v1/vector",
+            Origin::Std,
+            "libc++",
+            "c++/v1/vector",
+        ),
+        (
+            "/usr/lib/llvm-14/lib/clang/14.0.6/include/avxintrin.h",
+            Origin::Std,
+            "clang",
+            "clang/14.0.6/include/avxintrin.h",
+        ),
+        (
+            "/usr/include/boost/regex/v5/match.hpp",
+            Origin::Dependency,
+            "boost",
+            "boost/regex/v5/match.hpp",
+        ),
+        (
+            "/home/u/work/third_party/zlib-1.3.1/inflate.c",
+            Origin::Dependency,
+            "zlib 1.3.1",
+            "zlib-1.3.1/inflate.c",
+        ),
+        (
+            "/home/u/work/build/_deps/fmt-src/include/fmt/format.h",
+            Origin::Dependency,
+            "fmt",
+            "fmt/include/fmt/format.h",
+        ),
+        (
+            "/home/u/work/third_party/glue.c",
+            Origin::Own,
+            "app 0.1.0",
+            "third_party/glue.c",
+        ),
     ] {
         let expected = (origin, package.to_string(), short.to_string());
         assert_eq!(place_of(file, &rust("app")), expected, "{file}");

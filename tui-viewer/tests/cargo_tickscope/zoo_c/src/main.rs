@@ -1,0 +1,40 @@
+//! Rust that calls C and C++, which call Rust.
+
+use std::hint::black_box;
+use std::panic::catch_unwind;
+
+extern "C-unwind" {
+    fn c_sum(n: i64, back: extern "C-unwind" fn(i64) -> i64) -> i64;
+    fn c_mark() -> i64;
+    fn cpp_area(k: i64) -> i64;
+}
+
+#[inline(never)]
+extern "C-unwind" fn back(n: i64) -> i64 {
+    black_box(n) + 1
+}
+
+#[inline(never)]
+extern "C-unwind" fn falls(n: i64) -> i64 {
+    if n == 2 {
+        panic!("on purpose");
+    }
+    black_box(n)
+}
+
+#[inline(never)]
+fn rust_calls(n: i64) -> i64 {
+    let areas: i64 = (0..10).map(|k| unsafe { cpp_area(k) }).sum();
+    unsafe { c_sum(n, back) + areas }
+}
+
+#[inline(never)]
+fn panics_through_c() -> usize {
+    (0..5).filter(|_| catch_unwind(|| unsafe { c_sum(10, falls) }).is_err()).count()
+}
+
+fn main() {
+    std::panic::set_hook(Box::new(|_| {}));
+    println!("{} {} {}", rust_calls(100), panics_through_c(), unsafe { c_mark() });
+    println!("{:?}", std::env::var("CFLAGS_x86_64_unknown_linux_gnu"));
+}
