@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tickscope_format::function_choice::{Chooser, Chosen};
 use tickscope_format::function_table::{FunctionTable, SECTION};
+use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
 use crate::enabled::platform::image::Image;
@@ -11,7 +13,7 @@ use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::site::Site;
-use crate::enabled::runtime::function_choice::Choice;
+use crate::enabled::runtime::function_choice;
 
 /// The loader calls what stands in this section, in the order of priorities.
 #[used]
@@ -42,15 +44,15 @@ extern "C" fn begin() {
         return;
     }
     let _own = current_thread::own_work();
-    if let Some(choice) = Choice::of_environment()
-        && let Err(why) = load(&choice)
+    if let Some(choice) = function_choice::of_environment()
+        && let Err(why) = load(choice)
     {
         function_sites::note_missing(why);
     }
 }
 
 /// Makes the functions of this image known, and switches on those that count.
-fn load(choice: &Choice) -> Result<(), String> {
+fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
     }
@@ -66,10 +68,11 @@ fn load(choice: &Choice) -> Result<(), String> {
         Vec::with_capacity(table.len()),
         Vec::with_capacity(table.sled_count()),
     );
+    let chooser = Chooser::of(&choice);
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
         let site = Site::named(function.name, function.module, function.file, function.line);
-        sites.push(if choice.has(&function) {
+        sites.push(if chooser.look(&function) == Chosen::On {
             site
         } else {
             site.off_by_default()
@@ -81,7 +84,7 @@ fn load(choice: &Choice) -> Result<(), String> {
         }));
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, sleds, trampolines::trampolines()) };
+    unsafe { function_sites::set(sites, sleds, trampolines::trampolines(), choice) };
     function_sites::follow(os::is_only_thread());
     Ok(())
 }
