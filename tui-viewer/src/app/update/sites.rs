@@ -146,13 +146,13 @@ impl App {
             .collect();
         let switched_off = matches!(requests.first(), Some(Request::SitesOff(_)));
         let count = match requests.len() {
-            1 => "the function".to_string(),
+            1 => "1 function".to_string(),
             many => format!("{many} functions"),
         };
         let said = if switched_off {
-            format!("{count} that {name} calls off everywhere: callers have the time now; - takes it back")
+            format!("off everywhere: {count} called by {name}; callers have their time now; - takes it back")
         } else {
-            format!("{count} that {name} calls on again; - switches off")
+            format!("on again: {count} called by {name}; - switches off")
         };
         for request in &requests {
             self.requests.await_rule(*request, self.screen.now, false);
