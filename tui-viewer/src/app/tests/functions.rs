@@ -253,9 +253,11 @@ fn callees_of_a_row_are_switched_together_and_said_once() {
     let requests = asked(&keys(&mut app, "-"));
     let mut patterns: Vec<String> = requests
         .iter()
-        .map(|request| match request {
-            Request::SitesOff(pattern) => pattern.as_str().to_string(),
-            other => panic!("{other:?}"),
+        .map(|request| {
+            let Request::SitesOff(pattern) = request else {
+                panic!("{request:?}")
+            };
+            pattern.as_str().to_string()
         })
         .collect();
     patterns.sort();

@@ -45,8 +45,9 @@ fn pattern_of_path(path: &str) -> Option<Pattern> {
         return Pattern::new(path).ok();
     }
     let half = (BYTES_MAX - 1) / 2;
-    let start = path.floor_char_boundary(half);
-    let end = path.ceil_char_boundary(path.len() - half);
+    let is_boundary = |at: &usize| path.is_char_boundary(*at);
+    let start = (0..=half).rev().find(is_boundary)?;
+    let end = (path.len() - half..=path.len()).find(is_boundary)?;
     Pattern::new(&format!("{}*{}", &path[..start], &path[end..])).ok()
 }
 
