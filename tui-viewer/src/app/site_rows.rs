@@ -35,7 +35,7 @@ pub(crate) enum SiteState {
 pub(crate) struct SiteRow {
     /// Which one; none of modules and of functions that were not met.
     pub(crate) site: Option<SiteId>,
-    /// What it is, whatever the snapshot.
+    /// What it is, the same in all snapshots.
     pub(crate) key: u64,
     /// Calls begun since the reset.
     pub(crate) calls: u64,
