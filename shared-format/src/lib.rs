@@ -45,6 +45,7 @@ pub mod file;
     reason = "`tickscope-testkit` has this file as well and shows all of it"
 )]
 mod fixture;
+pub mod function_choice;
 pub mod function_table;
 pub mod ids;
 pub mod latency;

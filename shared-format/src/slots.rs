@@ -43,6 +43,8 @@ pub enum Op {
     SitesOff(Pattern),
     /// Enable the sites that match.
     SitesOn(Pattern),
+    /// Take the rule of this pattern back: what it decided is decided by the others again.
+    ForgetRule(Pattern),
 }
 
 /// A request as found in a slot.
@@ -100,9 +102,10 @@ impl Op {
             Self::Mode(mode) => (5, mode as u64),
             Self::SitesOff(pattern) => (6, pattern.as_str().len() as u64),
             Self::SitesOn(pattern) => (7, pattern.as_str().len() as u64),
+            Self::ForgetRule(pattern) => (8, pattern.as_str().len() as u64),
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
-        if let Self::SitesOff(pattern) | Self::SitesOn(pattern) = self {
+        if let Self::SitesOff(pattern) | Self::SitesOn(pattern) | Self::ForgetRule(pattern) = self {
             let text = pattern.as_str().as_bytes();
             for (word, bytes) in words[TEXT_AT..CRC_AT].iter_mut().zip(text.chunks(WORD)) {
                 let mut eight = [0; WORD];
@@ -125,6 +128,7 @@ impl Op {
                 .map(Self::Mode),
             6 => text(words).map(Self::SitesOff),
             7 => text(words).map(Self::SitesOn),
+            8 => text(words).map(Self::ForgetRule),
             _ => None,
         }
     }
@@ -368,7 +372,12 @@ mod tests {
         let longest = Pattern::new(&"x".repeat(pattern::BYTES_MAX)).unwrap();
         let modes = Mode::ALL.map(Op::Mode);
         let others = [Op::PublishNow, Op::Reset, Op::UndoReset, Op::Interval(5)];
-        let sites = [Op::SitesOff(pattern), Op::SitesOn(pattern), Op::SitesOff(longest)];
+        let sites = [
+            Op::SitesOff(pattern),
+            Op::SitesOn(pattern),
+            Op::ForgetRule(pattern),
+            Op::SitesOff(longest),
+        ];
         for op in modes.into_iter().chain(others).chain(sites) {
             assert_eq!(Op::decode(&request_words(1, op)), Some(op));
         }

@@ -18,7 +18,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-pub use self::functions::{Functions, OverBudget};
+pub use self::functions::{FunctionChoice, Functions, OverBudget};
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};

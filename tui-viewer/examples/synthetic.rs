@@ -171,7 +171,7 @@ impl Feed for Synthetic {
                 });
                 return Ok(());
             }
-            Request::SitesOff(_) | Request::SitesOn(_) => {
+            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
                 return Err("a made-up program measures nothing that could be switched off".into());
             }
             Request::Mode(mode) => {

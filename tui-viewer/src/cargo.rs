@@ -1,7 +1,8 @@
 //! `cargo tickscope`: cargo with sleds in the functions of the program, the collector linked in, and a viewer for what runs.
 //!
 //! ```text
-//! command -> cargo_words (what was typed), project (cargo's metadata), settings (cargo's configuration), compiler
+//! command -> cargo_words (what was typed), project (cargo's metadata), project_choice (tickscope.toml),
+//!            settings (cargo's configuration), compiler
 //!         -> collector (built once into cache) and sleds (which flags give them), for each target
 //!         -> cargo, which starts this program again
 //!               as its RUSTC_WRAPPER:  wrapper -> invocation, changes -> rustc; after a link: executable, function_table
@@ -28,6 +29,7 @@ mod invocation;
 mod library;
 mod notes;
 mod project;
+mod project_choice;
 pub mod role;
 mod runner;
 mod settings;

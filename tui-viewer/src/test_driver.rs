@@ -7,6 +7,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Modifier};
 use tickscope_format::Snapshot;
+use tickscope_format::function_table::{Function, Origin, encode};
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::{Functions, OverBudget};
 use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
@@ -18,6 +21,7 @@ use crate::keys::decoder::Code;
 use crate::keys::keymap::lookup;
 use crate::orderbook;
 use crate::source::events::{Events, Target};
+use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 use crate::ui::view;
 
@@ -46,6 +50,71 @@ pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) 
         snapshot,
         ..Events::quiet(status)
     })))
+}
+
+/// The made-up program as one that `cargo tickscope` has built: its sites are functions, and there are others that were never
+/// called. One is over the budget.
+pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
+    let mut s = orderbook::snapshot(tenths);
+    let function = |name: &str, module: &str, size: u32, origin: Origin| Function {
+        name: name.into(),
+        module: module.into(),
+        file: "src/lib.rs".into(),
+        line: 1,
+        size,
+        origin,
+        ..Function::default()
+    };
+    let met = s.sites.iter().filter(|site| !site.file.is_empty());
+    let mut all: Vec<Function> = met
+        .map(|site| Function {
+            file: site.file.clone(),
+            line: site.line,
+            ..function(&site.name, &site.module, 400, Origin::Own)
+        })
+        .collect();
+    all.extend([
+        function("Book::depth", "orderbook_sim::book", 500, Origin::Own),
+        function("Book::is_empty", "orderbook_sim::book", 24, Origin::Own),
+        function(
+            "Level::<u64>::best",
+            "orderbook_sim::book::level",
+            300,
+            Origin::Own,
+        ),
+        function("Regex::find", "regex_automata::meta", 900, Origin::Dependency),
+        function("Cache::new", "regex_automata::meta", 40, Origin::Dependency),
+        function("Formatter::pad", "core::fmt", 700, Origin::Std),
+    ]);
+    let table = encode(0..8, &all).expect("it is small");
+    let known = KnownFunctions::of_table(table).expect("it was just written");
+    let over = SiteId(6);
+    s.measuring.off_sites.push(over);
+    s.functions = Some(Functions {
+        known: all.len() as u32,
+        on: all.len() as u32 - 5,
+        budget: 0.05,
+        cost_share: 0.031,
+        call_ns: 31.0,
+        over_budget: vec![OverBudget {
+            site: over.0,
+            mean_ns: 85.4,
+            cost_share: 0.121,
+            learned: false,
+        }],
+        ..Functions::default()
+    });
+    (s, Rc::new(known))
+}
+
+/// What a feed would say of such a program.
+pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
+    events(app, Status::Live, None);
+    app.update(Message::Events(Box::new(Events {
+        snapshot: Some(Rc::new(snapshot)),
+        functions: Some(Rc::clone(known)),
+        ..Events::quiet(Status::Live)
+    })));
 }
 
 /// Time since the screen began.

@@ -26,6 +26,19 @@ pub struct Functions {
     pub call_ns: f64,
     /// The functions that were switched off because of the budget, by site. Their time became that of their callers.
     pub over_budget: Vec<OverBudget>,
+    /// Which ones were to count when the program began.
+    pub choice: FunctionChoice,
+}
+
+/// Which functions are to count where no rule says anything; see [`Chooser`](crate::function_choice::Chooser).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct FunctionChoice {
+    /// Also the smallest and the standard library's.
+    pub every: bool,
+    /// Only what one of these patterns matches, if there are any.
+    pub only: Vec<String>,
+    /// Nothing that one of these patterns matches.
+    pub not: Vec<String>,
 }
 
 /// A function that was switched off because measuring it cost too much for what it does.

@@ -21,10 +21,11 @@ use crate::app::function::Around;
 use crate::app::names::Names;
 use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
-use crate::app::site_rows::SiteRow;
+use crate::app::site_rows::{Kept, SiteRow, SiteTable};
 use crate::app::thread_choice::ThreadChoice;
+use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
-use crate::app::{site_rows, thread_rows};
+use crate::source::known_functions::KnownFunctions;
 
 /// A snapshot and its tables.
 #[derive(Debug)]
@@ -63,7 +64,11 @@ pub(crate) struct Data {
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
     threads: OnceCell<Vec<ThreadRow>>,
-    sites: OnceCell<Vec<SiteRow>>,
+    sites: OnceCell<SiteTable>,
+    /// What the table of sites before this one has left.
+    former_sites: Option<Kept>,
+    /// All functions of the program, where they are known.
+    pub(super) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
 }
 
@@ -112,6 +117,8 @@ impl Data {
             hot: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),
+            former_sites: former.and_then(Self::kept_sites),
+            known: former.and_then(|former| former.known.clone()),
             tasks: OnceCell::new(),
             then: None,
             per_calls: None,
@@ -188,10 +195,26 @@ impl Data {
         })
     }
 
-    /// The places in the source that were met, derived when first asked for.
+    /// The places in the source that are known, derived when first asked for.
+    pub(crate) fn site_table(&self) -> &SiteTable {
+        self.sites.get_or_init(|| {
+            SiteTable::of(
+                &self.snapshot,
+                self.known.as_ref(),
+                self.former_sites.as_ref(),
+                self.ascii,
+            )
+        })
+    }
+
+    /// Their rows.
     pub(crate) fn sites(&self) -> &[SiteRow] {
-        self.sites
-            .get_or_init(|| site_rows::of(&self.snapshot, self.ascii))
+        self.site_table().rows()
+    }
+
+    fn kept_sites(&self) -> Option<Kept> {
+        let made = self.sites.get().map(SiteTable::kept);
+        made.or(self.former_sites.as_ref()).cloned()
     }
 
     /// The calls of futures of all threads, derived when first asked for.
@@ -350,7 +373,7 @@ impl Data {
             What::Hot(row) => Some(self.hot()[row as usize].function),
             What::Call(line) => self.around.as_ref()?.function(line),
             What::Site(row) => {
-                let site = self.sites()[row as usize].site;
+                let site = self.sites()[row as usize].site?;
                 Some(self.tree.functions.of_site[site.index()])
             }
             What::Task(row) => Some(self.tasks().rows[row as usize].function),
@@ -370,6 +393,7 @@ impl Data {
             What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
             What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
             What::Task(row) => Some(self.task_table().names[row as usize].as_str()),
+            What::Site(row) if self.site_table().is_grouped() => Some(self.site_table().name(row)),
             What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
         };
         words.unwrap_or_else(|| {
@@ -380,8 +404,10 @@ impl Data {
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        if let What::Thread(_) = what {
-            return self.label(what);
+        match what {
+            What::Thread(_) => return self.label(what),
+            What::Site(row) if self.function(what).is_none() => return self.site_table().full_name(row),
+            What::Tree(_) | What::Hot(_) | What::Call(_) | What::Site(_) | What::Task(_) | What::Outside => {}
         }
         self.function(what)
             .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
@@ -391,15 +417,64 @@ impl Data {
     pub(crate) fn lineage(&self, what: What) -> Vec<What> {
         let mut line = vec![what];
         let mut at = what;
-        while let What::Tree(row) = at {
-            let Some(parent) = self.tree.rows[row as usize].parent else {
-                break;
-            };
-            at = What::Tree(parent);
+        while let Some(above) = self.above(at) {
+            at = above;
             line.push(at);
         }
         line.reverse();
         line
+    }
+
+    /// The row that a row is below.
+    fn above(&self, what: What) -> Option<What> {
+        match what {
+            What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
+            What::Site(row) => self.site_table().parent(row).map(What::Site),
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => None,
+        }
+    }
+
+    /// The rows below a row, which are listed where it is open.
+    pub(crate) fn children(&self, what: What) -> Vec<What> {
+        let (rows, make): (&[u32], fn(u32) -> What) = match what {
+            What::Tree(row) => (self.tree.children(row), What::Tree),
+            What::Task(row) => (self.tasks().children(row), What::Task),
+            What::Site(row) => (self.site_table().children(row), What::Site),
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Outside => return Vec::new(),
+        };
+        rows.iter().copied().map(make).collect()
+    }
+
+    /// The functions that have the time of one that is off: those above its calls that are on, as far as calls of it were seen;
+    /// none where no function is on above.
+    pub(crate) fn heirs(&self, what: What) -> Vec<Option<FunctionId>> {
+        let Some(own) = self.function(what) else {
+            return Vec::new();
+        };
+        let functions = &self.whole.functions;
+        let mut is_on = vec![false; functions.list.len()];
+        let mut off = vec![false; self.snapshot.sites.len()];
+        for site in &self.snapshot.measuring.off_sites {
+            off[site.index()] = true;
+        }
+        for (function, off) in functions.of_site.iter().zip(off) {
+            is_on[function.index()] |= !off;
+        }
+        let rows = &self.whole.rows;
+        let mut heirs: Vec<(Option<FunctionId>, u64)> = Vec::new();
+        for row in rows.iter().filter(|row| row.function == own) {
+            let mut above = row.parent;
+            while let Some(at) = above.filter(|&at| !is_on[rows[at as usize].function.index()]) {
+                above = rows[at as usize].parent;
+            }
+            let heir = above.map(|at| rows[at as usize].function);
+            match heirs.iter_mut().find(|(known, _)| *known == heir) {
+                Some((_, calls)) => *calls += row.calls,
+                None => heirs.push((heir, row.calls)),
+            }
+        }
+        heirs.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
+        heirs.into_iter().map(|(heir, _)| heir).collect()
     }
 
     /// Whether recursion is in a row that stands for several calls of a function.

@@ -132,7 +132,7 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
         let (parent, depth, shown) = (level.parent, level.depth, level.shown);
         let id = data.id(what);
         let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
-        let inside = shape.matcher.is_some_and(|filter| filter.inside(what));
+        let inside = shape.matcher.is_some_and(|filter| filter.inside(data, what));
         if shape.selected == Some(id) {
             out.before = out.hits.len();
         }
@@ -151,27 +151,15 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
                 hit,
             });
         }
-        let opens = shown && (fold == Fold::Open || matches!(what, What::Task(_)));
-        let children: Vec<What> = match what {
-            What::Tree(row) if opens || inside => data
-                .tree
-                .children(row)
-                .iter()
-                .map(|&child| What::Tree(child))
-                .collect(),
-            What::Task(row) => data
-                .tasks()
-                .children(row)
-                .iter()
-                .map(|&child| What::Task(child))
-                .collect(),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Outside => continue,
-        };
+        let is_task = matches!(what, What::Task(_));
+        let opens = shown && (fold == Fold::Open || is_task);
+        if !(opens || inside || is_task) {
+            continue;
+        }
+        let children = data.children(what);
+        if children.is_empty() {
+            continue;
+        }
         let parent = shown.then(|| out.rows.len() as u32 - 1);
         levels.push(Level {
             items: arranged(data, shape, children),
@@ -185,11 +173,15 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
 }
 
 fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
-    let What::Tree(row) = what else { return Fold::Leaf };
-    let below = data.below(row);
+    let below = match what {
+        What::Tree(row) => data.below(row),
+        What::Site(row) => data.site_table().below(row),
+        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => 0,
+    };
+    let is_open = |path| shape.open.contains(&path);
     if below == 0 || (shape.only && !inside) {
         Fold::Leaf
-    } else if shape.open.contains(&data.tree.rows[row as usize].path) || (shape.only && inside) {
+    } else if data.id(what).as_fold().is_some_and(is_open) || (shape.only && inside) {
         Fold::Open
     } else {
         Fold::Closed(below)
@@ -198,7 +190,7 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
 
 fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     if let Some(filter) = shape.matcher.filter(|_| shape.only) {
-        items.retain(|&what| filter.inside(what) || filter.hits(data, what));
+        items.retain(|&what| filter.inside(data, what) || filter.hits(data, what));
     }
     shape.sort.arrange(data, shape.before, &mut items);
     items
@@ -222,8 +214,8 @@ pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
     )
 }
 
-/// The rows as a list.
+/// The places by module, or as a list.
 pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = (0..data.sites().len() as u32).map(What::Site).collect();
-    listing::flat(data, shape, all)
+    let top = data.site_table().top().iter().copied();
+    walk(data, shape, top.map(What::Site).collect())
 }

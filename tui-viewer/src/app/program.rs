@@ -7,6 +7,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::app::cpu_history::CpuHistory;
 use crate::source::events::{RingLine, Target};
+use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 
 /// The program on the screen, and before there is one, those to choose from.
@@ -22,6 +23,8 @@ pub(crate) struct Program {
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
+    /// All its functions, where they are known.
+    pub(super) functions: Option<Rc<KnownFunctions>>,
     /// The user has read the warnings of the program.
     pub(super) warnings_seen: bool,
     /// How busy its threads were at the last snapshots.
@@ -38,6 +41,7 @@ impl Default for Program {
             found: Vec::new(),
             chosen: 0,
             newest: None,
+            functions: None,
             warnings_seen: false,
             cpu_history: CpuHistory::default(),
             lapped: 0,

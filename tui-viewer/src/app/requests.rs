@@ -22,6 +22,8 @@ pub(crate) struct Requests {
     pub(super) wished_hz: Option<u64>,
     /// Sites that the program was asked to switch.
     pub(super) switching: Vec<Switching>,
+    /// Rules that were asked for by one key, and what is said when the last of them is in force.
+    pub(super) together: Option<(Vec<Request>, String)>,
 }
 
 /// A reset, its undoing, or another mode on its way.
@@ -41,7 +43,9 @@ impl Pending {
         match self.request {
             Request::Reset => "resetting",
             Request::Undo => "undoing",
-            Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) => "switching",
+            Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
+                "switching"
+            }
             Request::Interval { .. } => "",
         }
     }
@@ -68,19 +72,33 @@ pub(crate) struct Switching {
     pub(super) granted: bool,
 }
 
-/// The pattern of a request, and whether it switches off.
-pub(crate) fn rule_of(request: Request) -> Option<(Pattern, bool)> {
+/// The pattern of a request, and whether it switches off; none where it takes a rule back.
+pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
-        Request::SitesOff(pattern) => Some((pattern, true)),
-        Request::SitesOn(pattern) => Some((pattern, false)),
+        Request::SitesOff(pattern) => Some((pattern, Some(true))),
+        Request::SitesOn(pattern) => Some((pattern, Some(false))),
+        Request::ForgetRule(pattern) => Some((pattern, None)),
         Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
     }
+}
+
+/// Rules that are in force.
+#[derive(Clone, Debug)]
+pub(crate) enum Settled {
+    /// This one.
+    One(Request),
+    /// All that one key asked for, in words.
+    Together(String),
 }
 
 impl Switching {
     /// Whether a snapshot shows it.
     pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
         rule_of(self.request).is_none_or(|(pattern, off)| {
+            let mut rules = snapshot.measuring.rules.iter();
+            let Some(off) = off else {
+                return rules.all(|rule| rule.pattern != pattern.as_str());
+            };
             sites(snapshot)
                 .iter()
                 .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
@@ -118,6 +136,7 @@ impl Requests {
     /// The program refuses a request.
     pub(super) fn refused(&mut self, request: Request) {
         self.switching.retain(|switching| switching.request != request);
+        self.together.take_if(|(requests, _)| requests.contains(&request));
         self.pending.take_if(|pending| pending.request == request);
         if matches!(request, Request::Interval { .. }) {
             self.wished_hz = None;
@@ -133,7 +152,7 @@ impl Requests {
         let request = self.pending.take()?.request;
         self.undoable = match request {
             Request::Reset => true,
-            Request::SitesOff(_) | Request::SitesOn(_) => self.undoable,
+            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => self.undoable,
             Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
         };
         Some(request)
@@ -160,6 +179,7 @@ impl Requests {
 
     /// The new state of a site whose rule is on its way; `off` where none is.
     pub(super) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
+        // Taken back it is on, where nothing else keeps it off.
         let mut rules = self
             .switching
             .iter()
@@ -167,7 +187,7 @@ impl Requests {
             .filter_map(|rule| rule_of(rule.request));
         rules
             .find(|(asked, _)| asked == pattern)
-            .map_or(off, |(_, off)| off)
+            .map_or(off, |(_, off)| off == Some(true))
     }
 
     /// Waits for a rule to show; a later rule of the same pattern takes the place of the one before.
@@ -183,6 +203,10 @@ impl Requests {
 
     /// The program says that a rule is in force.
     pub(super) fn granted(&mut self, request: Request, now: Duration) {
+        // Those behind it were waiting for it.
+        for waiting in &mut self.switching {
+            waiting.asked = now;
+        }
         self.pending.take_if(|pending| pending.request == request);
         // A former rule of the same pattern is only passed by: what came after it will be answered as well.
         let is_later = |switching: &Switching| {
@@ -193,11 +217,19 @@ impl Requests {
         }
     }
 
-    /// Takes the rules that the newest snapshot shows; returns the last of them.
-    pub(super) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Request> {
+    /// Takes the rules that the newest snapshot shows; returns the last of them, or what is said of all that were asked for
+    /// by one key.
+    pub(super) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
         let shows = |switching: &mut Switching| switching.granted && switching.is_in(newest);
         let done: Vec<Switching> = self.switching.extract_if(.., shows).collect();
-        done.last().map(|switching| switching.request)
+        if let Some((requests, _)) = &self.together
+            && done.iter().any(|switching| requests.contains(&switching.request))
+        {
+            let left = self.switching.iter().any(|rule| requests.contains(&rule.request));
+            let said = self.together.take_if(|_| !left).map(|(_, said)| said);
+            return said.map(Settled::Together);
+        }
+        done.last().map(|switching| Settled::One(switching.request))
     }
 
     /// When waiting for a rule has been long enough.

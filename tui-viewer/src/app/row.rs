@@ -68,6 +68,18 @@ pub(crate) enum CallId {
     Callee(u64),
 }
 
+impl RowId {
+    /// By what it is known whether the row is open; none where nothing is ever below such rows.
+    pub(crate) fn as_fold(self) -> Option<PathId> {
+        match self {
+            Self::Path(path) => Some(path),
+            // The keys of modules are hashes, as those of paths are.
+            Self::Site(key) => Some(PathId(key)),
+            Self::Function(_) | Self::Call(_) | Self::Thread(_) | Self::Task(_) | Self::Outside => None,
+        }
+    }
+}
+
 impl Row {
     /// A heading between rows, which cannot be selected.
     pub(crate) fn is_heading(&self) -> bool {

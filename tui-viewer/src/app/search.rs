@@ -1,5 +1,7 @@
 //! What is searched for, and where it was found.
 
+use std::cell::OnceCell;
+
 use tickscope_analysis::call_tree::PathId;
 use tui_input::Input;
 
@@ -37,6 +39,8 @@ pub(crate) struct Matcher {
     text: String,
     by_function: Vec<bool>,
     inside: Vec<bool>,
+    /// Of places below modules: which match, and what is above them.
+    places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
 
 impl Search {
@@ -68,7 +72,12 @@ impl Matcher {
             text: text.to_string(),
             by_function,
             inside,
+            places: OnceCell::new(),
         }
+    }
+
+    fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
+        self.places.get_or_init(|| data.site_table().matching(&self.text))
     }
 
     /// Whether the row itself matches.
@@ -80,14 +89,20 @@ impl Matcher {
                 .is_some_and(|function| self.by_function[function.index()]);
             return doing || names::contains(&row.name, &self.text);
         }
+        if let What::Site(row) = what
+            && data.site_table().is_grouped()
+        {
+            return self.places(data).0[row as usize];
+        }
         data.function(what)
             .is_some_and(|function| self.by_function[function.index()])
     }
 
     /// Whether something below the row matches.
-    pub(crate) fn inside(&self, what: What) -> bool {
+    pub(crate) fn inside(&self, data: &Data, what: What) -> bool {
         match what {
             What::Tree(row) => self.inside[row as usize],
+            What::Site(row) if data.site_table().is_grouped() => self.places(data).1[row as usize],
             What::Hot(_)
             | What::Call(_)
             | What::Thread(_)

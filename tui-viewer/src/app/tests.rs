@@ -3,6 +3,7 @@
 mod before;
 mod commanding;
 mod flame;
+mod functions;
 mod groups;
 mod measuring;
 pub(crate) mod moments;

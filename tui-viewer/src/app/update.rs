@@ -201,6 +201,7 @@ impl App {
             Action::Mark => self.mark_moment(),
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),
+            Action::ToggleCallees => self.toggle_callees(effects),
             Action::Command => self.command_begin(),
             Action::Complete => self.complete(true),
             Action::CompleteBack => self.complete(false),

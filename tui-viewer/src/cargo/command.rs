@@ -20,7 +20,7 @@ use crate::cargo::handover::{
 };
 use crate::cargo::project::{Project, cargo};
 use crate::cargo::settings::{Settings, runner_variable};
-use crate::cargo::{c_builds, collector, library, notes, sleds, table};
+use crate::cargo::{c_builds, collector, library, notes, project_choice, sleds, table};
 use crate::cli::args::cargo::{CargoCli, CargoCommand, Task, asks_for_help, misplaced, split};
 use crate::cli::args::ending;
 use crate::cli::commands::run;
@@ -62,6 +62,8 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
         return Err(Misuse(why.into()).into());
     }
     let project = Project::find(&words.setup)?;
+    let functions = cli.functions.clone();
+    let functions = functions.or(project_choice::read(&project, &here(&words)?)?);
     let settings = Settings::read(&words.setup);
     let compiler = Compiler::find(settings.rustc())?;
     compiler.check_version(env!("CARGO_PKG_RUST_VERSION"))?;
@@ -72,6 +74,7 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
     let (handover_file, notes_file) = (handover_file?, notes_file?);
     let handover = Handover {
         words: texts(&typed.ours)?,
+        functions,
         target_dir: target_dir.clone(),
         notes: notes_file.path().to_path_buf(),
         wrapper: settings.wrapper(),
@@ -143,6 +146,21 @@ fn check(cli: &CargoCli, command: CargoCommand, for_cargo: &[OsString]) -> Resul
         ));
     }
     Ok(())
+}
+
+/// The folder of the package that is meant, or one in it.
+fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
+    let mut setup = words.setup.windows(2);
+    let manifest = setup.find(|pair| pair[0] == "--manifest-path");
+    let folder = match manifest {
+        // Cargo has found it.
+        Some(pair) => fs::canonicalize(&pair[1])?.parent().map(Path::to_path_buf),
+        None => None,
+    };
+    folder.map_or_else(
+        || std::env::current_dir().context("cannot tell the current folder"),
+        Ok,
+    )
 }
 
 /// What is built for: x86-64 with Linux alone, because no other has the sleds that the collector knows.
@@ -283,15 +301,29 @@ impl Build<'_> {
         let messages = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        // The program does not know what was typed here, or stands in the project's file.
+        let variables = self.handover.functions.variables().into_iter();
+        let variables: String = variables
+            .map(|(name, value)| format!("{name}={} ", in_shell(&value)))
+            .collect();
         for program in messages.filter_map(|message| message["executable"].as_str().map(PathBuf::from)) {
             let here = std::env::current_dir().unwrap_or_default();
             let shown = program.strip_prefix(here).unwrap_or(&program).display();
             say(&format!(
-                "built {shown}\n  to watch it: TICKSCOPE_FUNCTIONS=on tickscope run -- {shown}"
+                "built {shown}\n  to watch it: {variables}tickscope run -- {shown}"
             ));
         }
         Ok(())
     }
+}
+
+/// A word as it must be typed in a shell.
+fn in_shell(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+.,:/%@".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]
@@ -324,6 +356,13 @@ mod tests {
         )
         .unwrap_err();
         assert!(on_another.contains("aarch64-apple-darwin"));
+    }
+
+    #[test]
+    fn what_a_shell_would_take_apart_is_quoted() {
+        assert_eq!(in_shell("a::b,5%"), "a::b,5%");
+        assert_eq!(in_shell("<A as B>::*"), "'<A as B>::*'");
+        assert_eq!(in_shell("it's"), r"'it'\''s'");
     }
 
     #[test]

@@ -8,6 +8,8 @@ use std::process::Command;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::args::cargo::FunctionsArgs;
+
 /// The variable that names the file. Where it is set, cargo has started us.
 pub(crate) const VARIABLE: &str = "CARGO_TICKSCOPE_HANDOVER";
 
@@ -28,6 +30,8 @@ pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 pub(crate) struct Handover {
     /// The words that were typed up to cargo's command.
     pub(crate) words: Vec<String>,
+    /// Which functions are measured: what was typed, and what the project says.
+    pub(crate) functions: FunctionsArgs,
     /// Cargo's target directory, ours.
     pub(crate) target_dir: PathBuf,
     /// What was prepared for each target that is built for.

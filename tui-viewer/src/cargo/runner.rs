@@ -12,7 +12,7 @@ use crate::cargo::executable::Executable;
 use crate::cargo::handover::Handover;
 use crate::cargo::test_report;
 use crate::cli::args::RecordArgs;
-use crate::cli::args::cargo::{CargoCli, CargoCommand, FunctionsArgs, Task};
+use crate::cli::args::cargo::{CargoCli, CargoCommand, Task};
 use crate::cli::commands::record::started;
 use crate::cli::commands::run;
 use crate::cli::commands::run::Program;
@@ -40,7 +40,9 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
     let Task::Cargo(task) = cli.task else {
         return Err(anyhow!("cargo runs programs for run, test and bench alone"));
     };
-    set_functions(&mut command, &cli.functions);
+    command
+        .env("TICKSCOPE_FUNCTIONS", "on")
+        .envs(handover.functions.variables());
     let watched = Program {
         command,
         name: program.into(),
@@ -120,23 +122,6 @@ fn is_ours(handover: &Handover, program: &Path) -> bool {
     targets.any(|target| program.starts_with(handover.target_dir.join(target)))
 }
 
-/// Tells the collector which functions are meant.
-fn set_functions(command: &mut Command, functions: &FunctionsArgs) {
-    let how = if functions.every_function { "every" } else { "on" };
-    command.env("TICKSCOPE_FUNCTIONS", how);
-    for (name, patterns) in [
-        ("TICKSCOPE_ONLY", &functions.only),
-        ("TICKSCOPE_NOT", &functions.not),
-    ] {
-        if !patterns.is_empty() {
-            command.env(name, patterns.join(","));
-        }
-    }
-    if let Some(budget) = &functions.budget {
-        command.env("TICKSCOPE_BUDGET", budget);
-    }
-}
-
 /// The file for one of several programs: `run.tks` becomes `run-NAME.tks`.
 fn file_of(file: &Path, program: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_os_string();
@@ -184,29 +169,6 @@ mod tests {
             .get_envs()
             .any(|(name, value)| name == "RUSTC_WRAPPER" && value.is_none());
         assert!(removed);
-    }
-
-    #[test]
-    fn the_collector_is_told_what_was_typed() {
-        let mut command = Command::new("app");
-        let functions = FunctionsArgs {
-            only: vec!["a".into(), "b::*".into()],
-            budget: Some("5%".into()),
-            ..FunctionsArgs::default()
-        };
-        set_functions(&mut command, &functions);
-        let set: Vec<String> = command
-            .get_envs()
-            .map(|(name, value)| format!("{}={}", name.display(), value.unwrap_or_default().display()))
-            .collect();
-        assert_eq!(
-            set,
-            [
-                "TICKSCOPE_BUDGET=5%",
-                "TICKSCOPE_FUNCTIONS=on",
-                "TICKSCOPE_ONLY=a,b::*"
-            ]
-        );
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl Settings {
         named.or_else(in_file).unwrap_or_else(|| "rustc".into())
     }
 
-    /// The user's compiler wrapper. An empty variable means none, whatever files say.
+    /// The user's compiler wrapper. An empty variable means none, also where a file names one.
     pub(crate) fn wrapper(&self) -> Option<String> {
         let named = [RUSTC_WRAPPER, "CARGO_BUILD_RUSTC_WRAPPER"]
             .into_iter()

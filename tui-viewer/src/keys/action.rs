@@ -145,6 +145,8 @@ pub(crate) enum Action {
     Yes,
     /// Switch a place in the source off, or on again.
     ToggleSite,
+    /// Switch the functions off that the row calls, or on again.
+    ToggleCallees,
     /// Type a command.
     Command,
     /// Complete the word that is being typed.

@@ -14,13 +14,18 @@ pub enum Switch {
     Off,
     /// They are measured again.
     On,
+    /// The rule was taken back: they are as without it.
+    Back,
 }
 
-/// What is so now, as the snapshot has it.
-pub(crate) fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) -> String {
+/// What is so now, as the snapshot has it; `unmet` functions that it does not have are chosen as well.
+pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
+    if snapshot.functions.is_some() {
+        return of_functions(snapshot, unmet, pattern, switch);
+    }
     let (is_off, word) = match switch {
         Switch::Off => (true, "off"),
-        Switch::On => (false, "on"),
+        Switch::On | Switch::Back => (false, "on"),
     };
     let chosen = sites(snapshot).into_iter().filter(|row| {
         let site = &snapshot.sites[row.site.index()];
@@ -34,6 +39,32 @@ pub(crate) fn outcome(snapshot: &Snapshot, pattern: &Pattern, switch: Switch) ->
         ),
         1 => format!("1 site switched {word} by {name}; also applies to sites met later"),
         many => format!("{many} sites switched {word} by {name}; also applies to sites met later"),
+    }
+}
+
+/// The same of a program that has functions: they are all known from the beginning.
+fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
+    let name = printable(pattern.as_str());
+    let chosen = sites(snapshot)
+        .into_iter()
+        .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]));
+    let (off, on): (Vec<_>, Vec<_>) = chosen.partition(|row| row.off);
+    let count = off.len() + on.len() + unmet;
+    let functions = match count {
+        1 => "1 function".to_string(),
+        many => format!("{many} functions"),
+    };
+    match switch {
+        _ if count == 0 => format!(
+            "no function that is known matches {name}{}; those met later are switched by it",
+            similar(snapshot, pattern)
+        ),
+        Switch::On if pattern.as_str() == "*" => {
+            "all functions as at the program's start; all rules are gone".into()
+        }
+        Switch::Off => format!("{functions} switched off by {name}; callers have their time now"),
+        Switch::On => format!("{functions} switched on by {name}, also beyond the budget"),
+        Switch::Back => format!("the rule {name} is gone: {functions} as without it"),
     }
 }
 
@@ -71,7 +102,7 @@ mod tests {
             });
         }
         snapshot.measuring.off_sites = vec![SiteId(0), SiteId(1)];
-        let line = |pattern: &str, switch| outcome(&snapshot, &Pattern::new(pattern).unwrap(), switch);
+        let line = |pattern: &str, switch| outcome(&snapshot, 0, &Pattern::new(pattern).unwrap(), switch);
         assert_eq!(
             line("alloc::*", Switch::Off),
             "2 sites switched off by alloc::*; also applies to sites met later"

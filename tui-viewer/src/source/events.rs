@@ -8,6 +8,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
+use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 
 /// The program on the screen.
@@ -60,6 +61,8 @@ pub struct Events {
     pub lapped: u64,
     /// Requests that were answered.
     pub outcomes: Vec<Outcome>,
+    /// All functions of the program, once they are known: also those that were never called, of which snapshots say nothing.
+    pub functions: Option<Rc<KnownFunctions>>,
     /// The program was started again: old and new process id.
     pub new_run: Option<(u32, u32)>,
 }
@@ -93,6 +96,8 @@ pub enum Request {
     SitesOff(Pattern),
     /// Measure the sites of a pattern again.
     SitesOn(Pattern),
+    /// Take the rule of a pattern back.
+    ForgetRule(Pattern),
 }
 
 /// The answer to a request.
@@ -137,6 +142,7 @@ impl Events {
             rings: None,
             lapped: 0,
             outcomes: Vec::new(),
+            functions: None,
             new_run: None,
         }
     }

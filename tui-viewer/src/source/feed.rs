@@ -247,6 +247,7 @@ impl Feed for RingFeed {
         let mut past = Vec::new();
         let mut begin_ns = None;
         let mut lapped = 0;
+        let mut functions = None;
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
@@ -272,6 +273,7 @@ impl Feed for RingFeed {
                     }
                 };
                 lapped = attached.ring.lapped();
+                functions = attached.functions(snapshot.as_deref());
                 (Some(attached.target.clone()), snapshot)
             }
         };
@@ -284,6 +286,7 @@ impl Feed for RingFeed {
             rings,
             lapped,
             outcomes: std::mem::take(&mut self.outcomes),
+            functions,
             new_run: self.new_run.take(),
         }
     }

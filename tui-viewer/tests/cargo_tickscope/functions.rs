@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, cache, finish};
@@ -329,4 +329,122 @@ fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
         }
         assert!(count > 50, "{body}");
     }
+}
+
+const MODULES: &str = r#"
+use std::hint::black_box;
+
+mod hot {
+    /// With more than 100 bytes.
+    #[inline(never)]
+    pub fn outer(n: u64) -> u64 {
+        std::hint::black_box((n + 1, n * 2, n - 1, n / 3, n % 5, n * n, n + 7, n * 9));
+        inner(n) + inner(n + 1)
+    }
+    #[inline(never)]
+    pub fn inner(n: u64) -> u64 { n }
+}
+
+mod cold {
+    #[inline(never)]
+    pub fn other(n: u64) -> u64 {
+        std::hint::black_box((n + 1, n * 2, n - 1, n / 3, n % 5, n * n, n + 7, n * 9)).0
+    }
+}
+
+fn main() {
+    // Until standard input is closed.
+    std::thread::spawn(|| {
+        let mut line = String::new();
+        let _ = std::io::stdin().read_line(&mut line);
+        std::process::exit(0);
+    });
+    loop {
+        black_box(hot::outer(black_box(3)));
+        black_box(cold::other(black_box(3)));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+}
+"#;
+
+/// A program that runs, asked from outside.
+struct Running<'a> {
+    project: &'a Project,
+    program: Child,
+}
+
+impl Running<'_> {
+    fn ask(&self, words: &[&str]) -> String {
+        let mut command = self.project.command(env!("CARGO_BIN_EXE_tickscope"));
+        finish(command.args(words)).with_code(0).out
+    }
+
+    /// The calls of hot::inner, hot::outer and cold::other since the start.
+    fn calls(&self) -> [u64; 3] {
+        let report = serde_json::from_str(&self.ask(&["report", "-f", "json", "small"])).unwrap();
+        let counted = Counted { report };
+        ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
+    }
+
+    /// The calls now, and when cold::other has been called a hundred times more.
+    fn calls_meanwhile(&self) -> ([u64; 3], [u64; 3]) {
+        let before = self.calls();
+        loop {
+            let now = self.calls();
+            if now[2] > before[2] + 100 {
+                return (before, now);
+            }
+        }
+    }
+}
+
+/// Counts of a module's functions stop when it is switched off, and go on when it is switched on. What was left off at the
+/// start because it is small can be switched on by name; `on '*'` brings the beginning back.
+#[test]
+fn a_module_is_switched_while_the_program_runs() {
+    let project = Project::package("", "src/main.rs", MODULES);
+    project.run("build").with_code(0);
+    let program = project
+        .command(project.built("debug/small").to_str().unwrap())
+        .env("TICKSCOPE", "live")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let running = Running {
+        project: &project,
+        program,
+    };
+    let pid = running.program.id().to_string();
+    while finish(
+        project
+            .command(env!("CARGO_BIN_EXE_tickscope"))
+            .args(["report", "-p", &pid]),
+    )
+    .code
+        != Some(0)
+    {
+        std::thread::yield_now();
+    }
+    let (before, then) = running.calls_meanwhile();
+    assert!(then[0] == 0 && then[1] > before[1], "{before:?} {then:?}");
+    let said = running.ask(&["off", "small::hot::*", "small"]);
+    assert!(
+        said.contains("functions switched off by small::hot::*; callers have their time now"),
+        "{said}"
+    );
+    let (before, then) = running.calls_meanwhile();
+    assert_eq!(before[..2], then[..2], "they are off");
+    running.ask(&["on", "small::hot::inner", "small"]);
+    let (before, then) = running.calls_meanwhile();
+    assert!(then[0] > before[0] && then[1] == before[1], "{before:?} {then:?}");
+    let said = running.ask(&["on", "*", "small"]);
+    assert!(said.contains("all functions as at the program's start"), "{said}");
+    let (before, then) = running.calls_meanwhile();
+    assert!(then[0] == before[0] && then[1] > before[1], "{before:?} {then:?}");
+    running.ask(&["on", "hot::*", "small"]);
+    let (before, then) = running.calls_meanwhile();
+    assert!(then[0] > before[0] && then[1] > before[1], "{before:?} {then:?}");
+    let Running { mut program, .. } = running;
+    drop(program.stdin.take());
+    assert!(program.wait().unwrap().success());
 }

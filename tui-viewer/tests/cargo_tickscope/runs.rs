@@ -53,6 +53,67 @@ fn the_collector_is_told_what_to_measure() {
 }
 
 #[test]
+fn the_projects_own_choice_is_passed_on() {
+    let project = Project::fixture();
+    project.write(
+        "tickscope.toml",
+        "[functions]\nonly = [\"work\", \"it's::*\"]\nbudget = \"7%\"\n",
+    );
+    let said = |done: &crate::support::Done, lines: [&str; 3]| {
+        for line in lines {
+            assert!(done.out.contains(line), "{line}: {done}");
+        }
+    };
+    let done = project.run("--report run -- 0").with_code(0);
+    said(
+        &done,
+        [
+            "ONLY Ok(\"work,it's::*\")",
+            "NOT Err(NotPresent)",
+            "BUDGET Ok(\"7%\")",
+        ],
+    );
+    assert!(
+        done.err.contains("work") && !done.err.contains("main::main"),
+        "{done}"
+    );
+    let done = project.run("--report --not mylib run -- 0").with_code(0);
+    said(
+        &done,
+        ["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"],
+    );
+    // The package's own file takes the place of the workspace's.
+    project.write("app/tickscope.toml", "[functions]\nevery = true\n");
+    let done = finish(
+        project
+            .tickscope("--report run -- 0")
+            .current_dir(project.dir().join("app")),
+    )
+    .with_code(0);
+    said(
+        &done,
+        [
+            "FUNCTIONS Ok(\"every\")",
+            "ONLY Err(NotPresent)",
+            "BUDGET Err(NotPresent)",
+        ],
+    );
+    project
+        .run("build")
+        .with_code(0)
+        .says(&["to watch it: TICKSCOPE_ONLY='work,it'\\''s::*' TICKSCOPE_BUDGET=7% tickscope run -- "]);
+    project.write("tickscope.toml", "[functions]\n\nnever = true\n");
+    project
+        .run("run")
+        .with_code(2)
+        .says(&[
+            "/tickscope.toml:3: unknown key never",
+            "wanted only, not, every or budget",
+        ])
+        .has_messages(1);
+}
+
+#[test]
 fn tests_benchmarks_and_documentation_tests_run_as_ever() {
     let project = Project::fixture();
     let done = project.run("test --workspace").with_code(0);
@@ -74,4 +135,24 @@ fn what_is_built_can_be_run_by_hand() {
     project.run("build -p app").with_code(0);
     let done = finish(Command::new(project.built("debug/app")).arg("3")).with_code(3);
     assert!(done.out.contains("answer 42"), "{done}");
+    // A wrong variable is told, and the program runs.
+    let report = project.dir().join("report.txt");
+    let mut command = project.command(project.built("debug/app").to_str().unwrap());
+    command
+        .env("TICKSCOPE_REPORT", &report)
+        .env("TICKSCOPE_FUNCTIONS", "maybe")
+        .env("TICKSCOPE_BUDGET", "lots")
+        .env("TICKSCOPE_NOT", "mylib,,other");
+    finish(command.arg("3")).with_code(3);
+    let mut command = project.command(env!("CARGO_BIN_EXE_tickscope"));
+    let done = finish(command.arg("report").arg(report.with_extension("txt.tks"))).with_code(0);
+    let said = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in [
+        "TICKSCOPE_FUNCTIONS=maybe is not understood; allowed: on, every, off; the variable is ignored",
+        "TICKSCOPE_BUDGET=lots is not understood; allowed: 0% to 1000%, off; the budget is 5%",
+        "TICKSCOPE_NOT=mylib,,other is not understood; allowed: 1 to 96 bytes",
+        "\"\" is left out",
+    ] {
+        assert!(said.contains(words), "{words}: {done}");
+    }
 }

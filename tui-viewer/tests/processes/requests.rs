@@ -233,6 +233,6 @@ fn code_of(number: u64) -> u64 {
         Request::Interval { .. } => 4,
         Request::Mode(_) => 5,
         Request::SitesOff(_) => 6,
-        Request::SitesOn(_) => 7,
+        Request::SitesOn(_) | Request::ForgetRule(_) => 7,
     }
 }

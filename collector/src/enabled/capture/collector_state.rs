@@ -465,6 +465,12 @@ impl CollectorState {
         matched
     }
 
+    /// Takes the rule of a pattern back.
+    pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
+        self.rules.forget(pattern);
+        functions::follow();
+    }
+
     /// Applies the rules to sites met since the last call.
     pub(crate) fn look_at_sites(&mut self) {
         self.rules.look();

@@ -103,6 +103,7 @@ impl Ends {
             cost_share: told.cost_share,
             call_ns: told.call_ns,
             over_budget,
+            choice: function_sites::choice().cloned().unwrap_or_default(),
         })
     }
 }

@@ -3,7 +3,9 @@
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use tickscope_format::function_choice::{Chooser, Chosen};
 use tickscope_format::function_table::{FunctionTable, SECTION};
+use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
 use crate::enabled::platform::image::Image;
@@ -12,7 +14,7 @@ use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::site::Site;
-use crate::enabled::runtime::function_choice::{self, Choice};
+use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
 
 /// The loader calls what stands in this section, in the order of priorities.
@@ -47,8 +49,8 @@ extern "C" fn begin() {
         return;
     }
     let _own = current_thread::own_work();
-    if let Some(choice) = Choice::of_environment()
-        && let Err(why) = load(&choice)
+    if let Some(choice) = function_choice::of_environment()
+        && let Err(why) = load(choice)
     {
         // A program without scopes has no session that could say it.
         let _ = writeln!(std::io::stderr(), "tickscope: functions do not count: {why}");
@@ -57,7 +59,7 @@ extern "C" fn begin() {
 }
 
 /// Makes the functions of this image known, and switches on those that count.
-fn load(choice: &Choice) -> Result<(), String> {
+fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
     }
@@ -75,10 +77,11 @@ fn load(choice: &Choice) -> Result<(), String> {
         Vec::with_capacity(table.len()),
         Vec::with_capacity(table.sled_count()),
     );
+    let chooser = Chooser::of(&choice);
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
         let site = Site::named(function.name, function.module, function.file, function.line);
-        sites.push(if choice.has(&function) {
+        sites.push(if chooser.look(&function) == Chosen::On {
             site
         } else {
             site.off_by_default()
@@ -97,7 +100,7 @@ fn load(choice: &Choice) -> Result<(), String> {
         }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, sleds, trampolines::trampolines()) };
+    unsafe { function_sites::set(sites, sleds, trampolines::trampolines(), choice) };
     function_sites::follow(os::is_only_thread());
     Ok(())
 }

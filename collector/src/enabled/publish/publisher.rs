@@ -434,6 +434,12 @@ impl Publisher {
             }
             Some(Op::SitesOff(pattern)) => self.rule(pattern, true),
             Some(Op::SitesOn(pattern)) => self.rule(pattern, false),
+            Some(Op::ForgetRule(pattern)) => {
+                if let Some(mut state) = collector_state::lock() {
+                    state.forget_rule(pattern);
+                }
+                Outcome::Done
+            }
             Some(_) | None => Outcome::Unknown,
         }
     }

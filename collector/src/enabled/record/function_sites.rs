@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use tickscope_format::snapshot::FunctionChoice;
+
 use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
@@ -24,6 +26,7 @@ struct Functions {
     /// By number: a [`Sleds`].
     states: Box<[AtomicU8]>,
     trampolines: Trampolines,
+    choice: FunctionChoice,
 }
 
 /// Which sleds of a function are on.
@@ -51,7 +54,12 @@ static MISSING: OnceLock<String> = OnceLock::new();
 ///
 /// # Safety
 /// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
-pub(crate) unsafe fn set(mut sites: Vec<Site>, sleds: Vec<Sled>, trampolines: Trampolines) {
+pub(crate) unsafe fn set(
+    mut sites: Vec<Site>,
+    sleds: Vec<Sled>,
+    trampolines: Trampolines,
+    choice: FunctionChoice,
+) {
     let mut from = 0;
     let of_site = (0..sites.len() as u32).map(|number| {
         let count = sleds[from..]
@@ -71,6 +79,7 @@ pub(crate) unsafe fn set(mut sites: Vec<Site>, sleds: Vec<Sled>, trampolines: Tr
         sleds: sleds.into(),
         states,
         trampolines,
+        choice,
     });
 }
 
@@ -95,6 +104,11 @@ pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
     let (site, all) = functions.sites.split_last()?;
     Some((all.len() as u32, site, functions.trampolines))
+}
+
+/// Returns which functions were to count at the program's start; `None` if they are not known.
+pub(crate) fn choice() -> Option<&'static FunctionChoice> {
+    FUNCTIONS.get().map(|functions| &functions.choice)
 }
 
 /// Returns the sites of all functions.

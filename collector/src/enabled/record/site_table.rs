@@ -5,7 +5,7 @@
 //! the publisher.
 
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::Rule;
+use tickscope_format::snapshot::{self, Rule};
 
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::arena::Ref;
@@ -149,16 +149,32 @@ impl Rules {
         Some(matched)
     }
 
+    /// Removes the rule of a pattern: the others decide of what it matches.
+    pub(crate) fn forget(&mut self, pattern: Pattern) {
+        self.look();
+        self.rules.retain(|(known, _)| *known != pattern);
+        for site in met().chain(unmet_functions()) {
+            let described = site.describe();
+            if pattern.matches(&described) {
+                rule(site, self.last_that_matches(&described));
+            }
+        }
+    }
+
+    /// Returns what the last rule that matches a site says of it.
+    fn last_that_matches(&self, described: &snapshot::Site) -> Option<bool> {
+        let mut rules = self.rules.iter().rev();
+        let last = rules.find(|(pattern, _)| pattern.matches(described));
+        last.map(|&(_, off)| off)
+    }
+
     /// Applies all rules to the sites met since the last call.
     pub(crate) fn look(&mut self) {
         let newest = NEWEST.get_acquire();
         let is_known = |site: &&Site| self.looked_at.is_some_and(|known| std::ptr::eq(known, *site));
         let new = std::iter::successors(newest, |site| site.next.get_acquire());
         for site in new.take_while(|site| !self.rules.is_empty() && !is_known(site)) {
-            let described = site.describe();
-            let mut rules = self.rules.iter().rev();
-            let last = rules.find(|(pattern, _)| pattern.matches(&described));
-            rule(site, last.map(|&(_, off)| off));
+            rule(site, self.last_that_matches(&site.describe()));
         }
         self.looked_at = newest;
     }
@@ -197,6 +213,13 @@ mod tests {
         rules.look();
         assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);
+        // Without the narrower rule the wider one decides of its site.
+        rules.forget(pattern("slab::get"));
+        assert!(GET.is(SiteState::Disabled) && PUT.is(SiteState::Disabled));
+        rules.forget(pattern("rules::slab"));
+        assert!(GET.is(SiteState::Enabled) && LATE.is(SiteState::Enabled) && rules.list().is_empty());
+        rules.add(pattern("slab"), true);
+        assert!(GET.is(SiteState::Disabled));
         rules.add(pattern("*"), false);
         assert!(PUT.is(SiteState::Enabled) && LATE.is(SiteState::Enabled) && rules.list().is_empty());
     }

@@ -1,22 +1,27 @@
 //! Which functions count from the beginning.
 
-use tickscope_format::function_table::{FunctionRef, Origin};
-use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot;
+use std::ffi::CStr;
+
+use tickscope_format::pattern::{self, Pattern};
+use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::platform::os;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 
-/// Smaller functions do not count unless they are asked for: most of what is measured of them is the measuring.
-const LEAST_BYTES: u32 = 100;
-
 /// How much of the program's CPU time measuring functions may take, if nothing else is asked for.
 const BUDGET: f64 = 0.05;
 
-/// Returns how much of the program's CPU time measuring functions may take, from 0 to 1; `None` if there is no limit.
+/// The largest budget.
+const MOST_BUDGET: f64 = 10.0;
+
+const FUNCTIONS: &CStr = c"TICKSCOPE_FUNCTIONS";
+const ONLY: &CStr = c"TICKSCOPE_ONLY";
+const NOT: &CStr = c"TICKSCOPE_NOT";
+const BUDGET_VARIABLE: &CStr = c"TICKSCOPE_BUDGET";
+
+/// Returns how much of the program's CPU time measuring functions may take, 1 for as much as the program itself; `None` if there is no limit.
 pub(crate) fn budget() -> Option<f64> {
-    let value = os::variable(c"TICKSCOPE_BUDGET").and_then(|value| std::str::from_utf8(value).ok());
-    match value {
+    match text(BUDGET_VARIABLE) {
         Some("off") => None,
         Some(value) => Some(share(value).unwrap_or(BUDGET)),
         None => Some(BUDGET),
@@ -29,120 +34,95 @@ fn share(value: &str) -> Option<f64> {
         Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
         None => value.trim().parse().ok()?,
     };
-    (0.0..=1.0).contains(&share).then_some(share)
+    (0.0..=MOST_BUDGET).contains(&share).then_some(share)
 }
 
-/// Which functions count.
-#[derive(Debug, Default)]
-pub(crate) struct Choice {
-    /// All that have sleds.
-    every: bool,
-    only: Vec<Pattern>,
-    not: Vec<Pattern>,
+/// The value of a variable that is set to something; a value that is no UTF-8 is none.
+fn text(name: &'static CStr) -> Option<&'static str> {
+    let value = os::variable(name).and_then(|value| std::str::from_utf8(value).ok());
+    value.filter(|value| !value.is_empty())
 }
 
-impl Choice {
-    /// Returns what the environment asks for; `None` if no function is to count.
-    pub(crate) fn of_environment() -> Option<Self> {
-        let asked = os::variable(c"TICKSCOPE_FUNCTIONS");
-        let every = match asked {
-            Some(b"off") => return None,
-            Some(b"every") => true,
-            Some(b"on") => false,
-            // By itself a program measures nothing.
-            Some(_) | None => {
-                Settings::auto_start()?;
-                false
-            }
-        };
-        if Settings::auto_start() == Some(AutoStart::Off) {
-            return None;
-        }
-        Some(Self {
-            every,
-            only: patterns(os::variable(c"TICKSCOPE_ONLY")),
-            not: patterns(os::variable(c"TICKSCOPE_NOT")),
-        })
+/// Returns a sentence for each variable whose value is not understood.
+pub(crate) fn warnings() -> Vec<String> {
+    let mut warnings = Vec::new();
+    let mut warn = |name: &CStr, found: &str, allowed: &str, rest: &str| {
+        let name = name.to_string_lossy();
+        warnings.push(format!(
+            "{name}={found} is not understood; allowed: {allowed}; {rest}"
+        ));
+    };
+    let unused = "the variable is ignored";
+    let is_known = |value: &&str| ["on", "every", "off"].contains(value);
+    if let Some(value) = lossy(FUNCTIONS).filter(|value| !is_known(&value.as_str())) {
+        warn(FUNCTIONS, &value, "on, every, off", unused);
     }
+    if let Some(value) = lossy(BUDGET_VARIABLE).filter(|value| value != "off" && share(value).is_none()) {
+        let rest = format!("the budget is {}%", BUDGET * 100.0);
+        warn(BUDGET_VARIABLE, &value, "0% to 1000%, off", &rest);
+    }
+    for name in [ONLY, NOT] {
+        let value = lossy(name).unwrap_or_default();
+        let bad = value.split(',').filter(|text| Pattern::new(text.trim()).is_err());
+        if !value.is_empty() && bad.clone().next().is_some() {
+            let allowed = format!(
+                "1 to {} bytes like parse, book::insert or alloc::*, with commas between them",
+                pattern::BYTES_MAX
+            );
+            let bad: Vec<&str> = bad.collect();
+            let rest = format!("\"{}\" is left out", bad.join("\", \""));
+            warn(name, &value, &allowed, &rest);
+        }
+    }
+    warnings
+}
 
-    /// Returns whether a function counts.
-    pub(crate) fn has(&self, function: &FunctionRef<'_>) -> bool {
-        let is_usual = function.origin != Origin::Std && function.size >= LEAST_BYTES;
-        if self.only.is_empty() && self.not.is_empty() {
-            return self.every || is_usual;
+/// The value of a variable for a message.
+fn lossy(name: &'static CStr) -> Option<String> {
+    let value = os::variable(name).map(|value| String::from_utf8_lossy(value).into_owned());
+    value.filter(|value| !value.is_empty())
+}
+
+/// Returns which functions are to count; `None` if none is.
+pub(crate) fn of_environment() -> Option<FunctionChoice> {
+    let asked = os::variable(FUNCTIONS);
+    let every = match asked {
+        Some(b"off") => return None,
+        Some(b"every") => true,
+        Some(b"on") => false,
+        // By itself a program measures nothing.
+        Some(_) | None => {
+            Settings::auto_start()?;
+            false
         }
-        let site = snapshot::Site {
-            name: function.name.into(),
-            module: function.module.into(),
-            ..snapshot::Site::default()
-        };
-        let any = |patterns: &[Pattern]| patterns.iter().any(|pattern| pattern.matches(&site));
-        let is_in = if self.only.is_empty() {
-            self.every || is_usual
-        } else {
-            any(&self.only)
-        };
-        is_in && !any(&self.not)
+    };
+    if Settings::auto_start() == Some(AutoStart::Off) {
+        return None;
     }
+    Some(FunctionChoice {
+        every,
+        only: patterns(ONLY),
+        not: patterns(NOT),
+    })
 }
 
 /// Reads patterns that commas separate. What is no pattern is left out.
-fn patterns(value: Option<&[u8]>) -> Vec<Pattern> {
-    let text = value
-        .and_then(|value| std::str::from_utf8(value).ok())
-        .unwrap_or("");
-    text.split(',')
-        .filter_map(|text| Pattern::new(text.trim()).ok())
-        .collect()
+fn patterns(name: &'static CStr) -> Vec<String> {
+    let parts = text(name).unwrap_or("").split(',').map(str::trim);
+    let patterns = parts.filter(|text| Pattern::new(text).is_ok());
+    patterns.map(ToString::to_string).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn function(path: &'static str, origin: Origin, size: u32) -> FunctionRef<'static> {
-        let (module, name) = path.rsplit_once("::").unwrap();
-        FunctionRef {
-            name,
-            module,
-            file: "",
-            line: 1,
-            package: "",
-            size,
-            origin,
-        }
-    }
-
     #[test]
     fn a_budget_is_a_share_or_a_percentage() {
         assert_eq!(share("5%"), Some(0.05));
         assert_eq!(share(" 2.5 %"), Some(0.025));
         assert_eq!(share("0.1"), Some(0.1));
-        assert_eq!(share("120%").or(share("-1")).or(share("much")), None);
-    }
-
-    #[test]
-    fn small_functions_and_those_of_std_count_only_if_asked_for() {
-        let all = [
-            function("app::run", Origin::Own, 500),
-            function("app::small", Origin::Own, 20),
-            function("regex::find", Origin::Dependency, 500),
-            function("core::fmt::write", Origin::Std, 500),
-        ];
-        let chosen = |every, only: &str, not: &str| -> Vec<&str> {
-            let choice = Choice {
-                every,
-                only: patterns(Some(only.as_bytes())),
-                not: patterns(Some(not.as_bytes())),
-            };
-            let names = all.iter().filter(|function| choice.has(function));
-            names.map(|function| function.name).collect()
-        };
-        assert_eq!(chosen(false, "", ""), ["run", "find"]);
-        assert_eq!(chosen(true, "", ""), ["run", "small", "find", "write"]);
-        assert_eq!(chosen(false, "app", ""), ["run", "small"]);
-        assert_eq!(chosen(false, "app, core", "small"), ["run", "write"]);
-        assert_eq!(chosen(false, "", "regex"), ["run"]);
-        assert_eq!(chosen(true, "", "core,app::run"), ["small", "find"]);
+        assert_eq!(share("1000%"), Some(10.0));
+        assert_eq!(share("1001%").or(share("-1")).or(share("much")), None);
     }
 }

@@ -122,7 +122,7 @@ fn look(page: &Page, server: &mut Server, answered: &mut [Option<u64>; slot::COU
     assert!(open.len() <= slot::COUNT);
     for request in open {
         assert_ne!(Some(request.sequence), answered[request.slot], "done twice");
-        if let Some(Op::SitesOff(pattern) | Op::SitesOn(pattern)) = request.op {
+        if let Some(Op::SitesOff(pattern) | Op::SitesOn(pattern) | Op::ForgetRule(pattern)) = request.op {
             let site = Site {
                 name: "a::b<c>".into(),
                 module: "x::yy::x".into(),

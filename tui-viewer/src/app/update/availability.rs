@@ -61,7 +61,9 @@ impl App {
                 self.shown().is_some() && self.requests.pending.is_none()
             }
             Action::Report | Action::Keep | Action::Freeze | Action::Scope => self.shown().is_some(),
-            Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => rows,
+            Action::Open | Action::Shut | Action::Fold | Action::OpenAll | Action::CloseAll => {
+                rows && (self.views.current != View::Sites || self.has_functions())
+            }
             Action::HotPath | Action::ToTree | Action::Copy | Action::Search => rows,
             Action::Choose => self.derived.data.is_some() || !self.program.found.is_empty(),
             Action::Enter
@@ -70,6 +72,7 @@ impl App {
             | Action::OtherPlace
             | Action::PerCall
             | Action::ToggleSite
+            | Action::ToggleCallees
             | Action::Edit => rows,
             Action::Groups => self.shown().is_some(),
             Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
@@ -121,6 +124,11 @@ impl App {
             | Action::Theme
             | Action::Mouse => true,
         }
+    }
+
+    /// Whether sites stand below modules.
+    fn has_functions(&self) -> bool {
+        self.shown().is_some_and(|shown| shown.functions.is_some())
     }
 
     /// Whether there may be a time to compare with just before: the footer does not look closely.

@@ -30,10 +30,24 @@ impl App {
                     None if self.views.current == View::Function => {
                         self.tell("no scope called it: these calls stand at the top of their threads");
                     }
+                    None if self.views.current == View::Sites => self.enter_place(),
                     // No row.
                     None => {}
                 }
             }
+        }
+    }
+
+    /// A module opens or closes; of a function that was never called no callers are known.
+    fn enter_place(&mut self) {
+        let Some((data, row)) = self.selected() else {
+            return;
+        };
+        let is_module = matches!(row.what, What::Site(row) if data.site_table().is_module(row));
+        if is_module {
+            self.fold();
+        } else {
+            self.tell("it was not called yet: its callers and callees are not known");
         }
     }
 

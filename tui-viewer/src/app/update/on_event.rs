@@ -31,6 +31,7 @@ impl App {
                 self.forget_program();
             }
             self.program.target = Some(target);
+            self.program.functions = None;
             self.screen.dirty = true;
         }
         if let Some((old, new)) = events.new_run {
@@ -46,6 +47,9 @@ impl App {
                 format!("new run: pid {new}, followed; it was {old}")
             });
             self.screen.dirty = true;
+        }
+        if let Some(functions) = events.functions {
+            self.program.functions = Some(functions);
         }
         self.screen.dirty |= self.program.lapped != events.lapped;
         self.program.lapped = events.lapped;
@@ -103,7 +107,9 @@ impl App {
                 let hz = 1_000_000_000 / ns.max(1);
                 self.tell(format!("the program takes it: {hz} snapshots a second"));
             }
-            (request @ (Request::SitesOff(_) | Request::SitesOn(_)), Ok(_)) => self.rule_is_granted(request),
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(_)) => {
+                self.rule_is_granted(request)
+            }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {
                 // Whatever the reason, asking again would get the same answer.
@@ -120,7 +126,7 @@ impl App {
             Request::Interval { .. } => "rate",
             Request::Mode(_) => "mode",
             Request::SitesOff(_) => "off",
-            Request::SitesOn(_) => "on",
+            Request::SitesOn(_) | Request::ForgetRule(_) => "on",
         };
         self.requests.refused(request);
         self.complain(format!("{what}: {why}"));
@@ -183,11 +189,11 @@ impl App {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
-            Request::SitesOff(_) | Request::SitesOn(_) => self
-                .program
-                .newest
-                .as_deref()
-                .map_or(String::new(), |newest| sites::said(newest, request)),
+            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
+                self.program.newest.as_deref().map_or(String::new(), |newest| {
+                    sites::said(newest, self.program.functions.as_deref(), request)
+                })
+            }
             Request::Mode(mode) => {
                 let behind = if self.playback.stands_still() {
                     " behind the frozen screen"

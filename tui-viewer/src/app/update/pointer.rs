@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use crate::app::columns;
 use crate::app::columns::Column;
 use crate::app::columns::functions::FunctionColumn;
+use crate::app::columns::sites::SiteColumn;
 use crate::app::row::Fold;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
@@ -49,9 +50,13 @@ impl App {
         };
         self.select(index);
         let places = columns::places(self.views.current, self.screen.size.width);
-        let name = places
-            .iter()
-            .find(|place| place.column == Column::Function(FunctionColumn::Name));
+        let is_name = |column| {
+            matches!(
+                column,
+                Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
+            )
+        };
+        let name = places.iter().find(|place| is_name(place.column));
         let mark = name.map(|name| columns::fold_mark(name, row.depth));
         // The cell beside the mark counts as well: it is a small thing to hit.
         if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {

@@ -189,6 +189,7 @@ impl App {
         let mut data = sides.map(|sides| {
             let (threads, ascii) = (&self.query.threads, self.screen.ascii);
             let mut data = Data::of(side(sides.now), threads, former.as_ref(), ascii, grouped);
+            data.known.clone_from(&self.program.functions);
             data.then = sides
                 .then
                 .map(|then| Box::new(Data::of(side(then), threads, Some(&data), ascii, grouped)));

@@ -1,23 +1,28 @@
 //! Switching places in the source off and on. It is done when a snapshot shows it, not when it was promised.
 
+use std::collections::BTreeSet;
+
+use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
+use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 use tickscope_format::snapshot::Site;
 
+use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::message::Effect;
-use crate::app::requests::rule_of;
-use crate::app::site_rows::SiteState;
+use crate::app::requests::{Settled, rule_of};
 use crate::app::state::App;
 use crate::output::switched::{Switch, outcome};
 use crate::source::events::Request;
+use crate::source::known_functions::KnownFunctions;
+
+/// So many functions one key switches at most: each needs a rule, and a program takes 256.
+const TOGETHER_MOST: usize = 64;
 
 /// The pattern that chooses a site by its whole path.
 fn pattern_of(site: &Site) -> Result<Pattern, String> {
-    let path = match site.module.as_str() {
-        "" => site.name.clone(),
-        module => format!("{module}::{}", site.name),
-    };
+    let path = path_of(site);
     Pattern::new(&path).map_err(|_| {
         format!(
             "no rule can name it: a pattern has at most {BYTES_MAX} bytes, its path has {}; switch it by a \
@@ -27,8 +32,38 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     })
 }
 
+fn path_of(site: &Site) -> String {
+    match site.module.as_str() {
+        "" => site.name.clone(),
+        module => format!("{module}::{}", site.name),
+    }
+}
+
+/// A path as a pattern. Names of functions may be long: the middle of what is too long becomes a star.
+fn pattern_of_path(path: &str) -> Option<Pattern> {
+    if path.len() <= BYTES_MAX {
+        return Pattern::new(path).ok();
+    }
+    let half = (BYTES_MAX - 1) / 2;
+    let is_boundary = |at: &usize| path.is_char_boundary(*at);
+    let start = (0..=half).rev().find(is_boundary)?;
+    let end = (path.len() - half..=path.len()).find(is_boundary)?;
+    Pattern::new(&format!("{}*{}", &path[..start], &path[end..])).ok()
+}
+
+/// The pattern of a row: of a place its path, of a module all that is in it.
+fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
+    let table = data.site_table();
+    let no_rule = || "no rule can name it: its name has control characters".to_string();
+    match table.source(&data.snapshot, row) {
+        Some(site) if table.is_grouped() => pattern_of_path(&path_of(site)).ok_or_else(no_rule),
+        Some(site) => pattern_of(site),
+        None => pattern_of_path(&format!("{}::*", table.path(row))).ok_or_else(no_rule),
+    }
+}
+
 impl App {
-    /// Switches the selected place off, or on again.
+    /// Switches the selected place, or all in the selected module, off or on again.
     pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, What::Site(row))) = self
             .derived
@@ -45,23 +80,86 @@ impl App {
             ));
             return;
         }
-        let row = &data.sites()[row as usize];
-        let pattern = pattern_of(&data.snapshot.sites[row.site.index()]);
-        // Asked twice before the screen shows it, it goes back.
-        let under_way = |off: bool| match &pattern {
-            Ok(pattern) => self.requests.is_switched_off(pattern, off),
-            Err(_) => off,
-        };
-        let request = match (&pattern, under_way(row.state == SiteState::Off)) {
-            (Ok(pattern), true) => Request::SitesOn(*pattern),
-            (Ok(pattern), false) => Request::SitesOff(*pattern),
-            (Err(why), _) => {
-                let why = why.clone();
-                return self.complain(why);
+        let pattern = pattern_of_row(data, row);
+        let request = pattern.map(|pattern| self.toggled(data, pattern, data.sites()[row as usize].is_off()));
+        match request {
+            Ok(request) => {
+                self.requests.await_rule(request, self.screen.now, false);
+                effects.push(Effect::Send(request));
             }
+            Err(why) => self.complain(why),
+        }
+    }
+
+    /// What switches the sites of a pattern to the other state.
+    fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
+        // Asked twice before the screen shows it, it goes back.
+        if !self.requests.is_switched_off(&pattern, is_off) {
+            return Request::SitesOff(pattern);
+        }
+        // Of functions some are off by themselves. Without the rule they are as they were.
+        let table = data.site_table();
+        let is_own = table.rule_of(&pattern).is_some_and(|rule| rule.off);
+        if table.is_grouped() && (is_own || !is_off) {
+            Request::ForgetRule(pattern)
+        } else {
+            Request::SitesOn(pattern)
+        }
+    }
+
+    /// Switches the functions off that the selected row calls, or on again.
+    pub(in crate::app) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+            return;
         };
-        self.requests.await_rule(request, self.screen.now, false);
-        effects.push(Effect::Send(request));
+        if !self.program.status.answers() {
+            let why = format!("nothing to switch: {}", self.why_no_answer());
+            return self.complain(why);
+        }
+        let name = data.label(row.what).to_string();
+        let sites = match callees(data, row.what) {
+            Ok(sites) => sites,
+            Err(why) => return self.complain(why),
+        };
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for site in &sites {
+            let site = &data.snapshot.sites[site.index()];
+            if let Some(pattern) = pattern_of_path(&path_of(site))
+                && !patterns.contains(&pattern)
+            {
+                patterns.push(pattern);
+            }
+        }
+        if patterns.is_empty() || patterns.len() > TOGETHER_MOST {
+            let why = match patterns.len() {
+                0 => format!("{name} calls nothing that is measured"),
+                many => format!(
+                    "{name} calls {many} functions, and one key switches {TOGETHER_MOST} at most: switch modules in Sites"
+                ),
+            };
+            return self.complain(why);
+        }
+        let is_off = |site: &SiteId| data.snapshot.measuring.off_sites.contains(site);
+        let all_off = sites.iter().all(is_off);
+        let requests: Vec<Request> = patterns
+            .into_iter()
+            .map(|pattern| self.toggled(data, pattern, all_off))
+            .collect();
+        let switched_off = matches!(requests.first(), Some(Request::SitesOff(_)));
+        let count = match requests.len() {
+            1 => "1 function".to_string(),
+            many => format!("{many} functions"),
+        };
+        let said = if switched_off {
+            format!("off everywhere: {count} called by {name}; callers have their time now; - takes it back")
+        } else {
+            format!("on again: {count} called by {name}; - switches off")
+        };
+        for request in &requests {
+            self.requests.await_rule(*request, self.screen.now, false);
+            effects.push(Effect::Send(*request));
+        }
+        self.requests.together = Some((requests, said));
     }
 
     /// The program says that a rule is in force: it is done as soon as a snapshot shows it.
@@ -75,35 +173,92 @@ impl App {
         let Some(newest) = &self.program.newest else {
             return;
         };
-        if let Some(request) = self.requests.settle_rules(newest) {
-            let text = said(newest, request);
+        if let Some(settled) = self.requests.settle_rules(newest) {
+            let text = match settled {
+                Settled::One(request) => said(newest, self.program.functions.as_deref(), request),
+                Settled::Together(said) => said,
+            };
             self.tell(text);
             self.screen.dirty = true;
         }
     }
 }
 
+/// The sites of the functions that a row calls.
+fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
+    let functions: BTreeSet<FunctionId> = match what {
+        What::Tree(_) if data.bottom_up => {
+            return Err("below are callers here: i shows callees again".into());
+        }
+        What::Tree(row) => {
+            let children = data.tree.children(row).iter();
+            children
+                .map(|&row| data.tree.rows[row as usize].function)
+                .collect()
+        }
+        What::Site(row) if data.site_table().is_module(row) => {
+            return Err("a module calls nothing itself: Space switches all that is in it".into());
+        }
+        What::Site(_) => {
+            let calls = data.whole();
+            let own = data.function(what);
+            let rows =
+                (0..calls.rows.len() as u32).filter(|&row| Some(calls.rows[row as usize].function) == own);
+            let children = rows.flat_map(|row| calls.children(row));
+            children.map(|&row| calls.rows[row as usize].function).collect()
+        }
+        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => BTreeSet::new(),
+    };
+    // Not the row itself, where it calls itself.
+    let own = data.function(what);
+    let of_site = data.tree.functions.of_site.iter().zip(0u32..);
+    let chosen = of_site.filter(|(function, _)| functions.contains(function) && Some(**function) != own);
+    let sites = chosen.map(|(_, site)| SiteId(site));
+    // What sums up others is no place in the source.
+    let is_place = |site: &SiteId| !data.snapshot.sites[site.index()].file.is_empty();
+    Ok(sites.filter(is_place).collect())
+}
+
 /// What a rule has done; for a single site the way back as well.
-pub(in crate::app) fn said(snapshot: &Snapshot, request: Request) -> String {
+pub(in crate::app) fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();
     };
+    let has_functions = snapshot.functions.is_some();
     let mut chosen = snapshot.sites.iter().filter(|site| pattern.matches(site));
-    let whole = |site: &Site| pattern_of(site).is_ok_and(|own| own == pattern);
+    let unmet = known.map_or(0, |known| known.unmet(snapshot, &pattern));
+    let whole = |site: &Site| match has_functions {
+        true => pattern_of_path(&path_of(site)) == Some(pattern),
+        false => pattern_of(site).is_ok_and(|own| own == pattern),
+    };
     match (chosen.next(), chosen.next()) {
-        (Some(site), None) if whole(site) => {
+        (Some(site), None) if whole(site) && unmet == 0 => {
             let module = site
                 .module
                 .rsplit("::")
                 .next()
                 .filter(|module| !module.is_empty());
             let label = module.map_or(site.name.clone(), |module| format!("{module}::{}", site.name));
-            if off {
-                format!("{label} off; Space switches it on again")
-            } else {
-                format!("{label} on; Space switches it off again")
+            match off {
+                Some(true) => format!("{label} off; Space switches it on again"),
+                Some(false) => format!("{label} on; Space switches it off again"),
+                None => format!("{label} as before; Space switches it"),
             }
         }
-        _ => outcome(snapshot, &pattern, if off { Switch::Off } else { Switch::On }),
+        _ => {
+            let switch = match off {
+                Some(true) => Switch::Off,
+                Some(false) => Switch::On,
+                None => Switch::Back,
+            };
+            let said = outcome(snapshot, unmet, &pattern, switch);
+            let is_row = pattern.as_str() != "*" && has_functions;
+            let back = match switch {
+                Switch::Off if is_row => "; Space takes it back",
+                Switch::On if is_row => "; Space switches off",
+                Switch::Off | Switch::On | Switch::Back => "",
+            };
+            format!("{said}{back}")
+        }
     }
 }

@@ -128,7 +128,8 @@ impl App {
     }
 
     fn is_open(&self, id: RowId) -> bool {
-        matches!(id, RowId::Path(path) if self.views.expanded.contains(path))
+        id.as_fold()
+            .is_some_and(|path| self.views.expanded.contains(path))
     }
 
     /// Space: opens what is closed and closes what is open.
@@ -141,7 +142,7 @@ impl App {
     }
 
     fn set_open(&mut self, open: bool) {
-        let Some(RowId::Path(path)) = self.list().selected().map(|row| row.id) else {
+        let Some(path) = self.list().selected().and_then(|row| row.id.as_fold()) else {
             return;
         };
         if open {
@@ -153,7 +154,7 @@ impl App {
 
     /// Opens or closes the selected row and all below it.
     pub(in crate::app) fn fold_all(&mut self, open: bool) {
-        let Some((data, What::Tree(row))) = self
+        let Some((data, what)) = self
             .derived
             .data
             .as_ref()
@@ -161,13 +162,12 @@ impl App {
         else {
             return;
         };
-        let mut rows = vec![row];
+        let mut rows = vec![what];
         while let Some(row) = rows.pop() {
-            let children = data.tree.children(row);
-            if children.is_empty() {
+            let children = data.children(row);
+            let Some(path) = data.id(row).as_fold().filter(|_| !children.is_empty()) else {
                 continue;
-            }
-            let path = data.tree.rows[row as usize].path;
+            };
             if open {
                 self.views.expanded.insert(path);
             } else {
@@ -215,7 +215,7 @@ impl App {
         let want: Vec<RowId> = line.iter().map(|&what| data.id(what)).collect();
         let mut opened = Vec::new();
         for id in &want[..want.len().saturating_sub(1)] {
-            if let RowId::Path(path) = *id
+            if let Some(path) = id.as_fold()
                 && self.views.expanded.insert(path)
             {
                 opened.push(path);

@@ -123,7 +123,7 @@ mod tests {
                 "_RINvNtCs2_4core3ptr13drop_in_placeNtCs1_3app5ScopeECs3_3app",
                 false,
             ),
-            // app::with::<tickscope::Scope>: the program's own function, whatever it is given.
+            // app::with::<tickscope::Scope>: the program's own function, although its type argument is not.
             ("_RINvCs3_3app4withNtCs1_9tickscope5ScopeEB2_", false),
             ("_ZN9tickscope5enter17h0123456789abcdefE", true),
             ("main", false),

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::args::look::LookArgs;
 use crate::cli::args::values;
@@ -22,6 +23,7 @@ Examples:
   cargo tickscope lib                               the collector for programs in C and C++, and how to link it
   cargo tickscope table ./app                       the table of functions of a program that was linked without cargo
 
+tickscope.toml beside Cargo.toml keeps such a choice: [functions] with only, not, every and budget.
 The sources stay as they are. What is built lies in a folder of its own, tickscope in cargo's target directory.
 The program's output and its exit code are its own.";
 
@@ -56,7 +58,7 @@ pub struct CargoCli {
 }
 
 /// Which functions are measured, and how much that may cost.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionsArgs {
     /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. By itself the program's own and its
     /// dependencies', without the smallest.
@@ -71,6 +73,41 @@ pub struct FunctionsArgs {
     /// At most so much more CPU time; beyond it functions are switched off, and named.
     #[arg(long, value_name = "PERCENT", value_parser = values::budget)]
     pub budget: Option<String>,
+}
+
+impl FunctionsArgs {
+    /// What is typed, with what the project says where nothing is typed. Each of `--only`, `--not` and `--every-function`
+    /// replaces the whole choice of the project: with a part of it, a function that is asked for could stay off.
+    pub fn or(self, project: Self) -> Self {
+        let typed = Self {
+            budget: None,
+            ..self.clone()
+        };
+        let choice = if typed == Self::default() {
+            &project
+        } else {
+            &typed
+        };
+        Self {
+            budget: self.budget.or_else(|| project.budget.clone()),
+            ..choice.clone()
+        }
+    }
+
+    /// The variables that tell the collector of it.
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        let mut variables = Vec::new();
+        if self.every_function {
+            variables.push(("TICKSCOPE_FUNCTIONS", "every".to_string()));
+        }
+        for (name, patterns) in [("TICKSCOPE_ONLY", &self.only), ("TICKSCOPE_NOT", &self.not)] {
+            if !patterns.is_empty() {
+                variables.push((name, patterns.join(",")));
+            }
+        }
+        variables.extend(self.budget.clone().map(|budget| ("TICKSCOPE_BUDGET", budget)));
+        variables
+    }
 }
 
 /// What is to be done.
@@ -263,6 +300,26 @@ mod tests {
         assert_eq!((cli.task, rest), (Task::Table(wanted), Vec::new()));
         let (cli, _) = parsed("c lib --libs");
         assert!(matches!(cli.task, Task::Lib(LibArgs { libs: true, .. })));
+    }
+
+    #[test]
+    fn what_is_typed_replaces_what_the_project_says() {
+        let args = |line: &str| parsed(&format!("c {line} run")).0.functions;
+        let project = args("--only a --not b --budget 3%");
+        assert_eq!(args("").or(project.clone()), project);
+        assert_eq!(
+            args("--budget 9%").or(project.clone()),
+            args("--only a --not b --budget 9%")
+        );
+        assert_eq!(args("--not c").or(project.clone()), args("--not c --budget 3%"));
+        assert_eq!(
+            args("--every-function --not c").or(project).variables(),
+            [
+                ("TICKSCOPE_FUNCTIONS", "every".to_string()),
+                ("TICKSCOPE_NOT", "c".to_string()),
+                ("TICKSCOPE_BUDGET", "3%".to_string())
+            ]
+        );
     }
 
     #[test]

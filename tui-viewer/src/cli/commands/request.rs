@@ -34,6 +34,11 @@ impl Granted {
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.ring.header().pid
+    }
+
     /// What the program shows since; none where it could not publish.
     pub fn snapshot(&self) -> Option<Snapshot> {
         let newest = self.published.then(|| self.ring.newest_snapshot().ok());

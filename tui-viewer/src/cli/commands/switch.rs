@@ -8,6 +8,7 @@ use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::console::printable;
 use crate::output::switched::{Switch, outcome};
+use crate::source::known_functions::KnownFunctions;
 
 /// Switches the sites that a pattern chooses; returns once the program has said so.
 ///
@@ -17,10 +18,16 @@ pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Resul
     let op = match switch {
         Switch::Off => Op::SitesOff(pattern),
         Switch::On => Op::SitesOn(pattern),
+        Switch::Back => Op::ForgetRule(pattern),
     };
     let done = request::ask(args, op, "switch")?;
     let line = match done.snapshot() {
-        Some(snapshot) => outcome(&snapshot, &pattern, switch),
+        Some(snapshot) => {
+            let known = snapshot.functions.as_ref().map(|functions| functions.known);
+            let known = known.and_then(|known| KnownFunctions::of_process(done.pid(), known));
+            let unmet = known.map_or(0, |known| known.unmet(&snapshot, &pattern));
+            outcome(&snapshot, unmet, &pattern, switch)
+        }
         None => format!("{} is in force", printable(pattern.as_str())),
     };
     console::write(&format!("{}: {line}\n", done.who()))?;

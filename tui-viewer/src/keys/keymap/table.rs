@@ -23,6 +23,8 @@ const LISTS: &[Context] = &[
     Tree, Hot, Function, Threads, Flame, Sites, Tasks, Help, Choosing, Measuring, Start,
 ];
 pub(super) const TREE: &[Context] = &[Tree];
+/// Views whose rows open and close.
+const FOLDING: &[Context] = &[Tree, Sites];
 
 const fn line(
     section: Section,
@@ -187,7 +189,7 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Tree,
-        TREE,
+        FOLDING,
         &[
             (Code::Left, Action::Shut),
             (Code::Right, Action::Open),
@@ -257,7 +259,7 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Tree,
-        TREE,
+        FOLDING,
         &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
         "open, close all below",
     ),
@@ -270,7 +272,7 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("hot path", 14),
     line(
         Section::Tree,
-        TREE,
+        FOLDING,
         &[
             (Char('K'), Action::PreviousSibling),
             (Char('J'), Action::NextSibling),
@@ -440,7 +442,16 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char(' '), Action::ToggleSite)],
         "in Sites: switch it off, or on again",
     )
+    .note("; of a crate or module all that is in it")
     .left("off/on", 2),
+    line(
+        Section::Program,
+        FOLDING,
+        &[(Char('-'), Action::ToggleCallees)],
+        "switch what the row calls off, or on",
+    )
+    .note(": the functions that it calls itself, wherever they are called; their time is then their callers'")
+    .left("callees", 13),
     line(
         Section::Program,
         VIEWS,

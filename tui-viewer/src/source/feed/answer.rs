@@ -23,7 +23,10 @@ pub fn refusal(ring: &RingFile) -> &'static str {
 
 /// The same as [`result_of`], knowing what was asked for.
 pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
-    let is_rule = matches!(request, Request::SitesOff(_) | Request::SitesOn(_));
+    let is_rule = matches!(
+        request,
+        Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)
+    );
     if is_rule && reply.outcome == Outcome::Refused {
         return Err(RULES_FULL.into());
     }

@@ -13,6 +13,7 @@ use crate::source::events::{Outcome, Past, Request, Target};
 use crate::source::feed::answer::{answer_to, refusal};
 use crate::source::feed::pace::{LOOK, Pace};
 use crate::source::feed::past::{Earlier, past_of};
+use crate::source::known_functions::KnownFunctions;
 
 /// So many records that came since the last look are handed over beside the newest.
 pub(super) const MISSED_MOST: usize = 8;
@@ -34,6 +35,8 @@ pub(super) struct Attached {
     queue: Vec<Request>,
     /// When to look for the next record.
     pace: Pace,
+    /// The program's functions were looked for.
+    asked_for_functions: bool,
 }
 
 impl Attached {
@@ -56,6 +59,7 @@ impl Attached {
             earlier: None,
             queue: Vec::new(),
             pace: Pace::new(Instant::now()),
+            asked_for_functions: false,
         }
     }
 
@@ -93,6 +97,15 @@ impl Attached {
         past.push(newest);
         self.pace.saw(Instant::now(), snapshot.capture.interval_ns);
         Ok(Some(Rc::new(snapshot)))
+    }
+
+    /// All functions of the program, once, if a snapshot says that there are some.
+    pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
+        let told = snapshot?.functions.as_ref()?;
+        if std::mem::replace(&mut self.asked_for_functions, true) {
+            return None;
+        }
+        KnownFunctions::of_process(self.target.pid, told.known).map(Rc::new)
     }
 
     /// Records between one and that of the given number, oldest first.
@@ -145,6 +158,7 @@ impl Attached {
             Request::Mode(mode) => Op::Mode(mode),
             Request::SitesOff(pattern) => Op::SitesOff(pattern),
             Request::SitesOn(pattern) => Op::SitesOn(pattern),
+            Request::ForgetRule(pattern) => Op::ForgetRule(pattern),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));

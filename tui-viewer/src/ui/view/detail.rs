@@ -61,6 +61,20 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         if let What::Thread(index) = row.what {
             return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
         }
+        if let What::Site(index) = row.what
+            && data.function(row.what).is_none()
+        {
+            sites::name_and_place(
+                canvas,
+                data,
+                index,
+                Rect {
+                    y: area.y + 1,
+                    ..inner
+                },
+            );
+            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        }
         if data.function(row.what).is_none() && row.what != What::Outside {
             let text = "these calls were made by no function that is measured";
             canvas.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);

@@ -163,7 +163,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     let (all, rows) = match app.views.current {
         View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
         View::Threads => (data.threads().len(), "threads"),
-        View::Sites => (data.sites().len(), "sites"),
+        View::Sites => (data.site_table().counts().0 as usize, "sites"),
         View::Tasks => (data.tasks().rows.len(), "rows"),
         View::Function => (
             app.list().rows.iter().filter(|row| !row.is_heading()).count(),

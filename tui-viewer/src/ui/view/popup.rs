@@ -130,7 +130,8 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
         | Request::Undo
         | Request::Interval { .. }
         | Request::SitesOff(_)
-        | Request::SitesOn(_) => (
+        | Request::SitesOn(_)
+        | Request::ForgetRule(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",

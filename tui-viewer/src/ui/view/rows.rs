@@ -256,17 +256,7 @@ fn name(
     let glyphs = canvas.glyphs;
     let mut x = place.x;
     if app.views.current == View::Tree {
-        let lines = tree_lines(&app.list().rows, row, glyphs);
-        let most = usize::from(columns::tree_cells(&place));
-        let lines = cut_start(&lines, most, glyphs.cut).into_owned();
-        x = canvas.put(x, y, end - x, &lines, look.of(Meaning::Rule));
-        let (mark, meaning) = match row.fold {
-            Fold::Open => (glyphs.open, Meaning::Plain),
-            Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
-            Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
-            Fold::Leaf => (glyphs.leaf, Meaning::Rule),
-        };
-        x = canvas.put(x, y, end - x, mark, look.of(meaning)) + 1;
+        x = lead(canvas, app, row, &place, y, look);
     }
     if let Some(mark) = function::direction(data, row.what, glyphs) {
         x = canvas.put(x, y, end - x, mark, look.of(Meaning::Rule));
@@ -323,6 +313,29 @@ fn name(
     }
 }
 
+/// Tree lines and the mark of the fold. Returns where the name begins.
+pub(super) fn lead<C: Copy>(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    row: &Row,
+    place: &Place<C>,
+    y: u16,
+    look: Look,
+) -> u16 {
+    let (glyphs, end) = (canvas.glyphs, place.x + place.width);
+    let lines = tree_lines(&app.list().rows, row, glyphs);
+    let most = usize::from(columns::tree_cells(place));
+    let lines = cut_start(&lines, most, glyphs.cut).into_owned();
+    let x = canvas.put(place.x, y, place.width, &lines, look.of(Meaning::Rule));
+    let (mark, meaning) = match row.fold {
+        Fold::Open => (glyphs.open, Meaning::Plain),
+        Fold::Closed(_) => (glyphs.closed, Meaning::Strong),
+        Fold::Leaf if row.depth == 0 => (" ", Meaning::Rule),
+        Fold::Leaf => (glyphs.leaf, Meaning::Rule),
+    };
+    canvas.put(x, y, end - x, mark, look.of(meaning)) + 1
+}
+
 /// The module quietly, the function plainly.
 fn put_name(
     canvas: &mut Canvas<'_>,
@@ -345,7 +358,15 @@ fn put_name(
 }
 
 /// Marks where the search found its text, as far as it is on the screen.
-fn highlight(canvas: &mut Canvas<'_>, app: &App, row: &Row, text: &str, x: u16, y: u16, look: Look) {
+pub(super) fn highlight(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    row: &Row,
+    text: &str,
+    x: u16,
+    y: u16,
+    look: Look,
+) {
     let Some(search) = app
         .views
         .search
