@@ -76,13 +76,16 @@ impl Counted {
         named.next().unwrap()["file"].as_str().unwrap().to_string()
     }
 
+    pub(crate) fn ended(&self) -> u64 {
+        self.of_functions("returned") + self.of_functions("unwound")
+    }
+
     /// Each call that began has returned, was unwound or is open.
     #[track_caller]
     pub(crate) fn assert_balanced(&self) {
-        let ended = self.of_functions("returned") + self.of_functions("unwound");
         assert_eq!(
             self.calls(None),
-            ended + self.open(),
+            self.ended() + self.open(),
             "{}",
             self.report["functions"]
         );

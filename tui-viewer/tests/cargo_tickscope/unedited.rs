@@ -24,6 +24,8 @@ struct Unedited {
     version: &'static str,
     program: &'static str,
     work: fn(&dyn Fn() -> Command, &Path) -> Done,
+    /// Whether threads still work when it ends: then what is read of them is not of one moment.
+    ends_in_motion: bool,
 }
 
 const PROGRAMS: [Unedited; 4] = [
@@ -31,6 +33,7 @@ const PROGRAMS: [Unedited; 4] = [
         name: "ripgrep",
         version: "15.2.0",
         program: "rg",
+        ends_in_motion: false,
         work: |start, folder| {
             finish(
                 start()
@@ -43,6 +46,7 @@ const PROGRAMS: [Unedited; 4] = [
         name: "oxipng",
         version: "9.1.5",
         program: "oxipng",
+        ends_in_motion: false,
         work: |start, folder| {
             let picture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reports/html.png");
             let smaller = folder.join("smaller.png");
@@ -55,6 +59,7 @@ const PROGRAMS: [Unedited; 4] = [
         name: "tokei",
         version: "15.0.0",
         program: "tokei",
+        ends_in_motion: true,
         work: |start, folder| finish(start().args(["--sort", "code"]).arg(sources(folder))),
     },
     Unedited {
@@ -62,6 +67,7 @@ const PROGRAMS: [Unedited; 4] = [
         version: "0.4.1",
         program: "mini-redis-server",
         work: |start, _| serve(start),
+        ends_in_motion: false,
     },
 ];
 
@@ -84,7 +90,7 @@ fn serve(start: &dyn Fn() -> Command) -> Done {
         finish(&mut command)
     };
     // Until it listens.
-    while ask(&["ping"]).code != Some(0) {
+    while ask(&["get", "none"]).code != Some(0) {
         assert!(server.try_wait().unwrap().is_none(), "the server has ended");
     }
     let mut out = String::new();
@@ -175,7 +181,15 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
                     continue;
                 }
                 let counted = Counted::read(&project, &kept);
-                counted.assert_balanced();
+                if unedited.ends_in_motion {
+                    let (calls, ended) = (counted.calls(None), counted.ended());
+                    assert!(
+                        calls.abs_diff(ended) <= calls / 1000,
+                        "{what}: {calls} calls, {ended} ended"
+                    );
+                } else {
+                    counted.assert_balanced();
+                }
                 println!(
                     "G13: {what}: {} calls of {} of {} functions, {} unwound, {} on other stacks, {} off for the budget",
                     counted.calls(None),

@@ -16,7 +16,7 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::function_choice;
 
 /// How the calls of a thread's functions ended.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     returned: u64,
     unwound: u64,

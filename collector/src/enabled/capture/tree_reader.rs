@@ -54,6 +54,8 @@ pub(crate) struct Reader {
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
+    /// How the calls of functions have ended, of the moment of the counts.
+    ends: Ends,
 }
 
 /// The gap that was open at the last reading, and what is known of it.
@@ -138,6 +140,8 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
+        // Before the beginnings: where the thread goes on meanwhile, there are no more ends than beginnings.
+        self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.left.resize(self.rows.len(), 2);
         self.numbers.clear();
@@ -313,7 +317,7 @@ impl Reader {
                 unbalanced: tree.unbalanced.load(Ordering::Relaxed),
             },
             clock_errors: tree.clock_errors.load(Ordering::Relaxed),
-            ends: Ends::of(tree),
+            ends: self.ends,
         };
         Reading { open, state, lost }
     }
