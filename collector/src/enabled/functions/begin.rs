@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tickscope_format::function_table::{FunctionTable, SECTION};
+use tickscope_format::function_table::{FunctionRef, FunctionTable, SECTION};
 
 use crate::enabled::functions::trampolines;
 use crate::enabled::platform::image::Image;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
-use crate::enabled::record::function_sites;
+use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::function_choice::Choice;
 
@@ -66,9 +66,19 @@ fn load(choice: &Choice) -> Result<(), String> {
         Vec::with_capacity(table.len()),
         Vec::with_capacity(table.sled_count()),
     );
+    let mut polls = Vec::with_capacity(table.len());
+    let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
+        // Instances of a name stand together. A future may be polled by any of them.
+        let same = before.filter(|(_, other)| is_same(other, &function));
+        let first = same.map_or(number, |(first, _)| first);
+        before = Some((first, function));
+        polls.push(function.poll.map(|of| PolledBy { first, of }));
         let site = Site::named(function.name, function.module, function.file, function.line);
+        if function.poll.is_some() {
+            site.note_future();
+        }
         sites.push(if choice.has(&function) {
             site
         } else {
@@ -78,10 +88,15 @@ fn load(choice: &Choice) -> Result<(), String> {
             at: image.base.wrapping_add(sled.address as usize),
             kind: sled.kind,
             number,
+            polls: function.poll.is_some(),
         }));
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, sleds, trampolines::trampolines()) };
+    unsafe { function_sites::set(sites, polls, sleds, trampolines::trampolines()) };
     function_sites::follow(os::is_only_thread());
     Ok(())
+}
+
+fn is_same(one: &FunctionRef<'_>, other: &FunctionRef<'_>) -> bool {
+    (one.line, one.name, one.module, one.file) == (other.line, other.name, other.module, other.file)
 }
