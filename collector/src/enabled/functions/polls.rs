@@ -12,12 +12,14 @@
 //! These events may do anything: the whole state of the vector units is kept around them, which takes longer, and a poll is
 //! long.
 
+use std::sync::atomic::AtomicU64;
+
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::call::Call;
 use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling};
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::add;
+use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::calls_by_future::{self, Future, Held};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::frames::Poll;
@@ -39,8 +41,12 @@ const RETURNED: u8 = 1;
 /// The first state of a body that waits.
 const SUSPENDED: u8 = 3;
 
-/// How long a call must seem to be over.
+/// How long a call must seem to be over, and how long until the next look at such calls.
 const SUSPECTED_SECONDS: f64 = 1.0;
+const LOOK_SECONDS: f64 = 0.1;
+
+/// The tick of the next look.
+static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 
 /// A poll begins. The function's first two arguments are the last two here.
 pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u64, second: u64) {
@@ -212,16 +218,27 @@ fn end_vanished(tree: &'static Tree, future: Future, held: Held) {
     }
 }
 
-/// Looks for calls that must be over.
+/// Looks for calls that must be over, from time to time.
 fn end_suspected(tree: &'static Tree) {
+    let now = config::now();
+    let second = config::ticks_per_second();
+    let due = NEXT_LOOK.load(Ordering::Relaxed);
+    let next = now.saturating_add((second * LOOK_SECONDS) as u64);
+    let is_due = now >= due || due > next;
+    if !is_due
+        || NEXT_LOOK
+            .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
+            .is_err()
+    {
+        return;
+    }
     let seems_over = |future: Future, call: u64| {
         in_flight::is_left_behind(call)
             || function_sites::get(future.function).is_some_and(Site::is_ruled_off)
     };
-    let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
-    if let Some((future, held)) = calls_by_future::take_suspected(config::now(), long, seems_over) {
-        end_vanished(tree, future, held);
-    }
+    let long = (second * SUSPECTED_SECONDS) as u64;
+    let end = |future, held| end_vanished(tree, future, held);
+    calls_by_future::take_suspected(now, long, seems_over, end);
 }
 
 impl Held {

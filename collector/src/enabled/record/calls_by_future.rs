@@ -7,8 +7,8 @@
 //! The table is in static memory. A future has its place in one group; each group has a lock of its own, which is held for some
 //! loads and stores. A thread that does not get it, as in a child that was forked meanwhile, gives up.
 
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::in_flight::CallId;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const GROUPS: usize = 4096;
 
@@ -20,8 +20,8 @@ const GROUP: usize = 32;
 const LOOKS: u32 = 10_000;
 const LOOKS_AT_ONCE: u32 = 100;
 
-/// How many groups a thread looks at when it looks for calls that are over.
-const AT_ONCE: u32 = 4;
+/// How many calls a thread looks at when it looks for calls that are over.
+const AT_ONCE: u32 = 1000;
 
 /// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
 /// of that.
@@ -56,17 +56,19 @@ struct Place {
 #[derive(Debug)]
 struct Group {
     is_locked: AtomicU32,
-    count: AtomicU32,
     places: [Place; GROUP],
 }
 
 #[derive(Debug)]
-struct Table<const GROUPS: usize>([Group; GROUPS]);
+struct Table<const GROUPS: usize> {
+    /// How many places of each group are taken. They stand together, because most are 0 and all are looked at.
+    counts: [AtomicU32; GROUPS],
+    groups: [Group; GROUPS],
+    /// The group that is looked at next.
+    next: AtomicU32,
+}
 
 static TABLE: Table<GROUPS> = Table::new();
-
-/// The group that is looked at next.
-static NEXT: AtomicU32 = AtomicU32::new(0);
 
 /// Puts the call of a future in. Returns false if there is no place for it.
 pub(crate) fn put(future: Future, held: Held) -> bool {
@@ -78,15 +80,15 @@ pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
 
-/// Looks at some of the calls, and takes one out that has seemed to be over for `ticks` up to `now`.
+/// Looks at all calls, or at some where there are many, and takes out those that have seemed to be over for `ticks` up to
+/// `now`.
 pub(crate) fn take_suspected(
     now: u64,
     ticks: u64,
     seems_over: impl Fn(Future, CallId) -> bool,
-) -> Option<(Future, Held)> {
-    let first = NEXT.fetch_add(AT_ONCE, Ordering::Relaxed);
-    (first..first.wrapping_add(AT_ONCE))
-        .find_map(|group| TABLE.take_suspected(group as usize % GROUPS, now, ticks, &seems_over))
+    taken: impl FnMut(Future, Held),
+) {
+    TABLE.take_suspected(now, ticks, seems_over, taken);
 }
 
 impl Place {
@@ -121,21 +123,18 @@ impl Group {
     const fn new() -> Self {
         Self {
             is_locked: AtomicU32::new(0),
-            count: AtomicU32::new(0),
             places: [const { Place::new() }; GROUP],
         }
     }
 
     /// Does something with the places, if the lock can be had.
-    fn with<T>(&self, change: impl FnOnce(&Self) -> Option<T>) -> Option<T> {
+    fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         for look in 0..LOOKS {
-            // SYNC POINT: the lock before what it guards.
             let got = self
                 .is_locked
                 .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed);
             if got.is_ok() {
-                let done = change(self);
-                // SYNC POINT: what it guards before the lock.
+                let done = change(&self.places);
                 self.is_locked.store(0, Ordering::Release);
                 return done;
             }
@@ -147,81 +146,109 @@ impl Group {
         }
         None
     }
-
-    fn leave(&self, place: &Place) -> Held {
-        let held = place.held();
-        place.address.store(0, Ordering::Relaxed);
-        self.count
-            .store(self.count.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-        held
-    }
 }
 
 impl<const GROUPS: usize> Table<GROUPS> {
     const fn new() -> Self {
-        Self([const { Group::new() }; GROUPS])
+        Self {
+            counts: [const { AtomicU32::new(0) }; GROUPS],
+            groups: [const { Group::new() }; GROUPS],
+            next: AtomicU32::new(0),
+        }
     }
 
-    fn group(&self, future: Future) -> &Group {
+    /// Returns the number of a future's group.
+    fn group(future: Future) -> usize {
         // Futures are aligned, so the lowest bits say nothing.
         let mixed =
             (future.address >> 3 ^ u64::from(future.function) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        &self.0[(mixed >> 40) as usize % GROUPS]
+        (mixed >> 40) as usize % GROUPS
     }
 
     fn put(&self, future: Future, held: Held) -> bool {
-        let put = self.group(future).with(|group| {
+        let group = Self::group(future);
+        let put = self.groups[group].with(|places| {
             let free = |place: &&Place| place.address.load(Ordering::Relaxed) == 0;
-            let place = group.places.iter().find(free)?;
+            let place = places.iter().find(free)?;
             place.address.store(future.address, Ordering::Relaxed);
             place.function.store(future.function, Ordering::Relaxed);
             place.began.store(held.began, Ordering::Relaxed);
             place.call.store(held.call, Ordering::Relaxed);
             place.row.store(held.row, Ordering::Relaxed);
             place.suspected.store(0, Ordering::Relaxed);
-            group
-                .count
-                .store(group.count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+            self.counts[group].fetch_add(1, Ordering::Relaxed);
             Some(())
         });
         put.is_some()
     }
 
     fn take(&self, future: Future) -> Option<Held> {
-        let group = self.group(future);
-        if group.count.load(Ordering::Relaxed) == 0 {
+        let group = Self::group(future);
+        // The thread that has the future has seen how it was put in.
+        if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
-        group.with(|group| {
-            let place = group.places.iter().find(|place| place.future() == future)?;
-            Some(group.leave(place))
+        self.groups[group].with(|places| {
+            let place = places.iter().find(|place| place.future() == future)?;
+            Some(self.leave(group, place))
         })
+    }
+
+    /// Leaves a place, whose group is locked.
+    fn leave(&self, group: usize, place: &Place) -> Held {
+        let held = place.held();
+        place.address.store(0, Ordering::Relaxed);
+        self.counts[group].fetch_sub(1, Ordering::Relaxed);
+        held
     }
 
     fn take_suspected(
         &self,
+        now: u64,
+        ticks: u64,
+        seems_over: impl Fn(Future, CallId) -> bool,
+        mut taken: impl FnMut(Future, Held),
+    ) {
+        let first = self.next.load(Ordering::Relaxed);
+        let mut looked_at = 0;
+        for number in (first..).take(GROUPS) {
+            let group = number as usize % GROUPS;
+            let count = self.counts[group].load(Ordering::Relaxed);
+            if count == 0 {
+                continue;
+            }
+            while let Some((future, held)) = self.groups[group]
+                .with(|places| self.take_suspected_of(group, places, now, ticks, &seems_over))
+            {
+                taken(future, held);
+            }
+            looked_at += count;
+            if looked_at >= AT_ONCE {
+                self.next.store((number + 1) % GROUPS as u32, Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+
+    fn take_suspected_of(
+        &self,
         group: usize,
+        places: &[Place; GROUP],
         now: u64,
         ticks: u64,
         seems_over: impl Fn(Future, CallId) -> bool,
     ) -> Option<(Future, Held)> {
-        let group = &self.0[group];
-        if group.count.load(Ordering::Relaxed) == 0 {
-            return None;
-        }
-        group.with(|group| {
-            group.places.iter().find_map(|place| {
-                let future = place.future();
-                if future.address == 0 || !seems_over(future, place.held().call) {
-                    return None;
-                }
-                let since = place.suspected.load(Ordering::Relaxed);
-                if since == 0 {
-                    place.suspected.store(now.max(1), Ordering::Relaxed);
-                }
-                let is_over = since != 0 && now.saturating_sub(since) >= ticks;
-                is_over.then(|| (future, group.leave(place)))
-            })
+        places.iter().find_map(|place| {
+            let future = place.future();
+            if future.address == 0 || !seems_over(future, place.held().call) {
+                return None;
+            }
+            let since = place.suspected.load(Ordering::Relaxed);
+            if since == 0 {
+                place.suspected.store(now.max(1), Ordering::Relaxed);
+            }
+            let is_over = since != 0 && now.saturating_sub(since) >= ticks;
+            is_over.then(|| (future, self.leave(group, place)))
         })
     }
 }
@@ -283,17 +310,22 @@ mod tests {
         for number in 0..3 {
             assert!(OWN.put(future(number), held(number)));
         }
-        let look = |now, call| OWN.take_suspected(0, now, 10, |_, found| found == call);
-        assert_eq!(look(100, 2), None);
-        assert_eq!(look(109, 2), None);
-        assert_eq!(look(110, 2), Some((future(1), held(1))));
-        assert_eq!(look(200, 2), None);
+        let look = |now, call| {
+            let mut all = Vec::new();
+            let add = |future, held| all.push((future, held));
+            OWN.take_suspected(now, 10, |_, found| found == call, add);
+            all
+        };
+        assert_eq!(look(100, 2), []);
+        assert_eq!(look(109, 2), []);
+        assert_eq!(look(110, 2), [(future(1), held(1))]);
+        assert_eq!(look(200, 2), []);
         // What was polled meanwhile begins anew.
-        assert_eq!(look(100, 3), None);
+        assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));
-        assert_eq!(look(120, 3), None);
-        assert_eq!(look(130, 3), Some((future(2), held(2))));
+        assert_eq!(look(120, 3), []);
+        assert_eq!(look(130, 3), [(future(2), held(2))]);
     }
 
     #[test]
@@ -314,6 +346,6 @@ mod tests {
                 });
             }
         });
-        assert!(OWN.0.iter().all(|group| group.count.load(Ordering::Relaxed) == 0));
+        assert!(OWN.counts.iter().all(|count| count.load(Ordering::Relaxed) == 0));
     }
 }

@@ -110,6 +110,7 @@ mod tests {
             package: "",
             size,
             origin,
+            poll: None,
         }
     }
 

@@ -435,28 +435,3 @@ fn damaged_programs_are_refused_or_read() {
     }
     assert!(read > 0 && refused > 0, "{read} read, {refused} refused");
 }
-
-#[test]
-fn tmp_async() {
-    for file in std::env::var("FILES").unwrap().split(' ') {
-        let copy = tempfile::tempdir().unwrap();
-        let path = copy.path().join("x");
-        fs::copy(file, &path).unwrap();
-        let begin = std::time::Instant::now();
-        let added = add(&path, &Sources::default()).unwrap();
-        println!("{file} {added:?} {:?}", begin.elapsed());
-        let bytes = of(&path).unwrap().unwrap();
-        let table = FunctionTable::read(&bytes).unwrap();
-        for f in (0..table.len()).filter_map(|i| table.function(i)) {
-            if f.poll.is_some() || f.name.contains("{poll}") || f.name.contains("{async") {
-                println!(
-                    "   {} {:?} {} {}",
-                    f.name,
-                    f.poll,
-                    f.sleds.len(),
-                    f.sleds.iter().filter(|s| s.kind == SledKind::Drop).count()
-                );
-            }
-        }
-    }
-}
