@@ -6,8 +6,9 @@
 //! for futures that the source marks.
 //!
 //! A future may be dropped by code that was inlined and has no sled. The call is over then, and it is noticed later: when a
-//! future of the same kind begins at its address, or when the call that awaited it has been over for some time. It counts as
-//! cancelled, and as one whose end was not seen.
+//! future of the same kind begins at its address, when the byte has another value than the last poll left, or when the call that
+//! awaited it has been over for some time. It counts as cancelled, and as one whose end was not seen. The same happens where
+//! some polls of a future are parts of other functions.
 //!
 //! These events may do anything: the whole state of the vector units is kept around them, which takes longer, and a poll is
 //! long.
@@ -20,7 +21,7 @@ use crate::enabled::call::Call;
 use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, add};
-use crate::enabled::record::calls_by_future::{self, Future, Held};
+use crate::enabled::record::calls_by_future::{self, Future, Held, Suspicion};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::frames::Poll;
 use crate::enabled::record::function_sites::{self, PolledBy};
@@ -86,7 +87,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let is_first = call.is_new();
         let scope = scope::enter_counting(site, is_first.into());
         let Some(node) = scope.node() else {
-            hold(tree, future, call, None);
+            hold(tree, future, call, None, state);
             return;
         };
         // The function's end closes it, whichever way it ends.
@@ -113,7 +114,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         } else {
             // Its end will not be recognized.
             drop(polling);
-            hold(tree, future, call, Some(node));
+            hold(tree, future, call, Some(node), state);
         }
     });
 }
@@ -146,7 +147,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let mut call = end_polling(tree, &poll);
         scope::end_poll(node, poll.number);
         if state >= SUSPENDED {
-            hold(tree, poll.future(), call, Some(node));
+            hold(tree, poll.future(), call, Some(node), state);
         } else {
             call.end(site, Some(node), state != RETURNED);
         }
@@ -193,7 +194,7 @@ unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
 }
 
 /// Keeps a call until the next poll of its future.
-fn hold(tree: &'static Tree, future: Future, mut call: Call, node: Option<&'static Node>) {
+fn hold(tree: &'static Tree, future: Future, mut call: Call, node: Option<&'static Node>, state: u8) {
     if !call.is_in_flight() {
         return;
     }
@@ -201,6 +202,7 @@ fn hold(tree: &'static Tree, future: Future, mut call: Call, node: Option<&'stat
         began: call.began,
         call: call.id,
         row: node.map_or(0, |node| Owner::node(tree, node.index()).number()),
+        state,
     };
     if !calls_by_future::put(future, held)
         && let Some(site) = function_sites::get(future.function)
@@ -232,13 +234,23 @@ fn end_suspected(tree: &'static Tree) {
     {
         return;
     }
-    let seems_over = |future: Future, call: u64| {
-        in_flight::is_left_behind(call)
-            || function_sites::get(future.function).is_some_and(Site::is_ruled_off)
+    let suspicion = |future: Future, held: Held| {
+        let place = function_sites::polled_by(future.function).map_or(0, |polled| {
+            future.address.wrapping_add(polled.of.state_offset.into())
+        });
+        let site = function_sites::get(future.function);
+        if held.state >= SUSPENDED && os::read_byte(place) != Some(held.state) {
+            // No poll that is seen can be in progress: it would have taken the call out.
+            Suspicion::Certain
+        } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
+            Suspicion::Some
+        } else {
+            Suspicion::None
+        }
     };
     let long = (second * SUSPECTED_SECONDS) as u64;
     let end = |future, held| end_vanished(tree, future, held);
-    calls_by_future::take_suspected(now, long, seems_over, end);
+    calls_by_future::take_suspected(now, long, suspicion, end);
 }
 
 impl Held {

@@ -21,7 +21,7 @@ const LOOKS: u32 = 10_000;
 const LOOKS_AT_ONCE: u32 = 100;
 
 /// How many calls a thread looks at when it looks for calls that are over.
-const AT_ONCE: u32 = 1000;
+const AT_ONCE: u32 = 200;
 
 /// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
 /// of that.
@@ -39,6 +39,18 @@ pub(crate) struct Held {
     pub(crate) call: CallId,
     /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::live_blocks::Owner)); 0 for none.
     pub(crate) row: u64,
+    /// The state that its last poll left.
+    pub(crate) state: u8,
+}
+
+/// What is thought of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suspicion {
+    None,
+    /// It seems to be over.
+    Some,
+    /// It is over, or was polled without being seen.
+    Certain,
 }
 
 #[derive(Debug)]
@@ -49,6 +61,7 @@ struct Place {
     began: AtomicU64,
     call: AtomicU64,
     row: AtomicU64,
+    state: AtomicU32,
     /// Since which tick it seems to be over; 0 if it does not.
     suspected: AtomicU64,
 }
@@ -80,15 +93,15 @@ pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
 
-/// Looks at all calls, or at some where there are many, and takes out those that have seemed to be over for `ticks` up to
-/// `now`.
+/// Looks at all calls, or at some where there are many, and takes out those that are over and those that have seemed to be
+/// over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     now: u64,
     ticks: u64,
-    seems_over: impl Fn(Future, CallId) -> bool,
+    suspicion: impl Fn(Future, Held) -> Suspicion,
     taken: impl FnMut(Future, Held),
 ) {
-    TABLE.take_suspected(now, ticks, seems_over, taken);
+    TABLE.take_suspected(now, ticks, suspicion, taken);
 }
 
 impl Place {
@@ -99,6 +112,7 @@ impl Place {
             began: AtomicU64::new(0),
             call: AtomicU64::new(0),
             row: AtomicU64::new(0),
+            state: AtomicU32::new(0),
             suspected: AtomicU64::new(0),
         }
     }
@@ -115,6 +129,7 @@ impl Place {
             began: self.began.load(Ordering::Relaxed),
             call: self.call.load(Ordering::Relaxed),
             row: self.row.load(Ordering::Relaxed),
+            state: self.state.load(Ordering::Relaxed) as u8,
         }
     }
 }
@@ -175,6 +190,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
             place.began.store(held.began, Ordering::Relaxed);
             place.call.store(held.call, Ordering::Relaxed);
             place.row.store(held.row, Ordering::Relaxed);
+            place.state.store(held.state.into(), Ordering::Relaxed);
             place.suspected.store(0, Ordering::Relaxed);
             self.counts[group].fetch_add(1, Ordering::Relaxed);
             Some(())
@@ -206,7 +222,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         &self,
         now: u64,
         ticks: u64,
-        seems_over: impl Fn(Future, CallId) -> bool,
+        suspicion: impl Fn(Future, Held) -> Suspicion,
         mut taken: impl FnMut(Future, Held),
     ) {
         let first = self.next.load(Ordering::Relaxed);
@@ -218,7 +234,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
                 continue;
             }
             while let Some((future, held)) = self.groups[group]
-                .with(|places| self.take_suspected_of(group, places, now, ticks, &seems_over))
+                .with(|places| self.take_suspected_of(group, places, now, ticks, &suspicion))
             {
                 taken(future, held);
             }
@@ -236,12 +252,17 @@ impl<const GROUPS: usize> Table<GROUPS> {
         places: &[Place; GROUP],
         now: u64,
         ticks: u64,
-        seems_over: impl Fn(Future, CallId) -> bool,
+        suspicion: impl Fn(Future, Held) -> Suspicion,
     ) -> Option<(Future, Held)> {
         places.iter().find_map(|place| {
             let future = place.future();
-            if future.address == 0 || !seems_over(future, place.held().call) {
+            if future.address == 0 {
                 return None;
+            }
+            match suspicion(future, place.held()) {
+                Suspicion::None => return None,
+                Suspicion::Certain => return Some((future, self.leave(group, place))),
+                Suspicion::Some => {}
             }
             let since = place.suspected.load(Ordering::Relaxed);
             if since == 0 {
@@ -269,6 +290,7 @@ mod tests {
             began: number,
             call: number + 1,
             row: number + 2,
+            state: 3,
         }
     }
 
@@ -313,7 +335,12 @@ mod tests {
         let look = |now, call| {
             let mut all = Vec::new();
             let add = |future, held| all.push((future, held));
-            OWN.take_suspected(now, 10, |_, found| found == call, add);
+            let suspicion = |_, found: Held| match found.call == call {
+                true => Suspicion::Some,
+                false if found.call == 9000 => Suspicion::Certain,
+                false => Suspicion::None,
+            };
+            OWN.take_suspected(now, 10, suspicion, add);
             all
         };
         assert_eq!(look(100, 2), []);
@@ -326,6 +353,8 @@ mod tests {
         assert!(OWN.put(future(2), held(2)));
         assert_eq!(look(120, 3), []);
         assert_eq!(look(130, 3), [(future(2), held(2))]);
+        assert!(OWN.put(future(7), held(8999)));
+        assert_eq!(look(131, 3), [(future(7), held(8999))]);
     }
 
     #[test]

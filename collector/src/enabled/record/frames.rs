@@ -302,6 +302,8 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
+            // A poll is in progress, which goes on unseen.
+            state: 0,
         };
         if self.began != 0 && !calls_by_future::put(self.future(), held) {
             in_flight::end_without_tree(self.call);

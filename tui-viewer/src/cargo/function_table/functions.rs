@@ -87,7 +87,7 @@ pub(super) fn describe(
             (Some(_), Some(poll)) => {
                 // Equal bodies are one function, and each has a type of its own.
                 for path in here.iter().filter_map(|symbol| name::rust_path(symbol.name)) {
-                    polls.entry(path).or_default().push((poll, key.clone()));
+                    polls.entry(as_type(&path)).or_default().push((poll, key.clone()));
                 }
             }
             (Some(path), None) if path.starts_with(DROP) => drops.push((path, address, key.clone())),
@@ -112,7 +112,7 @@ pub(super) fn describe(
     for (path, address, key) in drops {
         let body = path[DROP.len()..]
             .strip_suffix('>')
-            .and_then(|body| polls.get(body));
+            .and_then(|body| polls.get(&as_type(body)));
         let drops = |poll: &PollFunction| poll_function::drops(code, symbols, address, poll.state_offset);
         if let Some((_, body)) = body.and_then(|all| all.iter().find(|(poll, _)| drops(poll))) {
             move_drop(&mut functions, address, &key, body);
@@ -120,6 +120,11 @@ pub(super) fn describe(
     }
     leave_constructors_out(&mut functions);
     functions.into_values().collect()
+}
+
+/// The path of a function as names of types have it: `f<u8>` and not `f::<u8>`.
+fn as_type(path: &str) -> String {
+    path.replace("::<", "<")
 }
 
 /// Returns whether a path ends as that of an async body does.
