@@ -10,8 +10,7 @@
 //! awaited it has been over for some time. It counts as cancelled, and as one whose end was not seen. The same happens where
 //! some polls of a future are parts of other functions.
 //!
-//! These events may do anything: the whole state of the vector units is kept around them, which takes longer, and a poll is
-//! long.
+//! These events may do anything, so they take longer than those of other functions; but a poll is long.
 
 use std::sync::atomic::AtomicU64;
 

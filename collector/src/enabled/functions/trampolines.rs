@@ -147,9 +147,11 @@ trampoline! {
 }
 
 /// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the fifth and
-/// the sixth one of the hook: those are in registers that [`keeping_all`] leaves alone.
+/// the sixth one of the hook: those are in registers that [`keeping_all`] leaves alone. A poll has no vector among its
+/// arguments, and a result of it in a register is at most 16 bytes of one, so `$call` need not keep more, but before a jump
+/// to another function.
 macro_rules! poll_trampoline {
-    ($(#[$doc:meta])* $name:ident, $space:literal, $hook:path) => {
+    ($(#[$doc:meta])* $name:ident, $space:literal, $call:literal, $hook:path) => {
         $(#[$doc])*
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
@@ -161,7 +163,8 @@ macro_rules! poll_trampoline {
                 "mov edi, r10d",
                 "lea rsi, [rsp + 216]",
                 "lea rax, [rip + {hook}]",
-                "call {keeping_all}",
+                "lea r11, [rip + {keeping_all}]",
+                $call,
                 bring_back!($space),
                 "ret",
                 ".cfi_endproc",
@@ -174,19 +177,19 @@ macro_rules! poll_trampoline {
 
 poll_trampoline! {
     /// As [`entry`].
-    poll, "208", polls::begin
+    poll, "208", "call rax", polls::begin
 }
 poll_trampoline! {
     /// As [`ret`].
-    poll_ret, "216", polls::end
+    poll_ret, "216", "call rax", polls::end
 }
 poll_trampoline! {
     /// As [`tail_call`].
-    poll_tail_call, "208", polls::end
+    poll_tail_call, "208", "call r11", polls::end
 }
 poll_trampoline! {
     /// As [`entry`], of a function that drops a future.
-    drop, "208", polls::dropped
+    drop, "208", "call rax", polls::dropped
 }
 
 /// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where

@@ -77,6 +77,11 @@ pub(super) fn describe(
         let poll = may_be_body
             .then(|| poll_function::find(code, symbols, address))
             .flatten();
+        if !declaration.body.is_empty()
+            && let Some(before) = name.name.strip_suffix("{closure}")
+        {
+            name.name = format!("{before}{{{}}}", declaration.body);
+        }
         name.name = name_of_body(name.name, poll.is_some());
         let place = places.of(&declaration.file, &name);
         if name.module.is_empty() {

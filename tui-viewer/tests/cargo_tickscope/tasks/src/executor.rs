@@ -1,5 +1,6 @@
 //! An executor: threads that take tasks from one queue, and one that wakes sleepers.
 
+use std::future::Future;
 use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;

@@ -2,6 +2,7 @@
 
 mod executor;
 
+use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
