@@ -8,6 +8,11 @@
 //! release builds have no types in it. The function is not the poll of its own future, or it is not certain, where anything on
 //! the way depends on a value that is not known.
 
+#![allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "the CPU has hundreds of instructions and registers, and all but those that are named are not known here"
+)]
+
 use std::collections::HashMap;
 
 use iced_x86::{
