@@ -196,7 +196,7 @@ fn other_polls_are_called_polls() {
     // Without the library's panic a body cannot be told from another function: it never returns.
     project.write(
         "src/main.rs",
-        "use std::pin::pin; use std::task::{Context, Waker};
+        "use std::future::Future; use std::pin::pin; use std::task::{Context, Waker};
          async fn forever(n: u64) -> ! { loop { std::hint::black_box(n); tick().await } }
          async fn tick() { Once(false).await }
          struct Once(bool);
