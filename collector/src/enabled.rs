@@ -12,6 +12,7 @@
 
 pub(crate) mod allocations;
 mod builder;
+mod call;
 mod capture;
 mod control;
 mod counter;

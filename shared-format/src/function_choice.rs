@@ -92,6 +92,7 @@ mod tests {
             package: "",
             size,
             origin,
+            poll: None,
         }
     }
 

@@ -13,12 +13,13 @@
 //! | 8..12 | [`VERSION`] |
 //! | 12..16, 16..20, 20..24 | how many functions and sleds, and how many bytes of text |
 //! | 24..32, 32..40 | address and bytes of the compiler's own map of sleds |
-//! | 40.. | functions, 48 bytes each: 12 numbers of 4 bytes |
+//! | 40.. | functions, 52 bytes each: 13 numbers of 4 bytes |
 //! | | sleds, 8 bytes each: the address times 4, plus the kind. Those of a function stand together |
 //! | | text, in UTF-8 |
 //!
 //! The numbers of a function: place and length of name, module, file and package in the text; line; bytes of code; where it
-//! comes from; its first sled. Addresses are those of the linker, to which the loader may add a base.
+//! comes from; its first sled; and of the poll of an async body the distance of the state times 4, plus the number of the
+//! argument from 1 ([`PollFunction`]), else 0. Addresses are those of the linker, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -35,6 +36,7 @@
 //!         Sled { address: 0x1000, kind: SledKind::Entry },
 //!         Sled { address: 0x1340, kind: SledKind::Return },
 //!     ],
+//!     poll: None,
 //! };
 //! let bytes = encode(0x8000..0x8040, std::slice::from_ref(&parse))?;
 //! let table = FunctionTable::read(&bytes)?;
@@ -53,10 +55,10 @@ pub const SECTION: &str = ".tickscope.functions";
 pub const MAGIC: [u8; 8] = *b"TKSFUNCS";
 
 /// The version of the layout. A collector reads no other.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 const HEADER: usize = 40;
-const FUNCTION: usize = 48;
+const FUNCTION: usize = 52;
 const SLED: usize = 8;
 
 /// How many bits of a sled's word are its kind.
@@ -81,6 +83,18 @@ pub struct Function {
     pub origin: Origin,
     /// The sleds of all instances.
     pub sleds: Vec<Sled>,
+    /// If it is the poll of an async body: where its future is.
+    pub poll: Option<PollFunction>,
+}
+
+/// Where a function that polls an async body finds its future, and where the state is in that: a byte that is 0 before the
+/// first poll, 1 after the body has returned, 2 after a panic, and more where it waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PollFunction {
+    /// Which argument is the address of the future: 0 is the first, 1 the second.
+    pub argument: u32,
+    /// Bytes from there to the state, less than 2^30.
+    pub state_offset: u32,
 }
 
 /// Whose code a function is.
@@ -117,6 +131,9 @@ pub enum SledKind {
     Return = 1,
     /// Before a jump to another function, which returns for this one.
     TailCall = 2,
+    /// Of the poll of an async body: the first instruction of a function that drops such a future, whose address is its first
+    /// argument. The compiler's map calls it an entry, of that function.
+    Drop = 3,
 }
 
 /// A table in memory.
@@ -145,6 +162,21 @@ pub struct FunctionRef<'a> {
     pub size: u32,
     /// See [`Function::origin`].
     pub origin: Origin,
+    /// See [`Function::poll`].
+    pub poll: Option<PollFunction>,
+}
+
+impl PollFunction {
+    fn encode(poll: Option<Self>) -> u32 {
+        poll.map_or(0, |poll| poll.state_offset << 2 | (poll.argument + 1) & 0b11)
+    }
+
+    fn of(number: u32) -> Option<Self> {
+        Some(Self {
+            argument: (number & 0b11).checked_sub(1)?,
+            state_offset: number >> 2,
+        })
+    }
 }
 
 impl Origin {
@@ -159,17 +191,18 @@ impl Origin {
 }
 
 impl SledKind {
-    /// Returns the kind with this code, which the compiler's map and the table share.
+    /// Returns the kind with this code.
     pub fn of(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Entry),
             1 => Some(Self::Return),
             2 => Some(Self::TailCall),
+            3 => Some(Self::Drop),
             _ => None,
         }
     }
 
-    /// Returns whether the function ends there.
+    /// Returns whether the function ends there, or a call of the async body that it polls.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }
@@ -203,6 +236,7 @@ pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, Format
             function.size,
             function.origin as u32,
             first_sled as u32,
+            PollFunction::encode(function.poll),
         ] {
             records.extend_from_slice(&number.to_le_bytes());
         }
@@ -331,6 +365,7 @@ impl<'a> FunctionTable<'a> {
             package,
             size: number(record, 36),
             origin: Origin::of(number(record, 40)),
+            poll: PollFunction::of(number(record, 48)),
         })
     }
 
@@ -365,6 +400,7 @@ impl<'a> FunctionTable<'a> {
             size: function.size,
             origin: function.origin,
             sleds: self.sleds(index).collect(),
+            poll: function.poll,
         })
     }
 }
@@ -390,7 +426,7 @@ mod tests {
     use super::*;
 
     fn sled() -> impl Strategy<Value = Sled> {
-        (0..1u64 << 48, 0..3u64).prop_map(|(address, kind)| Sled {
+        (0..1u64 << 48, 0..4u64).prop_map(|(address, kind)| Sled {
             address,
             kind: SledKind::of(kind).unwrap(),
         })
@@ -405,9 +441,11 @@ mod tests {
             numbers in any::<(u32, u32)>(),
             origin in 0..4u32,
             sleds in prop::collection::vec(sled(), 0..5),
+            poll in prop::option::of((0..2u32, 0..1u32 << 30)),
         ) -> Function {
             let (line, size) = numbers;
-            Function { name, module, file, line, package, size, origin: Origin::of(origin), sleds }
+            let poll = poll.map(|(argument, state_offset)| PollFunction { argument, state_offset });
+            Function { name, module, file, line, package, size, origin: Origin::of(origin), sleds, poll }
         }
     }
 
@@ -453,7 +491,10 @@ mod tests {
         let mut bytes = encode(0..0, &[]).unwrap();
         bytes[8] = 9;
         let error = FunctionTable::read(&bytes).unwrap_err().to_string();
-        assert!(error.contains('9') && error.contains('1'), "{error}");
+        assert!(
+            error.contains('9') && error.contains(&VERSION.to_string()),
+            "{error}"
+        );
         bytes[0] = b'X';
         let error = FunctionTable::read(&bytes).unwrap_err().to_string();
         assert!(error.contains("XKSFUNCS"), "{error}");

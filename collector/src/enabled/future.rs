@@ -6,15 +6,10 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tickscope_format::snapshot::Quantity;
-
-use crate::enabled::platform::sync::Ordering;
+use crate::enabled::call::Call;
 use crate::enabled::record::current_thread;
-use crate::enabled::record::in_flight::{self, CallId, Slot};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
-use crate::enabled::record::tree::Tree;
-use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
 /// A future that counts a call at its first poll and charges each poll to a site. Between polls it holds no open scope, so
@@ -29,40 +24,12 @@ pub struct Profiled<F> {
     future: ManuallyDrop<F>,
 }
 
-/// The call of a profiled future.
-struct Call {
-    /// The tick of the first poll, or [`NOT_POLLED`], or [`NOT_COUNTED`].
-    began: u64,
-    /// Its place among the calls in flight.
-    id: CallId,
-}
-
-/// There was no poll yet. No clock reaches it.
-const NOT_POLLED: u64 = u64::MAX;
-
-/// The call has ended, or began while its site was disabled, or on a thread that does not count.
-const NOT_COUNTED: u64 = 0;
-
-/// A poll in progress. It ends when this is dropped, also by a panic.
-struct Polling {
-    tree: &'static Tree,
-    /// Where it is noted that the call is polled; `None` if the table was full.
-    slot: Option<&'static Slot>,
-    /// The call that the thread polled before.
-    outer: CallId,
-    /// The number of the poll in its row, as far as it is at hand.
-    number: u64,
-}
-
 /// Profiles a future, or the future that `.await` makes of a value.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
     site.note_future();
     Profiled {
         site,
-        call: Call {
-            began: NOT_POLLED,
-            id: 0,
-        },
+        call: Call::NEW,
         future: ManuallyDrop::new(future.into_future()),
     }
 }
@@ -85,7 +52,7 @@ impl<F: Future> Profiled<F> {
     ) -> Poll<F::Output> {
         // SAFETY: nothing is moved out of it here.
         let this = unsafe { self.get_unchecked_mut() };
-        let is_first = this.call.began == NOT_POLLED;
+        let is_first = this.call.is_new();
         let scope = scope::enter_counting(this.site, is_first.into());
         let node = scope.node();
         let polling = this.call.begin_poll(this.site, node, is_first, delay);
@@ -106,7 +73,7 @@ impl<F: Future> Profiled<F> {
 impl<F> Profiled<F> {
     /// Returns whether its call counts or may begin to.
     pub(crate) fn may_count(&self) -> bool {
-        self.call.began != NOT_COUNTED
+        self.call.may_count()
     }
 
     /// Returns the name of its row.
@@ -157,94 +124,11 @@ impl Drop for Ending<'_> {
     }
 }
 
-impl Call {
-    fn is_in_flight(&self) -> bool {
-        self.began != NOT_POLLED && self.began != NOT_COUNTED
-    }
-
-    /// Begins a poll in `node`, whose scope is open.
-    #[inline]
-    fn begin_poll(
-        &mut self,
-        site: &'static Site,
-        node: Option<&'static Node>,
-        is_first: bool,
-        delay: Option<u64>,
-    ) -> Option<Polling> {
-        let tree = current_thread::hot();
-        if is_first {
-            self.began = NOT_COUNTED;
-            let (tree, node) = tree.zip(node)?;
-            let began = node.known_beginning().unwrap_or_else(config::now);
-            if let Some(id) = tree.begin_call(site, began) {
-                self.began = began.max(NOT_COUNTED + 1);
-                self.id = id;
-            }
-        }
-        let tree = tree.filter(|_| self.is_in_flight())?;
-        let mut number = 0;
-        if node.is_some() {
-            let counted = tree.measure([(Quantity::Polls, 1)], config::exact_path);
-            number = counted.map_or(0, |counted| counted.of(Quantity::Polls).load(Ordering::Relaxed));
-            if let Some(ticks) = delay {
-                let delayed = [(Quantity::ScheduledTime, ticks), (Quantity::ScheduledPolls, 1)];
-                tree.measure(delayed, config::exact_path);
-            }
-        }
-        let slot = in_flight::slot_of(self.id);
-        // At its first poll a call has its slot as one that is polled.
-        if let Some(slot) = slot.filter(|_| !is_first) {
-            slot.set_polled(true);
-        }
-        let call = match self.id {
-            // Calls inside belong to the call around this one, which has no place of its own.
-            0 => tree.slots.polled(),
-            id => id,
-        };
-        Some(Polling {
-            tree,
-            slot,
-            outer: tree.slots.poll(call),
-            number,
-        })
-    }
-
-    /// Ends the call, in `node` if its scope was open just now.
-    fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        if !self.is_in_flight() {
-            return;
-        }
-        let began = std::mem::replace(&mut self.began, NOT_COUNTED);
-        let tree = current_thread::hot();
-        let ended = tree.is_some_and(|tree| {
-            // The end of its scope was just now.
-            let tick = node.and_then(|_| tree.last_event()).unwrap_or_else(config::now);
-            let node = node.or_else(|| scope::place(tree, site));
-            let ticks = tick.saturating_sub(began);
-            node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
-        });
-        if !ended {
-            // The call was counted where it began. Here there is no room for its row, or this is a signal handler.
-            in_flight::end_without_tree(self.id);
-        }
-    }
-}
-
-impl Drop for Polling {
-    #[inline]
-    fn drop(&mut self) {
-        self.tree.slots.poll(self.outer);
-        if let Some(slot) = self.slot {
-            slot.set_polled(false);
-        }
-    }
-}
-
 impl<F> fmt::Debug for Profiled<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Profiled")
             .field("name", &self.site.describe().name)
-            .field("polled", &(self.call.began != NOT_POLLED))
+            .field("polled", &!self.call.is_new())
             .finish_non_exhaustive()
     }
 }

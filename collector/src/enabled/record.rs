@@ -2,6 +2,8 @@
 //! I/O and does not use the allocator.
 
 pub(crate) mod arena;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod calls_by_future;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

@@ -55,9 +55,7 @@ impl Scope {
     #[inline(always)]
     pub(crate) fn end_poll(self, number: u64) {
         if let Some(node) = self.node
-            && let Some(tree) = current_thread::hot()
-            && tree.is(Path::Fast)
-            && tree.end_innermost_numbered(node, || number, clock::tsc)
+            && ends_poll(node, number)
         {
             std::mem::forget(self);
         }
@@ -228,6 +226,20 @@ impl Drop for Scope {
         if let Some(node) = self.node {
             end(node);
         }
+    }
+}
+
+#[inline(always)]
+fn ends_poll(node: &'static Node, number: u64) -> bool {
+    current_thread::hot()
+        .is_some_and(|tree| tree.is(Path::Fast) && tree.end_innermost_numbered(node, || number, clock::tsc))
+}
+
+/// Ends an open poll of this node, which is a future, with this number.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn end_poll(node: &'static Node, number: u64) {
+    if !ends_poll(node, number) {
+        end(node);
     }
 }
 

@@ -16,6 +16,9 @@ pub struct Functions {
     pub unwound: u64,
     /// Beginnings and ends on other stacks than their thread's own, as those of coroutines. They are not counted.
     pub elsewhere: u64,
+    /// Calls of async functions and blocks whose end was not seen: it was noticed later that they were over. They count as
+    /// cancelled.
+    pub vanished: u64,
     /// Whether the system does not let the program change its code: then functions that were off at the start stay off.
     pub fixed: bool,
     /// How much of the program's CPU time measuring functions may take, from 0 to 1; 0 if there is no such limit.

@@ -1,7 +1,7 @@
 //! Makes the table of a program's functions and adds it to the file that the linker wrote.
 //!
 //! ```text
-//! file -> sleds, symbols, debug_info -> functions (name, sources) -> encode -> section -> file
+//! file -> sleds, symbols, debug_info -> functions (name, poll_function, sources) -> encode -> section -> file
 //! ```
 //!
 //! [`tickscope_format::function_table`] is the layout of the table. It is made after each link, so that the program itself
@@ -11,6 +11,7 @@ mod debug_info;
 mod error;
 mod functions;
 mod name;
+mod poll_function;
 mod section;
 mod sleds;
 mod sources;
@@ -24,6 +25,7 @@ use object::{Architecture, Endianness, Object, ObjectKind, ReadCache};
 use tickscope_format::function_table::{Function, Origin, SECTION, encode};
 
 use crate::cargo::function_table::debug_info::Sections;
+use crate::cargo::function_table::poll_function::Code;
 use crate::cargo::function_table::symbols::Symbols;
 
 pub use crate::cargo::function_table::error::TableError;
@@ -48,6 +50,8 @@ pub struct Added {
     pub without_line: usize,
     /// Entries of the compiler's map that do not point at a sled. They are left out.
     pub odd_sleds: usize,
+    /// Functions whose calls are those of async functions and blocks, and not their polls.
+    pub asyncs: usize,
     /// Bytes of the table.
     pub bytes: usize,
 }
@@ -78,6 +82,7 @@ pub fn add(executable: &Path, sources: &Sources) -> Result<Added, TableError> {
         std::mem::take(&mut sleds.functions),
         &symbols,
         &debug_info,
+        &Code::read(&elf),
         sources,
     );
     let table = encode(sleds.map.clone(), &functions).map_err(|error| TableError::TooLarge {
@@ -121,6 +126,7 @@ impl Added {
             unknown: of(Origin::Unknown),
             without_line: functions.iter().filter(|f| f.line == 0).count(),
             odd_sleds,
+            asyncs: functions.iter().filter(|f| f.poll.is_some()).count(),
             bytes,
         }
     }

@@ -9,6 +9,7 @@
     reason = "a test that cannot get this far has failed"
 )]
 
+mod asyncs;
 mod builds;
 mod c_programs;
 mod environment;

@@ -21,6 +21,7 @@ pub(crate) struct Ends {
     returned: u64,
     unwound: u64,
     elsewhere: u64,
+    vanished: u64,
 }
 
 /// What the publisher tells of the cost of functions.
@@ -59,6 +60,7 @@ impl Ends {
         returned: 0,
         unwound: 0,
         elsewhere: 0,
+        vanished: 0,
     };
 }
 
@@ -67,6 +69,7 @@ impl AddAssign for Ends {
         self.returned += other.returned;
         self.unwound += other.unwound;
         self.elsewhere += other.elsewhere;
+        self.vanished += other.vanished;
     }
 }
 
@@ -79,6 +82,7 @@ impl Ends {
             returned: frames.returned.load(Ordering::Relaxed),
             unwound: frames.unwound.load(Ordering::Relaxed),
             elsewhere: frames.elsewhere.load(Ordering::Relaxed),
+            vanished: frames.vanished.load(Ordering::Relaxed),
         }
     }
 
@@ -98,6 +102,7 @@ impl Ends {
             returned: self.returned,
             unwound: self.unwound,
             elsewhere: self.elsewhere,
+            vanished: self.vanished,
             fixed: function_sites::refused().is_some(),
             budget: told.budget,
             cost_share: told.cost_share,

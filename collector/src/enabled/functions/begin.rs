@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::function_choice::{Chooser, Chosen};
-use tickscope_format::function_table::{FunctionTable, SECTION};
+use tickscope_format::function_table::{FunctionRef, FunctionTable, SECTION};
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
@@ -12,7 +12,7 @@ use crate::enabled::platform::image::Image;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
-use crate::enabled::record::function_sites;
+use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
@@ -78,9 +78,19 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
         Vec::with_capacity(table.sled_count()),
     );
     let chooser = Chooser::of(&choice);
+    let mut polls = Vec::with_capacity(table.len());
+    let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
+        // Instances of a name stand together. A future may be polled by any of them.
+        let same = before.filter(|(_, other)| is_same(other, &function));
+        let first = same.map_or(number, |(first, _)| first);
+        before = Some((first, function));
+        polls.push(function.poll.map(|of| PolledBy { first, of }));
         let site = Site::named(function.name, function.module, function.file, function.line);
+        if function.poll.is_some() {
+            site.note_future();
+        }
         sites.push(if chooser.look(&function) == Chosen::On {
             site
         } else {
@@ -90,6 +100,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
             at: image.base.wrapping_add(sled.address as usize),
             kind: sled.kind,
             number,
+            polls: function.poll.is_some(),
         }));
     }
     let budget = function_choice::budget();
@@ -100,7 +111,11 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
         }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, sleds, trampolines::trampolines(), choice) };
+    unsafe { function_sites::set(sites, polls, sleds, trampolines::trampolines(), choice) };
     function_sites::follow(os::is_only_thread());
     Ok(())
+}
+
+fn is_same(one: &FunctionRef<'_>, other: &FunctionRef<'_>) -> bool {
+    (one.line, one.name, one.module, one.file) == (other.line, other.name, other.module, other.file)
 }

@@ -4,17 +4,14 @@
 //! and call nothing; `trampolines` says why. Each returns false, with nothing changed, if `enter_rarely` or
 //! `exit_rarely` has to handle the event.
 
-use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::functions::unseen::{close_ended, counting_tree};
 use crate::enabled::platform::clock;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::add;
-use crate::enabled::publish::session;
-use crate::enabled::record::current_thread::{self, Phase};
+use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
-use crate::enabled::record::node::Node;
 use crate::enabled::record::site::SiteState;
-use crate::enabled::record::tree::{Path, Tree};
-use crate::enabled::runtime::config;
+use crate::enabled::record::tree::Path;
 use crate::enabled::scope;
 
 /// A function begins. Its return address stands at `place`.
@@ -108,23 +105,9 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
         let Some(site) = function_sites::get(number) else {
             return;
         };
-        if site.is(SiteState::New) && !scope::may_count(site) {
+        let Some(tree) = counting_tree(site, place) else {
             return;
-        }
-        if thread_lifecycle::register(session::first_scope) != Phase::Counting {
-            return;
-        }
-        let Some(tree) = current_thread::hot() else { return };
-        if tree.frames.top().is_none() {
-            let (low, bytes) = os::own_stack();
-            if !tree.frames.begin(low, bytes) {
-                return;
-            }
-        }
-        if tree.frames.is_elsewhere(place) {
-            tree.frames.note_elsewhere();
-            return;
-        }
+        };
         close_ended(tree, place, true);
         let scope = scope::enter(site);
         if let Some(node) = scope.node() {
@@ -152,16 +135,4 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             close_ended(tree, place, true);
         }
     });
-}
-
-/// Closes the functions that have ended without an event: those below `place`, or at it.
-fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
-    if let Some(outermost) = tree.frames.close_below(place, at_it) {
-        end_unseen(tree, outermost);
-    }
-}
-
-fn end_unseen(tree: &'static Tree, node: &'static Node) {
-    tree.catch_up_if_alarmed(config::exact_path());
-    tree.end_unseen(node, config::now);
 }

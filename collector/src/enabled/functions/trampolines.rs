@@ -13,7 +13,7 @@ use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::enabled::functions::hooks;
+use crate::enabled::functions::{hooks, polls};
 use crate::enabled::platform::sleds::Trampolines;
 
 /// Returns where sleds lead.
@@ -22,6 +22,10 @@ pub(super) fn trampolines() -> Trampolines {
         entry: entry as *const () as usize,
         ret: ret as *const () as usize,
         tail_call: tail_call as *const () as usize,
+        poll: poll as *const () as usize,
+        poll_ret: poll_ret as *const () as usize,
+        poll_tail_call: poll_tail_call as *const () as usize,
+        drop: drop as *const () as usize,
     }
 }
 
@@ -143,7 +147,54 @@ trampoline! {
     tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
 }
 
-/// Calls the function at `rax` with `rdi` and `rsi`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where
+/// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the fifth and
+/// the sixth one of the hook: those are in registers that [`keeping_all`] leaves alone. A poll has no vector among its
+/// arguments, and a result of it in a register is at most 16 bytes of one, so `$call` need not keep more, but before a jump
+/// to another function.
+macro_rules! poll_trampoline {
+    ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                ".cfi_startproc",
+                keep!($space),
+                "mov r8, rdi",
+                "mov r9, rsi",
+                concat!("mov edi, ", $number),
+                "lea rsi, [rsp + 216]",
+                "lea rax, [rip + {hook}]",
+                "lea r11, [rip + {keeping_all}]",
+                $call,
+                $other,
+                bring_back!($space),
+                "ret",
+                ".cfi_endproc",
+                hook = sym $hook,
+                keeping_all = sym keeping_all,
+            )
+        }
+    };
+}
+
+poll_trampoline! {
+    /// As [`entry`].
+    poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
+}
+poll_trampoline! {
+    /// As [`ret`].
+    poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
+}
+poll_trampoline! {
+    /// As [`tail_call`].
+    poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end
+}
+poll_trampoline! {
+    /// As [`entry`], of a function that drops a future.
+    drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
+}
+
+/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where
 /// the CPU has all, at a multiple of 64. The components of the mask stand at fixed places, so the area is large enough on
 /// each CPU. Its header of 64 bytes, at 512, begins as zeros.
 #[unsafe(naked)]

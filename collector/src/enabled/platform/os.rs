@@ -93,6 +93,23 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low.addr() as u64, bytes as u64)
 }
 
+/// Reads a byte of the process's memory, which may be gone.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn read_byte(address: u64) -> Option<u8> {
+    let mut byte = 0_u8;
+    let part = |base: *mut c_void| libc::iovec {
+        iov_base: base,
+        iov_len: 1,
+    };
+    let to = part((&raw mut byte).cast());
+    let from = part(std::ptr::without_provenance_mut(address as usize));
+    // SAFETY: the call takes no arguments.
+    let own = unsafe { libc::getpid() };
+    // SAFETY: the kernel looks whether the address can be read, and `to` is a byte that may be written.
+    let read = unsafe { libc::process_vm_readv(own, &to, 1, &from, 1, 0) };
+    (read == 1).then_some(byte)
+}
+
 /// Returns whether the process has no other thread.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_only_thread() -> bool {

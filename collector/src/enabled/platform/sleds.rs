@@ -5,7 +5,7 @@
 //!
 //! | | off | on |
 //! |---|---|---|
-//! | entry | `eb 09` and 9 bytes of padding | `41 bb NUMBER` `e8 TRAMPOLINE` |
+//! | entry, drop | `eb 09` and 9 bytes of padding | `41 bb NUMBER` `e8 TRAMPOLINE` |
 //! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
@@ -32,6 +32,8 @@ pub(crate) struct Sled {
     pub(crate) kind: SledKind,
     /// The number of its function.
     pub(crate) number: u32,
+    /// Whether the function polls an async body.
+    pub(crate) polls: bool,
 }
 
 /// Where sleds lead.
@@ -40,6 +42,12 @@ pub(crate) struct Trampolines {
     pub(crate) entry: usize,
     pub(crate) ret: usize,
     pub(crate) tail_call: usize,
+    /// The same of functions that poll an async body.
+    pub(crate) poll: usize,
+    pub(crate) poll_ret: usize,
+    pub(crate) poll_tail_call: usize,
+    /// Of functions that drop such a body's future.
+    pub(crate) drop: usize,
 }
 
 /// Why sleds cannot be switched.
@@ -60,7 +68,7 @@ const GAP: usize = 64 * PAGE;
 /// What the first two bytes of a sled that is on are: the load of its register.
 fn on(kind: SledKind) -> [u8; 2] {
     match kind {
-        SledKind::Entry | SledKind::Return => [0x41, 0xbb],
+        SledKind::Entry | SledKind::Return | SledKind::Drop => [0x41, 0xbb],
         SledKind::TailCall => [0x41, 0xba],
     }
 }
@@ -220,17 +228,23 @@ unsafe fn is_sled(sled: &Sled) -> bool {
     let is_on = [first, second] == on(sled.kind);
     sled.at.is_multiple_of(2)
         && match sled.kind {
-            SledKind::Entry | SledKind::TailCall => is_on || [first, second] == SKIP.to_le_bytes(),
+            SledKind::Entry | SledKind::TailCall | SledKind::Drop => {
+                is_on || [first, second] == SKIP.to_le_bytes()
+            }
             SledKind::Return => is_on || first == RETURN,
         }
 }
 
 /// The bytes of a sled that is on; `None` if the trampoline is out of reach.
 fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
-    let (target, instruction) = match sled.kind {
-        SledKind::Entry => (trampolines.entry, 0xe8),
-        SledKind::TailCall => (trampolines.tail_call, 0xe8),
-        SledKind::Return => (trampolines.ret, 0xe9),
+    let (target, instruction) = match (sled.kind, sled.polls) {
+        (SledKind::Entry, false) => (trampolines.entry, 0xe8),
+        (SledKind::TailCall, false) => (trampolines.tail_call, 0xe8),
+        (SledKind::Return, false) => (trampolines.ret, 0xe9),
+        (SledKind::Entry, true) => (trampolines.poll, 0xe8),
+        (SledKind::TailCall, true) => (trampolines.poll_tail_call, 0xe8),
+        (SledKind::Return, true) => (trampolines.poll_ret, 0xe9),
+        (SledKind::Drop, _) => (trampolines.drop, 0xe8),
     };
     let distance = (target as i64).checked_sub((sled.at + BYTES) as i64)?;
     let distance = i32::try_from(distance).ok()?;
@@ -280,7 +294,7 @@ unsafe fn write_through_kernel(
             (Some(bytes), true, _) => bytes,
             (None, true, _) => continue,
             (_, false, SledKind::Return) => &[RETURN],
-            (_, false, SledKind::Entry | SledKind::TailCall) => &SKIP.to_le_bytes(),
+            (_, false, SledKind::Entry | SledKind::TailCall | SledKind::Drop) => &SKIP.to_le_bytes(),
         };
         memory
             .write_all_at(bytes, sled.at as u64)

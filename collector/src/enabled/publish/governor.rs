@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use tickscope_format::snapshot::OverBudget;
+use tickscope_format::snapshot::{OverBudget, Quantity};
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::platform::os;
@@ -40,6 +40,9 @@ const HARMLESS: f64 = 0.0005;
 
 /// Functions come back while the cost, with theirs, is below this part of the budget.
 const COMFORT: f64 = 0.6;
+
+/// Measuring a poll of an async body takes as long as measuring so many calls.
+const POLL: u64 = 10;
 
 /// How long the cost must have been that low, and how long a function stays off at least. The second time doubles each time
 /// that the function is switched off.
@@ -280,7 +283,13 @@ fn add_tree(block: &'static Block, inclusive: &mut Vec<u64>, sums: &mut [(u64, u
         }
         let number = node.site.get().and_then(function_sites::number_of);
         if let Some(sum) = number.and_then(|number| sums.get_mut(number as usize)) {
-            sum.0 += node.calls.load(Ordering::Relaxed);
+            let polls = block.tree.measures.get(index);
+            let polls = polls.map_or(0, |of| of.of(Quantity::Polls).load(Ordering::Relaxed));
+            sum.0 += if node.site.get().is_some_and(Site::is_future) {
+                polls * POLL
+            } else {
+                node.calls.load(Ordering::Relaxed)
+            };
             sum.1 = sum.1.saturating_add(total);
         }
     }

@@ -7,6 +7,8 @@
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::calls_by_future::{self, Future, Held};
+use crate::enabled::record::in_flight;
 use crate::enabled::record::node::Node;
 
 zeroed! {
@@ -25,6 +27,38 @@ zeroed! {
 }
 
 zeroed! {
+    /// An open poll of an async body. Its function is open as well, as a [`Frame`].
+    #[derive(Debug)]
+    pub(crate) struct OpenPoll {
+        place: AtomicU64,
+        node: Ref<Node>,
+        /// The address of the future, and the number of the function that polls it.
+        address: AtomicU64,
+        function: AtomicU64,
+        /// When its call began, and the call's [`CallId`](crate::enabled::record::in_flight::CallId).
+        began: AtomicU64,
+        call: AtomicU64,
+        /// The call that the thread polled before.
+        outer: AtomicU64,
+        /// The number of the poll in its row.
+        number: AtomicU64,
+    }
+}
+
+/// What is kept of a poll while it is open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Poll {
+    pub(crate) place: u64,
+    pub(crate) node: &'static Node,
+    pub(crate) address: u64,
+    pub(crate) function: u32,
+    pub(crate) began: u64,
+    pub(crate) call: u64,
+    pub(crate) outer: u64,
+    pub(crate) number: u64,
+}
+
+zeroed! {
     /// The open functions of a thread. Only the thread itself uses them.
     #[derive(Debug)]
     pub(crate) struct Frames {
@@ -35,12 +69,16 @@ zeroed! {
         bytes: AtomicU64,
         all: Column<Frame>,
         made: AtomicU32,
+        polls: Column<OpenPoll>,
+        open_polls: AtomicU32,
         /// How many functions returned.
         pub(crate) returned: AtomicU64,
         /// How many ended without returning.
         pub(crate) unwound: AtomicU64,
         /// How many events were on other stacks: those of coroutines and of signal handlers. They are not counted.
         pub(crate) elsewhere: AtomicU64,
+        /// How many calls of async functions ended without an event. It was noticed later that they were over.
+        pub(crate) vanished: AtomicU64,
     }
 }
 
@@ -75,16 +113,20 @@ impl Frames {
             bytes: AtomicU64::new(0),
             all: Column::new(),
             made: AtomicU32::new(0),
+            polls: Column::new(),
+            open_polls: AtomicU32::new(0),
             returned: AtomicU64::new(0),
             unwound: AtomicU64::new(0),
             elsewhere: AtomicU64::new(0),
+            vanished: AtomicU64::new(0),
         }
     }
 
     /// Forgets all, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.top.set(None);
-        for counter in [&self.returned, &self.unwound, &self.elsewhere] {
+        self.open_polls.store(0, Ordering::Relaxed);
+        for counter in [&self.returned, &self.unwound, &self.elsewhere, &self.vanished] {
             counter.store(0, Ordering::Relaxed);
         }
     }
@@ -131,11 +173,63 @@ impl Frames {
 
     /// Opens a frame, which is made if needed. Without memory the function stays open only in the tree.
     #[cold]
-    pub(crate) fn open_next(&self, place: u64, node: &'static Node) {
-        let Some(top) = self.top() else { return };
-        if let Some(frame) = top.above().or_else(|| self.make_above(top)) {
+    pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
+        let top = self.top();
+        let frame = top.and_then(|top| top.above().or_else(|| self.make_above(top)));
+        if let Some(frame) = frame {
             self.open(frame, place, node);
         }
+        frame.is_some()
+    }
+
+    /// Notes that the function that was just opened is a poll. Returns false if there is no memory.
+    pub(crate) fn open_poll(&self, poll: &Poll) -> bool {
+        let count = self.open_polls.load(Ordering::Relaxed);
+        let Some(open) = self.polls.get(count).or_else(|| self.polls.make(count)) else {
+            return false;
+        };
+        open.node.set(Some(poll.node));
+        for (to, value) in [
+            (&open.place, poll.place),
+            (&open.address, poll.address),
+            (&open.function, poll.function.into()),
+            (&open.began, poll.began),
+            (&open.call, poll.call),
+            (&open.outer, poll.outer),
+            (&open.number, poll.number),
+        ] {
+            to.store(value, Ordering::Relaxed);
+        }
+        self.open_polls.store(count + 1, Ordering::Relaxed);
+        true
+    }
+
+    /// Takes the innermost open poll out if it stands at this place.
+    pub(crate) fn take_poll_at(&self, place: u64) -> Option<Poll> {
+        self.take_poll(|found| found == place)
+    }
+
+    /// Takes the innermost open poll out if it has ended without an event: see [`close_below`](Self::close_below).
+    pub(crate) fn take_ended_poll(&self, place: u64, at_it: bool) -> Option<Poll> {
+        self.take_poll(|found| found < place || at_it && found == place)
+    }
+
+    fn take_poll(&self, is_wanted: impl Fn(u64) -> bool) -> Option<Poll> {
+        let count = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
+        let open = self.polls.get(count)?;
+        let value = |from: &AtomicU64| from.load(Ordering::Relaxed);
+        let poll = Poll {
+            place: value(&open.place),
+            node: open.node.get()?,
+            address: value(&open.address),
+            function: value(&open.function) as u32,
+            began: value(&open.began),
+            call: value(&open.call),
+            outer: value(&open.outer),
+            number: value(&open.number),
+        };
+        is_wanted(poll.place).then(|| self.open_polls.store(count, Ordering::Relaxed))?;
+        Some(poll)
     }
 
     fn make_above(&self, top: &'static Frame) -> Option<&'static Frame> {
@@ -168,9 +262,12 @@ impl Frames {
         self.unwound.load(Ordering::Relaxed) - before
     }
 
-    /// Closes all frames: the thread counts no longer.
+    /// Closes all frames: the thread counts no longer. Calls that are polled stay in flight.
     pub(crate) fn close_all(&self) {
         self.close_while(|_| true);
+        while let Some(poll) = self.take_poll(|_| true) {
+            poll.leave();
+        }
     }
 
     fn close_while(&self, has_ended: impl Fn(&Frame) -> bool) -> Option<&'static Node> {
@@ -184,6 +281,33 @@ impl Frames {
             self.top.set(top.below.get());
         }
         outermost
+    }
+}
+
+impl Poll {
+    /// Where the call is found again at its next poll.
+    pub(crate) fn future(&self) -> Future {
+        Future {
+            address: self.address,
+            function: self.function,
+        }
+    }
+
+    /// Keeps the call in flight, without this poll.
+    fn leave(&self) {
+        if let Some(slot) = in_flight::slot_of(self.call) {
+            slot.set_polled(false);
+        }
+        let held = Held {
+            began: self.began,
+            call: self.call,
+            row: 0,
+            // A poll is in progress, which goes on unseen.
+            state: 0,
+        };
+        if self.began != 0 && !calls_by_future::put(self.future(), held) {
+            in_flight::end_without_tree(self.call);
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use tickscope_format::function_table::PollFunction;
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
@@ -19,6 +20,8 @@ const LEAVING: Duration = Duration::from_millis(100);
 struct Functions {
     /// By number. The last one is no function of the program: what a call costs is measured with it.
     sites: Box<[Site]>,
+    /// By number: what polls an async body.
+    polls: Box<[Option<PolledBy>]>,
     /// By number: which of `sleds` are the function's.
     of_site: Box<[Range<usize>]>,
     /// The sleds of a function stand together.
@@ -27,6 +30,15 @@ struct Functions {
     states: Box<[AtomicU8]>,
     trampolines: Trampolines,
     choice: FunctionChoice,
+}
+
+/// A function that polls an async body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PolledBy {
+    /// The number of the first function of its name: all of them poll futures of one type.
+    pub(crate) first: u32,
+    /// Where its future is.
+    pub(crate) of: PollFunction,
 }
 
 /// Which sleds of a function are on.
@@ -50,12 +62,13 @@ static LEAVING_SINCE: Mutex<Option<Instant>> = Mutex::new(None);
 /// Why no functions are known although they were asked for.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Makes the functions known, once: their sites by number, and their sleds, in the order of numbers.
+/// Makes the functions known, once: their sites and what they poll by number, and their sleds, in the order of numbers.
 ///
 /// # Safety
 /// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
     mut sites: Vec<Site>,
+    polls: Vec<Option<PolledBy>>,
     sleds: Vec<Sled>,
     trampolines: Trampolines,
     choice: FunctionChoice,
@@ -75,6 +88,7 @@ pub(crate) unsafe fn set(
     sites.push(Site::named("(calibration)", module_path!(), file!(), line!()));
     let _ = FUNCTIONS.set(Functions {
         sites: sites.into(),
+        polls: polls.into(),
         of_site,
         sleds: sleds.into(),
         states,
@@ -87,6 +101,11 @@ pub(crate) unsafe fn set(
 #[inline(always)]
 pub(crate) fn get(number: u32) -> Option<&'static Site> {
     FUNCTIONS.get()?.sites.get(number as usize)
+}
+
+/// Returns what the function with this number polls, if it polls an async body.
+pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
+    *FUNCTIONS.get()?.polls.get(number as usize)?
 }
 
 /// Returns the number of the function that a site is of.

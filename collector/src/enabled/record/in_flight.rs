@@ -263,6 +263,17 @@ fn forget_beyond() {
     BEYOND.fetch_sub(1, Ordering::Relaxed);
 }
 
+/// Returns whether a call in flight was awaited by a call that is over.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn is_left_behind(call: CallId) -> bool {
+    let is_live = |call: CallId| {
+        let generation = slot_of(call).map(|slot| slot.generation.load(Ordering::Acquire));
+        generation == Some((call >> 32) as u32)
+    };
+    let awaited_by = slot_of(call).map_or(0, |slot| slot.link.load(Ordering::Relaxed));
+    awaited_by != 0 && is_live(call) && !is_live(awaited_by)
+}
+
 /// Returns how many calls in flight have no slot.
 pub(crate) fn beyond() -> u64 {
     BEYOND.load(Ordering::Relaxed)

@@ -77,8 +77,20 @@ thread_local! {
 
 impl Owner {
     /// Returns the owner for a node of a tree.
-    fn node(tree: &'static Tree, index: u32) -> Self {
+    pub(crate) fn node(tree: &'static Tree, index: u32) -> Self {
         Self(Self::tree(tree) << NODE_BITS | u64::from(index))
+    }
+
+    /// Returns it as a number.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the index of the node that a number stands for, if the node is one of this tree.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn index_in(number: u64, tree: &'static Tree) -> Option<u32> {
+        (number >> NODE_BITS == Self::tree(tree)).then_some(number as u32 & (NODES_MAX - 1))
     }
 
     fn tree(tree: &'static Tree) -> u64 {

@@ -304,7 +304,7 @@ fn functions(page: &Page<'_>) -> Option<String> {
         count => format!(", {} {what}", page.count(count)),
     };
     Some(format!(
-        "{} of {} switched on{}{}{}{}",
+        "{} of {} switched on{}{}{}{}{}",
         functions.on,
         functions.known,
         match functions.over_budget.len() {
@@ -320,6 +320,10 @@ fn functions(page: &Page<'_>) -> Option<String> {
         },
         also(functions.unwound, "calls unwound"),
         also(functions.elsewhere, "events on other stacks, not counted"),
+        also(
+            functions.vanished,
+            "async calls counted as cancelled whose end was not seen"
+        ),
         if functions.fixed {
             "; this system does not let a program change its code, so those that are off stay off"
         } else {

@@ -37,6 +37,8 @@ pub(super) struct Declaration {
     pub(super) line: u32,
     /// Its name, mangled where the debug information has that.
     pub(super) name: String,
+    /// What kind of async body it is, as `async_fn`; empty if it is none.
+    pub(super) body: String,
 }
 
 impl<'a> Sections<'a> {
@@ -95,6 +97,7 @@ impl DebugInfo<'_> {
             file: location.and_then(|at| at.file).unwrap_or_default().into(),
             line: location.and_then(|at| at.line).unwrap_or_default(),
             name: String::new(),
+            body: String::new(),
         };
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
@@ -107,6 +110,7 @@ impl DebugInfo<'_> {
         {
             found.file = file.unwrap_or(found.file);
             found.line = line;
+            found.body = body(unit, offset)?.unwrap_or_default();
         }
         if found.line == 0 && !found.file.is_empty() {
             let mut code = self
@@ -146,6 +150,27 @@ fn declared(
         offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
             Some(AttributeValue::UnitRef(offset)) => offset,
             // In another unit, as link-time optimisation may leave it: the line table does.
+            _ => return Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// What kind of async body a function is, by its own name: `{async_fn#0}`. Symbols call it a closure.
+fn body(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Result<Option<String>, gimli::Error> {
+    for _ in 0..REFERENCES {
+        let entry = unit.entry(offset)?;
+        if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
+            let name = unit.attr_string(name)?.to_string_lossy();
+            let kind = name.strip_prefix('{').and_then(|name| name.split_once('#'));
+            let kind = kind
+                .map(|(kind, _)| kind)
+                .filter(|kind| kind.starts_with("async_"));
+            return Ok(kind.map(str::to_string));
+        }
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
+            Some(AttributeValue::UnitRef(offset)) => offset,
             _ => return Ok(None),
         };
     }

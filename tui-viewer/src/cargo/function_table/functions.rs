@@ -1,11 +1,12 @@
 //! The functions of a program: each address of the compiler's map with its name, its place and whose it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tickscope_format::function_table::{Function, Sled};
+use tickscope_format::function_table::{Function, PollFunction, Sled, SledKind};
 
 use crate::cargo::function_table::debug_info::{DebugInfo, Declaration};
 use crate::cargo::function_table::name::{self, Name, is_std};
+use crate::cargo::function_table::poll_function::{self, Code};
 use crate::cargo::function_table::sources::Sources;
 use crate::cargo::function_table::symbols::{Symbol, Symbols};
 
@@ -24,18 +25,37 @@ const COMPILER: &str = "__rustc";
 /// Names of the compiler's own functions that are not mangled.
 const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 
-/// What two functions have in common that a reader cannot tell apart: module, name, file, line.
-type Key = (String, String, String, u32);
+/// The path of the functions that drop values of a type begins so; the type follows.
+const DROP: &str = "core::ptr::drop_in_place::<";
+
+/// How the body of an async function ends that is not called after the function.
+const ASYNC_FN: &str = "::{async_fn}";
+
+/// How the other bodies end.
+const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
+
+/// What stands behind the name of a body if the calls of its row are polls.
+const POLL: &str = "::{poll}";
+
+/// What two functions have in common that a reader cannot tell apart: module, name, file, line, and where their future is.
+type Key = (String, String, String, u32, Option<PollFunction>);
+
+/// The functions that poll an async body, by its path.
+type Polls = HashMap<String, Vec<(PollFunction, Key)>>;
 
 /// Describes the functions with these sleds, in the order of their names.
 pub(super) fn describe(
     sleds: BTreeMap<u64, Vec<Sled>>,
     symbols: &Symbols<'_>,
     debug_info: &DebugInfo<'_>,
+    code: &Code<'_>,
     sources: &Sources,
 ) -> Vec<Function> {
     let mut places = sources.places();
     let mut functions: BTreeMap<Key, Function> = BTreeMap::new();
+    let mut polls = Polls::new();
+    // What drops a value may turn out to drop a future.
+    let mut drops: Vec<(String, u64, Key)> = Vec::new();
     for (address, sleds) in sleds {
         let here = symbols.at(address);
         let size = here.iter().map(|symbol| symbol.size).max().unwrap_or_default();
@@ -53,14 +73,34 @@ pub(super) fn describe(
             Some(symbol) => Name::of(symbol, path.as_deref(), &|path| debug_info.async_body(path)),
             None => Name::of_address(address),
         };
+        let may_be_body = path.as_ref().is_some_and(|path| is_closure(path));
+        let poll = may_be_body
+            .then(|| poll_function::find(code, symbols, address))
+            .flatten();
+        if !declaration.body.is_empty()
+            && let Some(before) = name.name.strip_suffix("{closure}")
+        {
+            name.name = format!("{before}{{{}}}", declaration.body);
+        }
+        name.name = name_of_body(name.name, poll.is_some());
         let place = places.of(&declaration.file, &name);
         if name.module.is_empty() {
             name.module = place.module;
         }
-        let key = (name.module, name.name, place.file, declaration.line);
+        let key = (name.module, name.name, place.file, declaration.line, poll);
+        match (path, poll) {
+            (Some(_), Some(poll)) => {
+                // Equal bodies are one function, and each has a type of its own.
+                for path in here.iter().filter_map(|symbol| name::rust_path(symbol.name)) {
+                    polls.entry(as_type(&path)).or_default().push((poll, key.clone()));
+                }
+            }
+            (Some(path), None) if path.starts_with(DROP) => drops.push((path, address, key.clone())),
+            (Some(_), None) | (None, _) => {}
+        }
         let function = functions
             .entry(key)
-            .or_insert_with_key(|(module, name, file, line)| Function {
+            .or_insert_with_key(|(module, name, file, line, poll)| Function {
                 name: name.clone(),
                 module: module.clone(),
                 file: file.clone(),
@@ -69,11 +109,84 @@ pub(super) fn describe(
                 size: 0,
                 origin: place.origin,
                 sleds: Vec::new(),
+                poll: *poll,
             });
         function.size = function.size.max(u32::try_from(size).unwrap_or(u32::MAX));
         function.sleds.extend(sleds);
     }
+    for (path, address, key) in drops {
+        let body = path[DROP.len()..]
+            .strip_suffix('>')
+            .and_then(|body| polls.get(&as_type(body)));
+        let drops = |poll: &PollFunction| poll_function::drops(code, symbols, address, poll.state_offset);
+        if let Some((_, body)) = body.and_then(|all| all.iter().find(|(poll, _)| drops(poll))) {
+            move_drop(&mut functions, address, &key, body);
+        }
+    }
+    leave_constructors_out(&mut functions);
     functions.into_values().collect()
+}
+
+/// The path of a function as names of types have it: `f<u8>` and not `f::<u8>`.
+fn as_type(path: &str) -> String {
+    path.replace("::<", "<")
+}
+
+/// Returns whether a path ends as that of an async body does.
+fn is_closure(path: &str) -> bool {
+    let last = path.rsplit("::").next().unwrap_or_default();
+    last.starts_with("{closure#") || last == "{{closure}}"
+}
+
+/// The name of an async body: that of the function if its row shows calls of the function, and else one that says that its
+/// calls are polls.
+fn name_of_body(name: String, is_certain: bool) -> String {
+    let function = name.strip_suffix(ASYNC_FN);
+    match function {
+        Some(function) if is_certain => function.into(),
+        Some(function) => format!("{function}{POLL}"),
+        None if !is_certain && OTHER_BODIES.iter().any(|body| name.ends_with(body)) => {
+            format!("{name}{POLL}")
+        }
+        None => name,
+    }
+}
+
+/// Makes the beginning of a function that drops a future one of the places of the future's own function.
+fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, body: &Key) {
+    let Some(glue) = functions.get_mut(key) else {
+        return;
+    };
+    // Of several functions of the name only this one's beginning is known.
+    let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
+        return;
+    };
+    let length = glue.sleds[at + 1..]
+        .iter()
+        .take_while(|sled| sled.kind != SledKind::Entry)
+        .count();
+    glue.sleds.drain(at..=at + length);
+    if glue.sleds.is_empty() {
+        functions.remove(key);
+    }
+    if let Some(body) = functions.get_mut(body) {
+        body.sleds.push(Sled {
+            address,
+            kind: SledKind::Drop,
+        });
+    }
+}
+
+/// An async function itself only makes the future. With the name of what the future does it would be a second function.
+fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
+    let bodies: BTreeSet<(String, String)> = functions
+        .values()
+        .filter(|function| function.poll.is_some())
+        .map(|function| (function.module.clone(), function.name.clone()))
+        .collect();
+    functions.retain(|(module, name, _, _, poll), _| {
+        poll.is_some() || bodies.is_empty() || !bodies.contains(&(module.clone(), name.clone()))
+    });
 }
 
 /// Chooses the name of a function: that of the debug information where several functions became one, and its plain name

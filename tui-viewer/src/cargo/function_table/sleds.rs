@@ -100,7 +100,7 @@ fn kind(code: u8) -> Option<SledKind> {
 /// return before a long `nop`.
 fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
     let wanted: &[u8] = match kind {
-        SledKind::Entry | SledKind::TailCall => &[0xeb, 0x09],
+        SledKind::Entry | SledKind::TailCall | SledKind::Drop => &[0xeb, 0x09],
         SledKind::Return => &[0xc3, 0x2e, 0x66],
     };
     code.iter().any(|(start, bytes)| {

@@ -1,0 +1,158 @@
+//! Calls of futures: a call begins at the first poll of its future and lasts until the future is ready or dropped.
+
+use tickscope_format::snapshot::Quantity;
+
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::current_thread;
+use crate::enabled::record::in_flight::{self, CallId, Slot};
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::Tree;
+use crate::enabled::runtime::config;
+use crate::enabled::scope;
+
+/// The call of a future.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    /// The tick of the first poll, or [`NOT_POLLED`], or [`NOT_COUNTED`].
+    pub(crate) began: u64,
+    /// Its place among the calls in flight.
+    pub(crate) id: CallId,
+}
+
+/// There was no poll yet. No clock reaches it.
+const NOT_POLLED: u64 = u64::MAX;
+
+/// The call has ended, or began while its site was disabled, or on a thread that does not count.
+const NOT_COUNTED: u64 = 0;
+
+/// A poll in progress. It ends when this is dropped, also by a panic.
+pub(crate) struct Polling {
+    tree: &'static Tree,
+    /// Where it is noted that the call is polled; `None` if the table was full.
+    slot: Option<&'static Slot>,
+    /// The call that the thread polled before.
+    pub(crate) outer: CallId,
+    /// The number of the poll in its row, as far as it is at hand.
+    pub(crate) number: u64,
+}
+
+impl Call {
+    /// The call of a future that was not polled yet.
+    pub(crate) const NEW: Self = Self {
+        began: NOT_POLLED,
+        id: 0,
+    };
+
+    /// A call whose beginning was not seen.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) const UNSEEN: Self = Self {
+        began: NOT_COUNTED,
+        id: 0,
+    };
+
+    /// Returns whether there was no poll yet.
+    #[inline]
+    pub(crate) fn is_new(self) -> bool {
+        self.began == NOT_POLLED
+    }
+
+    /// Returns whether the call counts or may begin to.
+    pub(crate) fn may_count(self) -> bool {
+        self.began != NOT_COUNTED
+    }
+
+    #[inline]
+    pub(crate) fn is_in_flight(self) -> bool {
+        self.began != NOT_POLLED && self.began != NOT_COUNTED
+    }
+
+    /// Begins a poll in `node`, whose scope is open.
+    #[inline]
+    pub(crate) fn begin_poll(
+        &mut self,
+        site: &'static Site,
+        node: Option<&'static Node>,
+        is_first: bool,
+        delay: Option<u64>,
+    ) -> Option<Polling> {
+        let tree = current_thread::hot();
+        if is_first {
+            self.began = NOT_COUNTED;
+            let (tree, node) = tree.zip(node)?;
+            let began = node.known_beginning().unwrap_or_else(config::now);
+            if let Some(id) = tree.begin_call(site, began) {
+                self.began = began.max(NOT_COUNTED + 1);
+                self.id = id;
+            }
+        }
+        let tree = tree.filter(|_| self.is_in_flight())?;
+        let mut number = 0;
+        if node.is_some() {
+            let counted = tree.measure([(Quantity::Polls, 1)], config::exact_path);
+            number = counted.map_or(0, |counted| counted.of(Quantity::Polls).load(Ordering::Relaxed));
+            if let Some(ticks) = delay {
+                let delayed = [(Quantity::ScheduledTime, ticks), (Quantity::ScheduledPolls, 1)];
+                tree.measure(delayed, config::exact_path);
+            }
+        }
+        let slot = in_flight::slot_of(self.id);
+        // At its first poll a call has its slot as one that is polled.
+        if let Some(slot) = slot.filter(|_| !is_first) {
+            slot.set_polled(true);
+        }
+        let call = match self.id {
+            // Calls inside belong to the call around this one, which has no place of its own.
+            0 => tree.slots.polled(),
+            id => id,
+        };
+        Some(Polling {
+            tree,
+            slot,
+            outer: tree.slots.poll(call),
+            number,
+        })
+    }
+
+    /// Ends the call, in `node` if its scope was open just now.
+    pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
+        // The end of its scope was just now.
+        let tick = node.and_then(|_| current_thread::hot()?.last_event());
+        self.end_at(tick, site, node, is_cancelled);
+    }
+
+    /// Ends the call at a tick, or now, and counts it in `node`, or where the thread is.
+    pub(crate) fn end_at(
+        &mut self,
+        tick: Option<u64>,
+        site: &'static Site,
+        node: Option<&'static Node>,
+        is_cancelled: bool,
+    ) {
+        if !self.is_in_flight() {
+            return;
+        }
+        let began = std::mem::replace(&mut self.began, NOT_COUNTED);
+        let tree = current_thread::hot();
+        let ended = tree.is_some_and(|tree| {
+            let tick = tick.unwrap_or_else(config::now);
+            let node = node.or_else(|| scope::place(tree, site));
+            let ticks = tick.saturating_sub(began);
+            node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
+        });
+        if !ended {
+            // The call was counted where it began. Here there is no room for its row, or this is a signal handler.
+            in_flight::end_without_tree(self.id);
+        }
+    }
+}
+
+impl Drop for Polling {
+    #[inline]
+    fn drop(&mut self) {
+        self.tree.slots.poll(self.outer);
+        if let Some(slot) = self.slot {
+            slot.set_polled(false);
+        }
+    }
+}

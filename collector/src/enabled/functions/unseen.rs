@@ -1,0 +1,75 @@
+//! Whether an event counts, and the functions and polls that have ended before it without one.
+
+use crate::enabled::call::Call;
+use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::add;
+use crate::enabled::publish::session;
+use crate::enabled::record::current_thread::{self, Phase};
+use crate::enabled::record::frames::Poll;
+use crate::enabled::record::in_flight;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::{Site, SiteState};
+use crate::enabled::record::tree::Tree;
+use crate::enabled::runtime::config;
+use crate::enabled::scope;
+
+/// Returns the tree in which a function of this site counts that begins at this place, if it does.
+pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
+    if site.is(SiteState::New) && !scope::may_count(site) {
+        return None;
+    }
+    if thread_lifecycle::register(session::first_scope) != Phase::Counting {
+        return None;
+    }
+    let tree = current_thread::hot()?;
+    if tree.frames.top().is_none() {
+        let (low, bytes) = os::own_stack();
+        if !tree.frames.begin(low, bytes) {
+            return None;
+        }
+    }
+    if tree.frames.is_elsewhere(place) {
+        tree.frames.note_elsewhere();
+        return None;
+    }
+    Some(tree)
+}
+
+/// Closes the functions that have ended without an event: those below `place`, or at it.
+pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
+    if let Some(outermost) = tree.frames.close_below(place, at_it) {
+        end_unseen(tree, outermost);
+    }
+    while let Some(poll) = tree.frames.take_ended_poll(place, at_it) {
+        end_unwound(tree, &poll);
+    }
+}
+
+fn end_unseen(tree: &'static Tree, node: &'static Node) {
+    tree.catch_up_if_alarmed(config::exact_path());
+    tree.end_unseen(node, config::now);
+}
+
+/// Ends a poll that has ended without an event, with its call: the body has panicked.
+fn end_unwound(tree: &'static Tree, poll: &Poll) {
+    let mut call = end_polling(tree, poll);
+    let Some(site) = poll.node.site.get() else { return };
+    if call.is_in_flight() && site.is_ruled_off() {
+        // The end may have come while the function was being switched off.
+        add(&tree.frames.vanished, 1);
+    }
+    call.end(site, Some(poll.node), true);
+}
+
+/// The thread polls what it polled before.
+pub(super) fn end_polling(tree: &'static Tree, poll: &Poll) -> Call {
+    tree.slots.poll(poll.outer);
+    if let Some(slot) = in_flight::slot_of(poll.call) {
+        slot.set_polled(false);
+    }
+    Call {
+        began: poll.began,
+        id: poll.call,
+    }
+}

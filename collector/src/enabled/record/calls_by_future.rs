@@ -1,0 +1,380 @@
+//! The calls in flight of futures that the source does not mark, by the address of the future.
+//!
+//! A future that is marked in the source carries its call with it. One that is not has nothing but its address, which stays the
+//! same from its first poll on. So its call stands here between two polls. While it is polled it is not here, so a thread that
+//! finds it is the only one that has it.
+//!
+//! The table is in static memory. A future has its place in one group; each group has a lock of its own, which is held for some
+//! loads and stores. A thread that does not get it, as in a child that was forked meanwhile, gives up.
+
+use crate::enabled::record::in_flight::CallId;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+const GROUPS: usize = 4096;
+
+/// The places of one group.
+const GROUP: usize = 32;
+
+/// How often a thread tries to get a lock, and how often it does so before others may run: who holds it may have been
+/// interrupted.
+const LOOKS: u32 = 10_000;
+const LOOKS_AT_ONCE: u32 = 100;
+
+/// How many calls a thread looks at when it looks for calls that are over.
+const AT_ONCE: u32 = 200;
+
+/// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
+/// of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Future {
+    pub(crate) address: u64,
+    pub(crate) function: u32,
+}
+
+/// The call of a future between two polls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// The tick of the first poll.
+    pub(crate) began: u64,
+    pub(crate) call: CallId,
+    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::live_blocks::Owner)); 0 for none.
+    pub(crate) row: u64,
+    /// The state that its last poll left.
+    pub(crate) state: u8,
+}
+
+/// What is thought of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Suspicion {
+    None,
+    /// It seems to be over.
+    Some,
+    /// It is over, or was polled without being seen.
+    Certain,
+}
+
+#[derive(Debug)]
+struct Place {
+    /// 0 where there is none.
+    address: AtomicU64,
+    function: AtomicU32,
+    began: AtomicU64,
+    call: AtomicU64,
+    row: AtomicU64,
+    state: AtomicU32,
+    /// Since which tick it seems to be over; 0 if it does not.
+    suspected: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Group {
+    is_locked: AtomicU32,
+    places: [Place; GROUP],
+}
+
+#[derive(Debug)]
+struct Table<const GROUPS: usize> {
+    /// How many places of each group are taken. They stand together, because most are 0 and all are looked at.
+    counts: [AtomicU32; GROUPS],
+    groups: [Group; GROUPS],
+    /// The group that is looked at next.
+    next: AtomicU32,
+}
+
+static TABLE: Table<GROUPS> = Table::new();
+
+/// Puts the call of a future in. Returns false if there is no place for it.
+pub(crate) fn put(future: Future, held: Held) -> bool {
+    TABLE.put(future, held)
+}
+
+/// Takes the call of a future out, if it is there.
+pub(crate) fn take(future: Future) -> Option<Held> {
+    TABLE.take(future)
+}
+
+/// Looks at all calls, or at some where there are many, and takes out those that are over and those that have seemed to be
+/// over for `ticks` up to `now`.
+pub(crate) fn take_suspected(
+    now: u64,
+    ticks: u64,
+    suspicion: impl Fn(Future, Held) -> Suspicion,
+    taken: impl FnMut(Future, Held),
+) {
+    TABLE.take_suspected(now, ticks, suspicion, taken);
+}
+
+impl Place {
+    const fn new() -> Self {
+        Self {
+            address: AtomicU64::new(0),
+            function: AtomicU32::new(0),
+            began: AtomicU64::new(0),
+            call: AtomicU64::new(0),
+            row: AtomicU64::new(0),
+            state: AtomicU32::new(0),
+            suspected: AtomicU64::new(0),
+        }
+    }
+
+    fn future(&self) -> Future {
+        Future {
+            address: self.address.load(Ordering::Relaxed),
+            function: self.function.load(Ordering::Relaxed),
+        }
+    }
+
+    fn held(&self) -> Held {
+        Held {
+            began: self.began.load(Ordering::Relaxed),
+            call: self.call.load(Ordering::Relaxed),
+            row: self.row.load(Ordering::Relaxed),
+            state: self.state.load(Ordering::Relaxed) as u8,
+        }
+    }
+}
+
+impl Group {
+    const fn new() -> Self {
+        Self {
+            is_locked: AtomicU32::new(0),
+            places: [const { Place::new() }; GROUP],
+        }
+    }
+
+    /// Does something with the places, if the lock can be had.
+    fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
+        for look in 0..LOOKS {
+            let got = self
+                .is_locked
+                .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed);
+            if got.is_ok() {
+                let done = change(&self.places);
+                self.is_locked.store(0, Ordering::Release);
+                return done;
+            }
+            if look < LOOKS_AT_ONCE {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+        None
+    }
+}
+
+impl<const GROUPS: usize> Table<GROUPS> {
+    const fn new() -> Self {
+        Self {
+            counts: [const { AtomicU32::new(0) }; GROUPS],
+            groups: [const { Group::new() }; GROUPS],
+            next: AtomicU32::new(0),
+        }
+    }
+
+    /// Returns the number of a future's group.
+    fn group(future: Future) -> usize {
+        // Futures are aligned, so the lowest bits say nothing.
+        let mixed =
+            (future.address >> 3 ^ u64::from(future.function) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 40) as usize % GROUPS
+    }
+
+    fn put(&self, future: Future, held: Held) -> bool {
+        let group = Self::group(future);
+        let put = self.groups[group].with(|places| {
+            let free = |place: &&Place| place.address.load(Ordering::Relaxed) == 0;
+            let place = places.iter().find(free)?;
+            place.address.store(future.address, Ordering::Relaxed);
+            place.function.store(future.function, Ordering::Relaxed);
+            place.began.store(held.began, Ordering::Relaxed);
+            place.call.store(held.call, Ordering::Relaxed);
+            place.row.store(held.row, Ordering::Relaxed);
+            place.state.store(held.state.into(), Ordering::Relaxed);
+            place.suspected.store(0, Ordering::Relaxed);
+            self.counts[group].fetch_add(1, Ordering::Relaxed);
+            Some(())
+        });
+        put.is_some()
+    }
+
+    fn take(&self, future: Future) -> Option<Held> {
+        let group = Self::group(future);
+        // The thread that has the future has seen how it was put in.
+        if self.counts[group].load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        self.groups[group].with(|places| {
+            let place = places.iter().find(|place| place.future() == future)?;
+            Some(self.leave(group, place))
+        })
+    }
+
+    /// Leaves a place, whose group is locked.
+    fn leave(&self, group: usize, place: &Place) -> Held {
+        let held = place.held();
+        place.address.store(0, Ordering::Relaxed);
+        self.counts[group].fetch_sub(1, Ordering::Relaxed);
+        held
+    }
+
+    fn take_suspected(
+        &self,
+        now: u64,
+        ticks: u64,
+        suspicion: impl Fn(Future, Held) -> Suspicion,
+        mut taken: impl FnMut(Future, Held),
+    ) {
+        let first = self.next.load(Ordering::Relaxed);
+        let mut looked_at = 0;
+        for number in (first..).take(GROUPS) {
+            let group = number as usize % GROUPS;
+            let count = self.counts[group].load(Ordering::Relaxed);
+            if count == 0 {
+                continue;
+            }
+            while let Some((future, held)) = self.groups[group]
+                .with(|places| self.take_suspected_of(group, places, now, ticks, &suspicion))
+            {
+                taken(future, held);
+            }
+            looked_at += count;
+            if looked_at >= AT_ONCE {
+                self.next.store((number + 1) % GROUPS as u32, Ordering::Relaxed);
+                return;
+            }
+        }
+    }
+
+    fn take_suspected_of(
+        &self,
+        group: usize,
+        places: &[Place; GROUP],
+        now: u64,
+        ticks: u64,
+        suspicion: impl Fn(Future, Held) -> Suspicion,
+    ) -> Option<(Future, Held)> {
+        places.iter().find_map(|place| {
+            let future = place.future();
+            if future.address == 0 {
+                return None;
+            }
+            match suspicion(future, place.held()) {
+                Suspicion::None => return None,
+                Suspicion::Certain => return Some((future, self.leave(group, place))),
+                Suspicion::Some => {}
+            }
+            let since = place.suspected.load(Ordering::Relaxed);
+            if since == 0 {
+                place.suspected.store(now.max(1), Ordering::Relaxed);
+            }
+            let is_over = since != 0 && now.saturating_sub(since) >= ticks;
+            is_over.then(|| (future, self.leave(group, place)))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn future(number: u64) -> Future {
+        Future {
+            address: 0x7000_0000 + number * 8,
+            function: number as u32 % 3,
+        }
+    }
+
+    fn held(number: u64) -> Held {
+        Held {
+            began: number,
+            call: number + 1,
+            row: number + 2,
+            state: 3,
+        }
+    }
+
+    #[test]
+    fn calls_are_found_by_their_futures_and_once() {
+        static OWN: Table<64> = Table::new();
+        for number in 0..500 {
+            assert!(OWN.put(future(number), held(number)));
+        }
+        // The same address with another function is another future.
+        let other = Future {
+            function: 7,
+            ..future(3)
+        };
+        assert_eq!(OWN.take(other), None);
+        assert!(OWN.put(other, held(9000)));
+        for number in 0..500 {
+            assert_eq!(OWN.take(future(number)), Some(held(number)));
+            assert_eq!(OWN.take(future(number)), None);
+        }
+        assert_eq!(OWN.take(other), Some(held(9000)));
+    }
+
+    #[test]
+    fn a_full_group_says_so() {
+        static OWN: Table<1> = Table::new();
+        for number in 0..GROUP as u64 {
+            assert!(OWN.put(future(number), held(number)));
+        }
+        assert!(!OWN.put(future(99), held(99)));
+        assert_eq!(OWN.take(future(5)), Some(held(5)));
+        assert!(OWN.put(future(99), held(99)));
+        assert_eq!(OWN.take(future(99)), Some(held(99)));
+    }
+
+    #[test]
+    fn calls_that_seem_over_for_some_time_are_taken() {
+        static OWN: Table<1> = Table::new();
+        for number in 0..3 {
+            assert!(OWN.put(future(number), held(number)));
+        }
+        let look = |now, call| {
+            let mut all = Vec::new();
+            let add = |future, held| all.push((future, held));
+            let suspicion = |_, found: Held| match found.call == call {
+                true => Suspicion::Some,
+                false if found.call == 9000 => Suspicion::Certain,
+                false => Suspicion::None,
+            };
+            OWN.take_suspected(now, 10, suspicion, add);
+            all
+        };
+        assert_eq!(look(100, 2), []);
+        assert_eq!(look(109, 2), []);
+        assert_eq!(look(110, 2), [(future(1), held(1))]);
+        assert_eq!(look(200, 2), []);
+        // What was polled meanwhile begins anew.
+        assert_eq!(look(100, 3), []);
+        assert_eq!(OWN.take(future(2)), Some(held(2)));
+        assert!(OWN.put(future(2), held(2)));
+        assert_eq!(look(120, 3), []);
+        assert_eq!(look(130, 3), [(future(2), held(2))]);
+        assert!(OWN.put(future(7), held(8999)));
+        assert_eq!(look(131, 3), [(future(7), held(8999))]);
+    }
+
+    #[test]
+    fn threads_share_the_table() {
+        static OWN: Table<4> = Table::new();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                scope.spawn(move || {
+                    for round in 0..2_000 {
+                        let own = |number: u64| future(thread * 1_000 + number);
+                        for number in 0..8 {
+                            assert!(OWN.put(own(number), held(round)));
+                        }
+                        for number in 0..8 {
+                            assert_eq!(OWN.take(own(number)), Some(held(round)));
+                        }
+                    }
+                });
+            }
+        });
+        assert!(OWN.counts.iter().all(|count| count.load(Ordering::Relaxed) == 0));
+    }
+}
