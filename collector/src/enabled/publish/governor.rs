@@ -38,6 +38,10 @@ const WORTH: f64 = 100.0;
 /// A function that costs less than this share of the CPU time stays on.
 const HARMLESS: f64 = 0.0005;
 
+/// Once the cost is above the budget, functions are switched off until it is below this part of it. So one look more is seldom
+/// needed, and what a look does not see, as caches that are full of the tree, fits as well.
+const AIM: f64 = 0.7;
+
 /// Functions come back while the cost, with theirs, is below this part of the budget.
 const COMFORT: f64 = 0.6;
 
@@ -157,7 +161,7 @@ impl Governor {
         let (off, on) = if share > self.budget {
             self.low_since = None;
             (
-                switch_off(busy, self.budget, self.call_ns, spent as f64),
+                switch_off(busy, self.budget * AIM, self.call_ns, spent as f64),
                 Vec::new(),
             )
         } else {
@@ -295,7 +299,7 @@ fn add_tree(block: &'static Block, inclusive: &mut Vec<u64>, sums: &mut [(u64, u
     }
 }
 
-/// Returns the functions to switch off, with what each costs, so that the rest costs no more than the budget.
+/// Returns the functions to switch off, with what each costs, so that the rest costs no more than `budget`.
 fn switch_off(mut busy: Vec<Busy>, budget: f64, call_ns: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     busy.sort_by(|a, b| a.mean_ns.total_cmp(&b.mean_ns));
     let cost = |busy: &Busy| busy.calls * call_ns / spent_ns;

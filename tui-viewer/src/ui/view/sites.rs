@@ -291,9 +291,13 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
     let site = &table.rows()[index as usize];
     if table.is_module(index) {
         let text = format!(
-            "{} function{} and scopes, {} on",
+            "{} {}, {} on",
             site.places,
-            if site.places == 1 { "" } else { "s" },
+            if site.places == 1 {
+                "function or scope"
+            } else {
+                "functions and scopes"
+            },
             site.on
         );
         canvas.put_cut(area.x, area.y + 2, area.width, &text, Meaning::Plain);
