@@ -38,7 +38,7 @@ const PROGRAMS: [Unedited; 4] = [
             finish(
                 start()
                     .args(["-c", "--sort", "path", "fn \\w+"])
-                    .arg(sources(folder)),
+                    .arg(folder.join("../crates")),
             )
         },
     },
@@ -60,7 +60,7 @@ const PROGRAMS: [Unedited; 4] = [
         version: "15.0.0",
         program: "tokei",
         ends_in_motion: true,
-        work: |start, folder| finish(start().args(["--sort", "code"]).arg(sources(folder))),
+        work: |start, folder| finish(start().args(["--sort", "code"]).arg(folder.join("../src"))),
     },
     Unedited {
         name: "mini-redis",
@@ -70,11 +70,6 @@ const PROGRAMS: [Unedited; 4] = [
         ends_in_motion: false,
     },
 ];
-
-/// Files to search.
-fn sources(folder: &Path) -> PathBuf {
-    folder.join("../src")
-}
 
 /// A server, what its clients print, and its end by a signal.
 fn serve(start: &dyn Fn() -> Command) -> Done {
