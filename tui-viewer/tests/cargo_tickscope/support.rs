@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::{Object, ObjectSection, ObjectSymbol};
+use tickscope_testkit::command::install;
 
 /// What programs are built for.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -124,9 +125,9 @@ impl Project {
 
     /// Writes a script that can be run.
     pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt;
-        let path = self.write(name, &format!("#!/bin/bash\n{text}\n"));
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = self.dir().join(name);
+        let written = self.write(&format!("{name}.text"), &format!("#!/bin/bash\n{text}\n"));
+        install(&written, &path);
         path
     }
 
