@@ -13,6 +13,13 @@ pub fn install(from: &Path, to: &Path) {
     assert!(installed.unwrap().success(), "{from:?} as {to:?}");
 }
 
+/// Makes `to` a script that can be run, of these lines for bash; written as [`install`] does, for the same reason.
+pub fn script(to: &Path, text: &str) {
+    let lines = to.with_extension("lines");
+    std::fs::write(&lines, format!("#!/bin/bash\n{text}\n")).unwrap();
+    install(&lines, to);
+}
+
 /// Runs a program. Its session, if it starts one, uses a directory of its own.
 pub fn run(program: &str, args: &[&str]) -> Output {
     let directory = tempfile::tempdir().unwrap();

@@ -151,14 +151,13 @@ impl CCompiler {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use tickscope_testkit::command;
 
     use super::*;
 
     fn script(folder: &Path, name: &str, text: &str) -> String {
         let path = folder.join(name);
-        fs::write(&path, format!("#!/bin/bash\n{text}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        command::script(&path, text);
         path.display().to_string()
     }
 

@@ -141,7 +141,7 @@ pub(crate) fn check(object: &[u8]) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use tickscope_testkit::command;
 
     use super::*;
 
@@ -150,12 +150,7 @@ mod tests {
     /// A compiler that calls the real one after a change of its arguments, which are `$@`.
     fn changed(folder: &Path, script: &str) -> Compiler {
         let path = folder.join("compiler");
-        fs::write(
-            &path,
-            format!("#!/bin/bash\nargs=()\n{script}\nexec rustc \"${{args[@]}}\"\n"),
-        )
-        .unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));
         Compiler::find(path.into_os_string()).unwrap()
     }
 

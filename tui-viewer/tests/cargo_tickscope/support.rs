@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::{Object, ObjectSection, ObjectSymbol};
-use tickscope_testkit::command::install;
+use tickscope_testkit::command;
 
 /// What programs are built for.
 pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
@@ -126,8 +126,8 @@ impl Project {
     /// Writes a script that can be run.
     pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir().join(name);
-        let written = self.write(&format!("{name}.text"), &format!("#!/bin/bash\n{text}\n"));
-        install(&written, &path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        command::script(&path, text);
         path
     }
 
