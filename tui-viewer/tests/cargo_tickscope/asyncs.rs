@@ -144,7 +144,7 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
             |other: &String| row.below.contains(other) || row.below.iter().any(|b| b.starts_with("first"));
         assert!(by_hand.below.iter().all(is_below), "{name}: {row:?} {by_hand:?}");
     }
-    // A leaf sleeps three milliseconds or more in each fifth call, whatever else there is to do.
+    // A leaf sleeps three milliseconds or more in each fifth call, also on a busy machine.
     let sleepers = |report: &Report| report.rows["leaf"].median_ns.1;
     println!(
         "medians: {} unmarked, {} marked",

@@ -32,7 +32,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
         }
         assert!(look(&project.built("debug/app")).sleds > 4);
     }
-    // An empty variable means none, whatever the file says.
+    // An empty variable means none, also where the file names one.
     fs::remove_file(by_file.dir().join("log")).unwrap();
     by_file.write("app/src/main.rs", "fn main() {}");
     finish(by_file.tickscope("run").env("RUSTC_WRAPPER", "")).with_code(0);

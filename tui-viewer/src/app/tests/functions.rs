@@ -9,7 +9,7 @@ use tickscope_format::snapshot::{FunctionChoice, Rule};
 
 use crate::app::message::Effect;
 use crate::app::state::App;
-use crate::app::tests::{answer, last_line, names};
+use crate::app::tests::{answer, last_line, names, sites};
 use crate::keys::decoder::Code;
 use crate::source::events::Request;
 use crate::source::known_functions::KnownFunctions;
@@ -45,13 +45,7 @@ fn to(app: &mut App, name: &str) {
     for _ in 0..crates {
         keys(app, "EJ");
     }
-    let line = names(app)
-        .iter()
-        .position(|at| *at == name)
-        .expect("it is listed");
-    keys(app, "g");
-    keys(app, &"j".repeat(line));
-    assert_eq!(selected(app), name);
+    sites::to(app, name);
 }
 
 fn to_name(app: &mut App, part: &str) {

@@ -40,7 +40,7 @@ fn ruled(rules: &[(&str, bool)]) -> Snapshot {
 }
 
 /// Selects a site by its name.
-fn to(app: &mut App, name: &str) {
+pub(super) fn to(app: &mut App, name: &str) {
     let line = names(app)
         .iter()
         .position(|at| *at == name)
