@@ -137,3 +137,14 @@ pub(crate) fn have_a_budget() -> bool {
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
     false
 }
+
+/// Returns what is not as it was asked for: a sentence for each.
+pub(crate) fn warnings() -> Vec<String> {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    return function_choice::warnings()
+        .into_iter()
+        .chain(function_sites::warning())
+        .collect();
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    Vec::new()
+}

@@ -15,7 +15,7 @@ use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::function_choice;
-use crate::enabled::runtime::learned;
+use crate::enabled::runtime::learned::{self, Learned};
 
 /// The loader calls what stands in this section, in the order of priorities.
 #[used]
@@ -105,8 +105,8 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     }
     let budget = function_choice::budget();
     let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget));
-    for of in recalled {
-        if let Some(site) = sites.get(of.number as usize) {
+    for Learned { of, .. } in recalled {
+        if let Some(site) = sites.get(of.site as usize) {
             site.set_over_budget(true);
         }
     }

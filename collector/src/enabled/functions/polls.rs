@@ -182,12 +182,17 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
     Some((function_sites::get(number)?, function_sites::polled_by(number)?))
 }
 
+/// Where a future's byte is that tells how far its body has come.
+fn state_place(future: Future, polled: PolledBy) -> u64 {
+    future.address.wrapping_add(polled.of.state_offset.into())
+}
+
 /// Reads how far a body has come.
 ///
 /// # Safety
 /// The function must have been called with this future and not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
-    let place = future.address.wrapping_add(polled.of.state_offset.into());
+    let place = state_place(future, polled);
     // SAFETY: the future is there, as the caller promises, and its state with it. Only this thread may change it.
     unsafe { std::ptr::with_exposed_provenance::<u8>(place as usize).read_volatile() }
 }
@@ -234,9 +239,8 @@ fn end_suspected(tree: &'static Tree) {
         return;
     }
     let suspicion = |future: Future, held: Held| {
-        let place = function_sites::polled_by(future.function).map_or(0, |polled| {
-            future.address.wrapping_add(polled.of.state_offset.into())
-        });
+        let polled = function_sites::polled_by(future.function);
+        let place = polled.map_or(0, |polled| state_place(future, polled));
         let site = function_sites::get(future.function);
         if held.state >= SUSPENDED && os::read_byte(place) != Some(held.state) {
             // No poll that is seen can be in progress: it would have taken the call out.

@@ -106,16 +106,10 @@ impl Governor {
             low_since: None,
         };
         let since = Instant::now();
-        for of in learned::recalled() {
-            let site = sites.get(of.number as usize);
+        for &Learned { of, times } in learned::recalled() {
+            let site = sites.get(of.site as usize);
             if site.is_some_and(Site::is_over_budget) {
-                governor.times_off[of.number as usize] = of.times;
-                let of = OverBudget {
-                    site: of.number,
-                    mean_ns: of.mean_ns,
-                    cost_share: of.share,
-                    learned: true,
-                };
+                governor.times_off[of.site as usize] = times;
                 governor.off.push(Off { of, since });
             }
         }
@@ -195,10 +189,8 @@ impl Governor {
 
     /// Keeps what was learned for the next run.
     fn keep(&self) {
-        let learned = self.off.iter().map(|Off { of, .. }| Learned {
-            number: of.site,
-            mean_ns: of.mean_ns,
-            share: of.cost_share,
+        let learned = self.off.iter().map(|&Off { of, .. }| Learned {
+            of,
             times: self.times_off[of.site as usize],
         });
         learned::keep(self.budget, learned);

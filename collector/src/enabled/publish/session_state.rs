@@ -9,12 +9,9 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
 use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::capture::functions;
 use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::reports::report_file;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use crate::enabled::record::function_sites;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, process_name};
 use crate::types::Destination;
@@ -148,11 +145,7 @@ pub(crate) fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
 pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
     let settings = settings.with_environment_and_warnings(warnings);
     warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    {
-        warnings.extend(function_choice::warnings());
-        warnings.extend(function_sites::warning());
-    }
+    warnings.extend(functions::warnings());
     settings
 }
 

@@ -62,14 +62,14 @@ pub(crate) fn warnings() -> Vec<String> {
         warn(BUDGET_VARIABLE, &value, "0% to 1000%, off", &rest);
     }
     for name in [ONLY, NOT] {
-        let value = lossy(name).unwrap_or_default();
+        let Some(value) = lossy(name) else { continue };
         let bad = value.split(',').filter(|text| Pattern::new(text.trim()).is_err());
-        if !value.is_empty() && bad.clone().next().is_some() {
+        let bad: Vec<&str> = bad.collect();
+        if !bad.is_empty() {
             let allowed = format!(
                 "1 to {} bytes like parse, book::insert or alloc::*, with commas between them",
                 pattern::BYTES_MAX
             );
-            let bad: Vec<&str> = bad.collect();
             let rest = format!("\"{}\" is left out", bad.join("\", \""));
             warn(name, &value, &allowed, &rest);
         }

@@ -8,16 +8,14 @@ use std::fmt::Write;
 use std::sync::OnceLock;
 
 use tickscope_format::file::learned;
+use tickscope_format::snapshot::OverBudget;
 
 const FIRST_LINE: &str = "tickscope functions 1";
 
-/// A function that was switched off.
+/// A function that was switched off. Its site stands as the number of the function.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Learned {
-    pub(crate) number: u32,
-    pub(crate) mean_ns: f64,
-    /// What measuring it took of the CPU time.
-    pub(crate) share: f64,
+    pub(crate) of: OverBudget,
     /// How often it was switched off.
     pub(crate) times: u8,
 }
@@ -53,9 +51,8 @@ pub(crate) fn recalled() -> &'static [Learned] {
 pub(crate) fn keep(budget: f64, functions: impl Iterator<Item = Learned>) {
     let Some(memory) = MEMORY.get() else { return };
     let mut text = head(budget);
-    for of in functions {
-        let (number, mean_ns, share, times) = (of.number, of.mean_ns, of.share, of.times);
-        let _ = writeln!(text, "{number} {mean_ns:.1} {share:.6} {times}");
+    for Learned { of, times } in functions {
+        let _ = writeln!(text, "{} {:.1} {:.6} {times}", of.site, of.mean_ns, of.cost_share);
     }
     learned::write(memory.build, &text);
 }
@@ -67,13 +64,14 @@ fn head(budget: f64) -> String {
 fn parse(text: &str, budget: f64) -> Option<Vec<Learned>> {
     let one = |line: &str| {
         let mut words = line.split(' ');
-        let of = Learned {
-            number: words.next()?.parse().ok()?,
+        let of = OverBudget {
+            site: words.next()?.parse().ok()?,
             mean_ns: words.next()?.parse().ok()?,
-            share: words.next()?.parse().ok()?,
-            times: words.next()?.parse().ok()?,
+            cost_share: words.next()?.parse().ok()?,
+            learned: true,
         };
-        words.next().is_none().then_some(of)
+        let times = words.next()?.parse().ok()?;
+        words.next().is_none().then_some(Learned { of, times })
     };
     text.strip_prefix(&head(budget))?.lines().map(one).collect()
 }
@@ -97,13 +95,13 @@ mod tests {
     #[test]
     fn what_is_damaged_or_of_another_budget_is_as_if_not_there() {
         let text = "tickscope functions 1\nbudget 0.05\n12 35.2 0.0125 3\n";
-        let of = Learned {
-            number: 12,
+        let of = OverBudget {
+            site: 12,
             mean_ns: 35.2,
-            share: 0.0125,
-            times: 3,
+            cost_share: 0.0125,
+            learned: true,
         };
-        assert_eq!(parse(text, 0.05), Some(vec![of]));
+        assert_eq!(parse(text, 0.05), Some(vec![Learned { of, times: 3 }]));
         assert_eq!(parse(text, 0.1), None);
         let cut = &text[..text.len() - 2];
         for damaged in [
