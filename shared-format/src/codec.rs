@@ -18,6 +18,7 @@ mod section;
 mod small;
 mod tallies;
 mod waits_in;
+mod watches;
 
 use bincode::{Decode, Encode};
 
@@ -25,12 +26,13 @@ use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
 use self::waits_in::{WaitsInIn, WaitsInOut};
+use self::watches::{WatchIn, WatchOut};
 use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, Lifetime, Measuring, NodeErrors, Nodes,
-    Process, Sites, Snapshot, TaskPath, Tasks, Thread,
+    Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -56,6 +58,7 @@ const VALUES: u64 = 18;
 const GAUGES: u64 = 19;
 const TASKS: u64 = 21;
 const FUNCTIONS: u64 = 22;
+const WATCHES: u64 = 23;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -181,6 +184,7 @@ fn encode_around(
         waits,
         waits_in,
         functions,
+        watches,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -192,6 +196,7 @@ fn encode_around(
         section(out, ERRORS, errors)?;
     }
     section(out, MEASURING, measuring)?;
+    let is_fine = fine.is_some();
     if let Some(fine) = fine {
         for (id, latencies) in [
             (LATENCIES, fine.latencies),
@@ -229,6 +234,13 @@ fn encode_around(
     }
     if let Some(functions) = functions {
         section(out, FUNCTIONS, functions)?;
+    }
+    if !watches.is_empty() {
+        let watches: Vec<_> = watches
+            .iter()
+            .map(|watch| WatchOut::new(watch, is_fine))
+            .collect();
+        section_as(out, WATCHES, &watches, small::CONFIG)?;
     }
     if *window {
         section(out, WINDOW, window)?;
@@ -330,6 +342,10 @@ fn decode_with(
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
             FUNCTIONS => snapshot.functions = Some(read::<Functions>(body, body_at)?),
+            WATCHES => {
+                let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
+                snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();
+            }
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -503,6 +519,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     check_latencies(&s.latencies, rows)?;
     check_latencies(&s.async_latencies, rows)?;
     check_tasks(s)?;
+    check_watches(s)?;
     let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
     let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
@@ -695,6 +712,35 @@ fn check_tasks(s: &Snapshot) -> Result<(), FormatError> {
     check_latencies(ages, paths.len())
 }
 
+/// Checks that no more functions are watched than can be, and that what is known of each fits together.
+fn check_watches(s: &Snapshot) -> Result<(), FormatError> {
+    let damaged = |index: usize, found: String, wanted: String| {
+        Err(FormatError::Damaged {
+            what: "watched functions",
+            offset: index as u64,
+            found,
+            wanted,
+        })
+    };
+    if s.watches.len() > WATCHES_MAX {
+        return damaged(
+            WATCHES_MAX,
+            s.watches.len().to_string(),
+            format!("at most {WATCHES_MAX}"),
+        );
+    }
+    for (index, watch) in s.watches.iter().enumerate() {
+        if let Some(found) = watch.fault(s.sites.len()) {
+            return damaged(
+                index,
+                found.into(),
+                "paths, causes and calls that fit together".into(),
+            );
+        }
+    }
+    Ok(())
+}
+
 fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0u64, u64::checked_add)
 }
@@ -738,8 +784,9 @@ mod tests {
 
     use super::*;
     use crate::fixture::{self, programs};
+    use crate::ids::SiteId;
     use crate::latency::Histogram;
-    use crate::snapshot::{OpenFrame, Site, Tally};
+    use crate::snapshot::{CauseKind, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch};
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -766,6 +813,7 @@ mod tests {
             Snapshot::default(),
             fixture::two_threads(),
             fixture::recursion(),
+            fixture::slow_frames(),
             programs::order_sim_counting(),
             programs::queries(),
         ] {
@@ -949,6 +997,55 @@ mod tests {
             let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
             assert!(error.contains("counters"), "{index}: {error}");
         }
+    }
+
+    #[test]
+    fn watches_that_do_not_fit_together_are_refused() {
+        type Craft = fn(&mut Watch);
+        let crafts: [Craft; 14] = [
+            |w| w.paths[1].parent = 1,
+            |w| w.paths[1].site = SiteId(4),
+            |w| w.paths[2].slow.ticks = u64::MAX,
+            |w| w.paths[3].slow.ready = w.paths[3].slow.ticks,
+            |w| w.causes[0].path = 4,
+            |w| w.exemplars[0].cause = Some((4, CauseKind::Ready)),
+            |w| trace(w).path[0] = 4,
+            |w| trace(w).then[0] = 4,
+            |w| trace(w).ticks.push(0),
+            |w| trace(w).ticks[0] = u64::MAX,
+            |w| trace(w).off_cpu[0].1 = u64::MAX,
+            |w| trace(w).off_cpu[0].0 = 5,
+            |w| {
+                trace(w).notes.push(Note {
+                    step: 1,
+                    ..Note::default()
+                });
+            },
+            |w| {
+                trace(w).gap = Some(TraceGap {
+                    step: 6,
+                    ..TraceGap::default()
+                });
+            },
+        ];
+        fn trace(watch: &mut Watch) -> &mut Trace {
+            watch.exemplars[0].trace.as_mut().unwrap()
+        }
+        for (index, craft) in crafts.into_iter().enumerate() {
+            let mut snapshot = fixture::slow_frames();
+            craft(&mut snapshot.watches[0]);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("watched functions"), "{index}: {error}");
+        }
+        let mut snapshot = fixture::slow_frames();
+        snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
+        assert!(decode(&encoded(&snapshot)).is_err());
+        // A record of the coarse ring has all but the calls that are kept whole.
+        let mut small = Vec::new();
+        let mut snapshot = fixture::slow_frames();
+        encode_small(&snapshot, &mut small).unwrap();
+        snapshot.watches[0].exemplars.clear();
+        assert_eq!(decode(&small).unwrap(), snapshot);
     }
 
     #[test]

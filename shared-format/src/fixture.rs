@@ -6,8 +6,9 @@ pub mod programs;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, Lifetime, NodeErrors, Now, OpenFrame, Process, Quantity, Site,
-    Snapshot, TaskPath, Thread, ThreadState, WaitsIn,
+    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Lifetime, LostCalls,
+    NodeErrors, Note, Now, OpenFrame, Over, PathSums, Process, Quantity, Site, Snapshot, TaskPath, Then,
+    Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -229,6 +230,139 @@ pub fn two_threads() -> Snapshot {
         ticks: s.measured_ticks(),
     };
     debug_assert_eq!(s.rows_of(ThreadId(2)), 6..7);
+    s
+}
+
+/// A program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times, some
+/// because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
+pub fn slow_frames() -> Snapshot {
+    let us = |us: u64| us * 2_500;
+    let mut s = base();
+    s.waits = true;
+    s.sites = vec![
+        site("game", "draw_frame", 10),
+        site("game::scene", "parse", 20),
+        site("game::scene", "lookup", 30),
+        site("game::disk", "flush", 40),
+    ]
+    .into();
+    let frame = s.nodes.push(None, SiteId(0), 6_000, 6_000 * us(20));
+    let _ = s.nodes.push(Some(frame), SiteId(1), 6_000, 6_000 * us(400));
+    let _ = s.nodes.push(Some(frame), SiteId(2), 53_820, 53_820 * us(5));
+    let _ = s
+        .nodes
+        .push(Some(frame), SiteId(3), 6_000, 6_000 * us(60) + 8 * us(8_000));
+    s.threads.push(Thread {
+        name: "main".into(),
+        tid: 41_873,
+        state: ThreadState::Running,
+        count: 1,
+        rows: 4,
+        ..Thread::default()
+    });
+    let (typical, slow) = (5_970, 30);
+    let sums = |calls: u64, ticks: u64, waiting: u64, ready: u64| PathSums {
+        calls,
+        ticks,
+        waiting,
+        ready,
+        ..PathSums::default()
+    };
+    let path = |parent: u32, site: u32, typical, slow| WatchedPath {
+        parent,
+        site: SiteId(site),
+        typical,
+        slow,
+    };
+    let mut trace = Trace::default();
+    trace.push(0, us(7), Then::Enter);
+    trace.push(1, us(401), Then::Exit);
+    for _ in 0..600 {
+        trace.push(0, us(1) / 50, Then::Enter);
+        trace.push(2, us(5), Then::Exit);
+    }
+    trace.push(0, us(4), Then::Enter);
+    trace.push(3, us(58), Then::Exit);
+    trace.push(0, us(2), Then::Exit);
+    trace.keys = vec!["frame".into()];
+    trace.notes.push(Note {
+        step: 1,
+        key: 0,
+        value: "4711".into(),
+    });
+    let exemplar = |number: u64, ticks: u64, cause, trace| Exemplar {
+        number,
+        is_longest: true,
+        began_unix_ns: 1_763_000_100_000_000_000 + number * 3_141_592_653,
+        ticks,
+        thread: "main".into(),
+        tid: 41_873,
+        cause: Some(cause),
+        trace,
+    };
+    let mut waiting = Trace::default();
+    waiting.push(0, us(7), Then::Enter);
+    waiting.push(1, us(403), Then::Exit);
+    waiting.push(0, us(4), Then::Enter);
+    waiting.push(3, us(8_060), Then::Exit);
+    waiting.push(0, us(2), Then::Exit);
+    waiting.off_cpu = vec![(3, us(8_001), 0)];
+    let length = |trace: &Trace| trace.ticks.iter().sum::<u64>();
+    let cause = |path: u32, kind, calls: u64, excess_ticks: u64, path_calls: u64| CauseSum {
+        path,
+        kind,
+        calls,
+        excess_ticks,
+        path_calls,
+    };
+    s.watches = vec![Watch {
+        function: "draw_frame".into(),
+        over: Over::Tail,
+        number: 1,
+        began_unix_ns: 1_763_000_090_000_000_000,
+        state: WatchState::Watching,
+        threshold_ticks: us(1_900),
+        lost: LostCalls::default(),
+        paths: vec![
+            path(
+                NO_PARENT,
+                0,
+                sums(typical, typical * us(20), 0, 0),
+                sums(slow, slow * us(20) + 2 * us(5_000), 0, 2 * us(5_000)),
+            ),
+            path(
+                0,
+                1,
+                sums(typical, typical * us(400), 0, 0),
+                sums(slow, slow * us(400), 0, 0),
+            ),
+            path(
+                0,
+                2,
+                sums(typical * 6, typical * 6 * us(5), 0, 0),
+                sums(20 * 600 + 10 * 6, (20 * 600 + 10 * 6) * us(5), 0, 0),
+            ),
+            path(
+                0,
+                3,
+                sums(typical, typical * us(60), 0, 0),
+                sums(slow, slow * us(60) + 8 * us(8_000), 8 * us(8_000), 0),
+            ),
+        ],
+        causes: vec![
+            cause(2, CauseKind::Calls, 20, 20 * us(2_970), 20 * 600),
+            cause(3, CauseKind::Waiting, 8, 8 * us(8_000), 8),
+            cause(0, CauseKind::Ready, 2, 2 * us(5_000), 2),
+        ],
+        exemplars: vec![
+            exemplar(7, length(&waiting), (3, CauseKind::Waiting), Some(waiting)),
+            exemplar(3, length(&trace), (2, CauseKind::Calls), Some(trace)),
+        ],
+    }];
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
     s
 }
 

@@ -7,7 +7,7 @@ use bincode::{Decode, Encode};
 pub struct NodeId(pub u32);
 
 /// An index into [`Snapshot::sites`](crate::Snapshot::sites).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct SiteId(pub u32);
 
 /// An index into [`Snapshot::threads`](crate::Snapshot::threads).

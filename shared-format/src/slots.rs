@@ -12,7 +12,7 @@ use crate::error::FormatError;
 use crate::layout::WORD;
 use crate::layout::slot::{COUNT, FIRST, REPLY_WORDS, REQUEST_WORDS, WORDS};
 use crate::pattern::{self, Pattern};
-use crate::snapshot::Mode;
+use crate::snapshot::{Mode, Over};
 use crate::words::{ReadWords, Words};
 
 /// A request may be this far above the last reply; more is not ours.
@@ -22,6 +22,9 @@ const CODE_AT: usize = 1;
 const ARGUMENT_AT: usize = 2;
 const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
+
+/// The low bits of an argument that hold the length of a pattern, where the others hold something else.
+const LENGTH_BITS: u32 = 8;
 
 const _: () = assert!((CRC_AT - TEXT_AT) * WORD == pattern::BYTES_MAX);
 
@@ -45,6 +48,11 @@ pub enum Op {
     SitesOn(Pattern),
     /// Take the rule of this pattern back: what it decided is decided by the others again.
     ForgetRule(Pattern),
+    /// Watch the functions that match: tell their slow calls from the typical ones. A pattern that is watched already gets
+    /// this threshold.
+    Watch(Pattern, Over),
+    /// Watch the functions of this pattern no longer.
+    Unwatch(Pattern),
 }
 
 /// A request as found in a slot.
@@ -103,15 +111,29 @@ impl Op {
             Self::SitesOff(pattern) => (6, pattern.as_str().len() as u64),
             Self::SitesOn(pattern) => (7, pattern.as_str().len() as u64),
             Self::ForgetRule(pattern) => (8, pattern.as_str().len() as u64),
+            Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
+            Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
-        if let Self::SitesOff(pattern) | Self::SitesOn(pattern) | Self::ForgetRule(pattern) = self {
+        if let Some(pattern) = self.pattern() {
             let text = pattern.as_str().as_bytes();
             for (word, bytes) in words[TEXT_AT..CRC_AT].iter_mut().zip(text.chunks(WORD)) {
                 let mut eight = [0; WORD];
                 eight[..bytes.len()].copy_from_slice(bytes);
                 *word = u64::from_le_bytes(eight);
             }
+        }
+    }
+
+    /// Returns the pattern of sites that it is about.
+    fn pattern(&self) -> Option<&Pattern> {
+        match self {
+            Self::SitesOff(pattern)
+            | Self::SitesOn(pattern)
+            | Self::ForgetRule(pattern)
+            | Self::Watch(pattern, _)
+            | Self::Unwatch(pattern) => Some(pattern),
+            Self::PublishNow | Self::Reset | Self::UndoReset | Self::Interval(_) | Self::Mode(_) => None,
         }
     }
 
@@ -126,21 +148,26 @@ impl Op {
                 .into_iter()
                 .find(|mode| *mode as u64 == argument)
                 .map(Self::Mode),
-            6 => text(words).map(Self::SitesOff),
-            7 => text(words).map(Self::SitesOn),
-            8 => text(words).map(Self::ForgetRule),
+            6 => text(words, argument).map(Self::SitesOff),
+            7 => text(words, argument).map(Self::SitesOn),
+            8 => text(words, argument).map(Self::ForgetRule),
+            9 => {
+                let pattern = text(words, argument & ((1 << LENGTH_BITS) - 1))?;
+                Some(Self::Watch(pattern, Over::of_code(argument >> LENGTH_BITS)?))
+            }
+            10 => text(words, argument).map(Self::Unwatch),
             _ => None,
         }
     }
 }
 
-/// The pattern in a request, if it holds one.
-fn text(words: &[u64; REQUEST_WORDS]) -> Option<Pattern> {
+/// The pattern of this length in a request, if it holds one.
+fn text(words: &[u64; REQUEST_WORDS], length: u64) -> Option<Pattern> {
     let bytes: Vec<u8> = words[TEXT_AT..CRC_AT]
         .iter()
         .flat_map(|word| word.to_le_bytes())
         .collect();
-    let length = usize::try_from(words[ARGUMENT_AT]).ok()?;
+    let length = usize::try_from(length).ok()?;
     let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
     Pattern::new(text).ok()
 }
@@ -376,6 +403,9 @@ mod tests {
             Op::SitesOff(pattern),
             Op::SitesOn(pattern),
             Op::ForgetRule(pattern),
+            Op::Watch(pattern, Over::Tail),
+            Op::Watch(pattern, Over::Ns(5_000_000)),
+            Op::Unwatch(pattern),
             Op::SitesOff(longest),
         ];
         for op in modes.into_iter().chain(others).chain(sites) {

@@ -8,10 +8,12 @@ mod functions;
 mod losses;
 mod measures;
 mod mode;
+mod over;
 mod sites;
 mod tally;
 mod tasks;
 mod waits_in;
+mod watches;
 
 use bincode::{Decode, Encode};
 
@@ -22,10 +24,15 @@ pub use self::functions::{FunctionChoice, Functions, OverBudget};
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
+pub use self::over::Over;
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
 pub use self::tasks::{TaskPath, Tasks};
 pub use self::waits_in::{Now, WaitsIn};
+pub use self::watches::{
+    CauseKind, CauseSum, Exemplar, LostCalls, Note, PathSums, Then, Trace, TraceGap, WATCHES_MAX, Watch,
+    WatchState, WatchedPath,
+};
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -72,6 +79,8 @@ pub struct Snapshot {
     pub waits_in: WaitsIn,
     /// What is known of functions that the compiler has prepared; `None` if there are none.
     pub functions: Option<Functions>,
+    /// The functions that are watched, at most [`WATCHES_MAX`].
+    pub watches: Vec<Watch>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
