@@ -100,6 +100,9 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     for site in &mut then.measuring.off_sites {
         *site = SiteId(earlier_sites[site.index()]);
     }
+    for path in then.watches.iter_mut().flat_map(|watch| &mut watch.paths) {
+        path.site = SiteId(earlier_sites[path.site.index()]);
+    }
     then.measuring.off_sites.sort_unstable();
     then.measuring.off_sites.dedup();
     then.sites.clone_from(&sites);

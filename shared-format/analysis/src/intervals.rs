@@ -329,6 +329,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         waits: snapshot.waits,
         waits_in: WaitsIn::default(),
         functions: snapshot.functions.clone(),
+        watches: Vec::new(),
         window: snapshot.window,
         values: snapshot.values,
     }

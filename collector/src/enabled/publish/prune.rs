@@ -166,6 +166,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         waits: snapshot.waits,
         waits_in,
         functions: snapshot.functions.clone(),
+        watches: snapshot.watches.clone(),
         window: snapshot.window,
         values: snapshot.values,
     }
