@@ -3,6 +3,7 @@
 //! ```text
 //! Snapshot -> sites
 //!          -> waits_in (in which system calls threads wait)
+//!          -> slow (why slow calls of watched functions are slow)
 //!          -> functions -> tasks (calls of futures by which future awaits which)
 //!          -> functions -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
@@ -56,6 +57,7 @@ pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sites;
+pub mod slow;
 pub mod tasks;
 pub mod transform;
 pub mod uncertainty;

@@ -5,6 +5,7 @@
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
+//!          -> slow               why slow calls of a watched function are slow
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
@@ -51,6 +52,7 @@ pub mod html;
 pub mod json;
 pub mod label;
 pub mod log;
+mod markup;
 mod names;
 pub mod number;
 #[cfg(feature = "export")]
@@ -59,6 +61,7 @@ pub mod process_state;
 #[cfg(feature = "json")]
 mod quotient;
 pub mod sites;
+pub mod slow;
 #[cfg(feature = "export")]
 pub mod speedscope;
 pub mod stacks;
