@@ -159,7 +159,11 @@ impl<'a> Answer<'a> {
 
     /// Formats a difference of nanoseconds per call, with its sign.
     pub fn difference(&self, ns: f64) -> String {
-        let sign = if ns < 0.0 { '-' } else { '+' };
+        let sign = match ns.round() {
+            ns if ns < 0.0 => "-",
+            ns if ns > 0.0 => "+",
+            _ => "",
+        };
         format!("{sign}{}", self.duration(ns.abs()))
     }
 

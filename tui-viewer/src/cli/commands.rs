@@ -19,3 +19,5 @@ pub mod sites;
 pub mod snapshot;
 pub mod stacks;
 pub mod switch;
+pub mod watch;
+pub mod why;

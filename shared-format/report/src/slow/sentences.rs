@@ -17,7 +17,8 @@ impl Answer<'_> {
     pub fn facts(&self) -> Option<String> {
         let slow = &self.slow;
         let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
-        if calls == 0 {
+        // Without any, that none was slow says it all.
+        if slow.slow_calls == 0 {
             return None;
         }
         let mut facts = format!(
@@ -123,8 +124,8 @@ impl Answer<'_> {
                 watch("p99")
             ),
             Doubt::Raised => format!(
-                "more calls were over {} than can be kept, so slow begins at {}; for fewer, ask for a longer time: {}",
-                self.over(),
+                "too many calls were slow by {}, so slow begins at {} now; to choose yourself: {}",
+                self.watch.over,
                 self.threshold(),
                 watch("DURATION")
             ),

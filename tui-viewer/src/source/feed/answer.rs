@@ -10,6 +10,9 @@ use crate::source::events::Request;
 /// Why a program takes no further rule on sites.
 pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
 
+/// Why a program does not watch functions.
+pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
+
 /// Why a program takes no request from here, whose ring gave no slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
