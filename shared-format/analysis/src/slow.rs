@@ -4,7 +4,6 @@
 //! can be compared.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{
@@ -193,7 +192,7 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         let of = CauseSum {
             path: match cause.kind {
                 CauseKind::Ready => root_of(watch, cause.path),
-                _ => cause.path,
+                CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => cause.path,
             },
             ..*cause
         };
@@ -276,22 +275,24 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns what each path has itself in a call that is kept whole; paths that it did not come to have nothing.
-pub fn sums_in(trace: &Trace) -> HashMap<u32, PathSums> {
-    let mut sums: HashMap<u32, PathSums> = HashMap::new();
+/// Returns what a path has itself in a call that is kept whole, or all paths together.
+pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
+    let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();
     let mut begins = true;
     for (step, (path, ticks, then)) in (0..).zip(trace.steps()) {
-        let sum = sums.entry(path).or_default();
-        sum.calls += u64::from(begins);
-        sum.ticks = sum.ticks.saturating_add(ticks);
-        if let Some(&(_, waiting, ready)) = off_cpu.next_if(|off| off.0 == step) {
-            sum.waiting = sum.waiting.saturating_add(waiting);
-            sum.ready = sum.ready.saturating_add(ready);
+        let off = off_cpu.next_if(|off| off.0 == step);
+        if of.is_none_or(|of| of == path) {
+            sum.calls += u64::from(begins);
+            sum.ticks = sum.ticks.saturating_add(ticks);
+            if let Some(&(_, waiting, ready)) = off {
+                sum.waiting = sum.waiting.saturating_add(waiting);
+                sum.ready = sum.ready.saturating_add(ready);
+            }
         }
         begins = then == Then::Enter;
     }
-    sums
+    sum
 }
 
 #[cfg(test)]
@@ -426,13 +427,12 @@ mod tests {
     fn a_kept_call_says_how_often_and_how_long_it_was_where() {
         let snapshot = fixture::slow_frames();
         let watch = &snapshot.watches[0];
-        let [waiting, lookups] = [&watch.exemplars[0], &watch.exemplars[1]]
-            .map(|exemplar| (exemplar.ticks, sums_in(exemplar.trace.as_ref().unwrap())));
-        assert_eq!(lookups.1[&2].calls, 600);
-        assert_eq!(lookups.1[&0].calls, 1);
-        assert_eq!(snapshot.nanos(waiting.1[&3].waiting), 8_001_000);
-        for (ticks, sums) in [waiting, lookups] {
-            assert_eq!(sums.values().map(|sum| sum.ticks).sum::<u64>(), ticks);
+        let [waiting, lookups] = [0, 1].map(|at| watch.exemplars[at].trace.as_ref().unwrap());
+        assert_eq!(sums_in(lookups, Some(2)).calls, 600);
+        assert_eq!(sums_in(lookups, Some(0)).calls, 1);
+        assert_eq!(snapshot.nanos(sums_in(waiting, Some(3)).waiting), 8_001_000);
+        for (exemplar, trace) in watch.exemplars.iter().zip([waiting, lookups]) {
+            assert_eq!(sums_in(trace, None).ticks, exemplar.ticks);
         }
         assert_eq!(lineage(watch, 3), [0, 3]);
     }

@@ -6,6 +6,7 @@
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow
+//!          -> exemplar           one of these calls, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
@@ -43,6 +44,8 @@ pub mod clock;
 pub mod csv;
 pub mod diff;
 mod escape;
+#[cfg(feature = "exemplar")]
+pub mod exemplar;
 pub mod extent;
 pub mod folded;
 pub mod form;

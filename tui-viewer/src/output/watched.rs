@@ -43,7 +43,7 @@ pub(crate) fn began(
             similar(snapshot, function)
         ),
         WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => slow,
-        _ => {
+        WatchState::NoHistograms | WatchState::NoTime | _ => {
             return Answer::of(snapshot, watch, SlowOptions::default())
                 .doubt()
                 .unwrap_or(slow);

@@ -2,6 +2,7 @@
 //! come.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Exemplar, Trace, Watch};
@@ -20,7 +21,7 @@ pub(crate) struct KeptTraces {
 
 #[derive(Clone, Debug)]
 struct Kept {
-    trace: Trace,
+    trace: Rc<Trace>,
     /// When a snapshot last had the call.
     seen: u64,
 }
@@ -34,7 +35,7 @@ impl KeptTraces {
             match (&exemplar.trace, self.traces.get_mut(&key)) {
                 (_, Some(kept)) => kept.seen = self.looks,
                 (Some(trace), None) => {
-                    let (trace, seen) = (trace.clone(), self.looks);
+                    let (trace, seen) = (Rc::new(trace.clone()), self.looks);
                     self.traces.insert(key, Kept { trace, seen });
                 }
                 (None, None) => {}
@@ -54,7 +55,7 @@ impl KeptTraces {
         let kept = || {
             self.traces
                 .get(&(watch.number, exemplar.number))
-                .map(|kept| &kept.trace)
+                .map(|kept| &*kept.trace)
         };
         // A path that this moment does not know yet would stand for nothing.
         exemplar

@@ -79,6 +79,29 @@ fn the_json_is_the_same_by_either_option() {
 }
 
 #[test]
+fn one_of_the_calls_is_written_for_other_tools() {
+    let (place, file) = kept();
+    let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
+    let trace = done(&["-f", "trace"]).ok().quiet().json();
+    assert_eq!(
+        trace["otherData"]["call"], "draw_frame, 8.48ms, on main",
+        "the longest"
+    );
+    let firefox = done(&["-f", "firefox", "--call", "3"]).ok().quiet().json();
+    assert_eq!(
+        firefox["meta"]["product"],
+        "order-book (draw_frame, 3.48ms, on main)"
+    );
+    let speedscope = done(&["-f", "speedscope", "--call", "3"]).ok().quiet().json();
+    assert_eq!(speedscope["profiles"][0]["endValue"], 3_484_000);
+    done(&["-f", "trace", "--call", "4"]).failed(2, &["no call 4 is kept; there are 7, 3"]);
+    done(&["--call", "3"]).failed(
+        2,
+        &["--call 3 is for -f trace, firefox and speedscope; leave it out"],
+    );
+}
+
+#[test]
 fn what_is_not_watched_names_the_command_that_watches_it() {
     let (place, file) = kept();
     place.tickscope(&["why", "lookup", file]).failed(

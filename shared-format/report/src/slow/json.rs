@@ -4,7 +4,7 @@ use serde::Serialize;
 use tickscope_analysis::slow;
 use tickscope_format::snapshot::Exemplar;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::json::written;
 use crate::names::full_names;
 
@@ -66,7 +66,8 @@ struct Noted {
     value: String,
 }
 
-pub(super) fn json(answer: &Answer<'_>) -> String {
+/// Returns the answer as a JSON document, ending in a newline.
+pub fn json(answer: &Answer<'_>) -> String {
     let names = full_names(&answer.functions, |name| name.replace(';', ":"));
     let path = |path: u32| {
         let lineage = slow::lineage(answer.watch, path);

@@ -2,14 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use super::Answer;
+use super::answer::{Answer, both_calls};
 use crate::markup::{code, words};
 use crate::number;
 
 /// So many rows a table has at most.
 const ROWS: usize = 12;
 
-pub(super) fn markdown(answer: &Answer<'_>) -> String {
+/// Returns the answer as GitHub-flavoured Markdown.
+pub fn markdown(answer: &Answer<'_>) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
     let _ = write(&mut out, answer);
@@ -41,10 +42,7 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
                     .map_or_else(|| "-".to_owned(), number::percent),
                 mean(row.typical.map(|means| means.ns)),
                 mean(row.slow.map(|means| means.ns)),
-                answer.both_calls(
-                    row.typical.map(|means| means.calls),
-                    row.slow.map(|means| means.calls)
-                ),
+                both_calls(row, answer.options.ascii),
                 code(&answer.path_name(row.path)),
             )?;
         }
@@ -60,8 +58,13 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
                 answer.began(exemplar),
                 answer.duration(answer.snapshot.nanos(exemplar.ticks) as f64),
                 code(&exemplar.thread),
-                words(&answer.exemplar_cause(exemplar)),
-                words(&answer.notes(exemplar)),
+                words(&answer.exemplar_cause(exemplar, exemplar.trace.as_ref())),
+                words(
+                    &exemplar
+                        .trace
+                        .as_ref()
+                        .map_or_else(String::new, |trace| answer.notes(trace))
+                ),
             )?;
         }
     }

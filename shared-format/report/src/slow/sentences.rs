@@ -1,9 +1,9 @@
 //! The answer in sentences.
 
 use tickscope_analysis::slow::{self, Cause, Doubt};
-use tickscope_format::snapshot::{CauseKind, Exemplar, Over};
+use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace};
 
-use super::{Answer, Typed};
+use super::answer::{Answer, Typed, calls as per_call};
 use crate::number;
 
 /// So many causes are named.
@@ -74,7 +74,7 @@ impl Answer<'_> {
     fn cause(&self, cause: &Cause, is_first: bool) -> String {
         let name = match cause.kind {
             CauseKind::Ready => "no CPU (preempted)".to_owned(),
-            _ => self.cause_name(cause.path),
+            CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => self.cause_name(cause.path),
         };
         let calls = grouped(cause.slow_calls);
         let calls = match is_first {
@@ -86,14 +86,14 @@ impl Answer<'_> {
             CauseKind::Calls => match cause.typical_path_calls {
                 Some(typical) => format!(
                     ", {} calls instead of {}",
-                    self.calls(cause.slow_path_calls),
-                    self.calls(typical)
+                    per_call(cause.slow_path_calls),
+                    per_call(typical)
                 ),
-                None => format!(", {} calls", self.calls(cause.slow_path_calls)),
+                None => format!(", {} calls", per_call(cause.slow_path_calls)),
             },
             CauseKind::Waiting => ", waiting".into(),
             CauseKind::Ready => String::new(),
-            _ => ", working longer".into(),
+            CauseKind::SelfTime | _ => ", working longer".into(),
         };
         format!(
             "{name}: {calls}, {}{each}{how}",
@@ -181,22 +181,21 @@ impl Answer<'_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Returns what a call that is kept spent its time on: `scene::lookup × 600, 3.00ms`.
-    pub fn exemplar_cause(&self, exemplar: &Exemplar) -> String {
+    /// Returns what a call that is kept spent its time on: `scene::lookup × 600, 3.00ms`. `trace` is what happened in it, if
+    /// that is known.
+    pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
         let Some((path, kind)) = exemplar.cause else {
             return "no typical call was known yet".into();
         };
         let name = self.cause_name(path);
-        let sums = exemplar.trace.as_ref().map(slow::sums_in);
-        let of = |sums: &std::collections::HashMap<_, _>| sums.get(&path).copied().unwrap_or_default();
+        // Having no CPU is of no path.
+        let of = (kind != CauseKind::Ready).then_some(path);
+        let sum = trace.map(|trace| slow::sums_in(trace, of));
         let time = |ticks: u64| self.duration(self.snapshot.nanos(ticks) as f64);
         let times = if self.options.ascii { 'x' } else { '×' };
-        match (kind, sums.as_ref().map(of)) {
+        match (kind, sum) {
             (CauseKind::Ready, None) => "no CPU".into(),
-            (CauseKind::Ready, Some(_)) => {
-                let ready = sums.iter().flat_map(|sums| sums.values()).map(|sum| sum.ready);
-                format!("no CPU for {}", time(ready.fold(0, u64::saturating_add)))
-            }
+            (CauseKind::Ready, Some(sum)) => format!("no CPU for {}", time(sum.ready)),
             (CauseKind::Waiting, None) => format!("{name} waiting"),
             (CauseKind::Waiting, Some(sum)) => format!("{name} waiting {}", time(sum.waiting)),
             (CauseKind::Calls, None) => format!("{name}, more calls"),
@@ -208,16 +207,14 @@ impl Answer<'_> {
         }
     }
 
-    /// Returns what the program noted in a call that is kept: `frame=4711`.
-    pub fn notes(&self, exemplar: &Exemplar) -> String {
-        let notes = exemplar.trace.iter().flat_map(|trace| {
-            let key = |key: u32| trace.keys.get(key as usize).map_or("", String::as_str);
-            trace.notes.iter().map(move |note| (key(note.key), &note.value))
+    /// Returns what the program noted in a call: `frame=4711`.
+    pub fn notes(&self, trace: &Trace) -> String {
+        let key = |key: u32| trace.keys.get(key as usize).map_or("", String::as_str);
+        let notes = trace.notes.iter().map(|note| {
+            let (key, value) = (self.visible(key(note.key)), self.visible(&note.value));
+            format!("{key}={value}")
         });
-        let notes: Vec<String> = notes
-            .map(|(key, value)| format!("{}={}", self.visible(key), self.visible(value)))
-            .collect();
-        notes.join(" ")
+        notes.collect::<Vec<_>>().join(" ")
     }
 
     /// What was asked for.

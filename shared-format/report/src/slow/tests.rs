@@ -14,10 +14,10 @@ fn answer(snapshot: &Snapshot, ascii: bool) -> Answer<'_> {
 #[test]
 fn the_answer_as_text_markdown_and_json() {
     let snapshot = fixture::slow_frames();
-    let ascii = answer(&snapshot, true).text();
+    let ascii = text(&answer(&snapshot, true));
     assert!(ascii.is_ascii(), "{ascii}");
     let answer = answer(&snapshot, false);
-    let all = [answer.text(), answer.markdown(), answer.json()].join("\n=====\n");
+    let all = [text(&answer), markdown(&answer), json(&answer)].join("\n=====\n");
     insta::assert_snapshot!(all);
 }
 
@@ -47,11 +47,11 @@ fn each_state_says_one_thing_and_the_next_step() {
             watch.paths.clear();
             watch.threshold_ticks = 0;
         }
-        said.push(format!("{state:?}\n{}", answer(&snapshot, false).text()));
+        said.push(format!("{state:?}\n{}", text(&answer(&snapshot, false))));
     }
     let watch = &mut snapshot.watches[0];
     watch.state = WatchState::Watching;
-    said.push(format!("no calls\n{}", answer(&snapshot, false).text()));
+    said.push(format!("no calls\n{}", text(&answer(&snapshot, false))));
     insta::assert_snapshot!(said.join("\n"));
 }
 

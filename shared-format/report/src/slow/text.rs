@@ -2,14 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use super::Answer;
+use super::answer::{Answer, both_calls, calls};
 use crate::number;
 
 /// So many paths and calls are shown.
 const ROWS: usize = 6;
 const CALLS: usize = 3;
 
-pub(super) fn text(answer: &Answer<'_>) -> String {
+/// Returns the answer as text, ending in a newline.
+pub fn text(answer: &Answer<'_>) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
     let _ = write(&mut out, answer);
@@ -38,8 +39,11 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
                 answer.began(exemplar),
                 answer.duration(answer.snapshot.nanos(exemplar.ticks) as f64),
                 answer.visible(&exemplar.thread),
-                answer.exemplar_cause(exemplar),
-                answer.notes(exemplar),
+                answer.exemplar_cause(exemplar, exemplar.trace.as_ref()),
+                exemplar
+                    .trace
+                    .as_ref()
+                    .map_or_else(String::new, |trace| answer.notes(trace)),
             );
             writeln!(out, "{}", line.trim_end())?;
         }
@@ -64,10 +68,7 @@ fn rows(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
             slow.share_of(row).map_or_else(|| "-".to_owned(), number::percent),
             mean(row.typical.map(|means| means.ns)),
             mean(row.slow.map(|means| means.ns)),
-            answer.both_calls(
-                row.typical.map(|means| means.calls),
-                row.slow.map(|means| means.calls)
-            ),
+            both_calls(row, answer.options.ascii),
             answer.path_name(row.path),
         )?;
         let parts = [
@@ -83,7 +84,7 @@ fn rows(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
         let allocations = row.difference(|means| means.allocations).unwrap_or(0.0);
         if allocations.abs() >= 0.005 {
             let sign = if allocations < 0.0 { '-' } else { '+' };
-            write!(out, ", {sign}{} allocations", answer.calls(allocations.abs()))?;
+            write!(out, ", {sign}{} allocations", calls(allocations.abs()))?;
         }
         writeln!(out)?;
     }

@@ -17,7 +17,9 @@ Times are per call of FUNCTION, each in the path itself; CALLS are calls of the 
 Examples:
   tickscope why handle_request --for 10s          watch it for 10 s, and say why slow calls are slow
   tickscope why handle_request order-book --json  of a program that watches it already
-  tickscope why handle_request run.tks            of a recording";
+  tickscope why handle_request run.tks            of a recording
+  tickscope why handle_request -f trace > slow.json
+                                                  the longest call over time, for ui.perfetto.dev";
 
 /// The function, and how to tell.
 #[derive(Args, Clone, Debug)]
@@ -38,6 +40,9 @@ pub struct WhyArgs {
     /// The form.
     #[arg(short, long, value_enum, default_value_t = WhyFormat::Text)]
     pub format: WhyFormat,
+    /// With -f trace, firefox or speedscope: which call, by its number in the JSON; without it the longest.
+    #[arg(long, value_name = "NUMBER")]
+    pub call: Option<u64>,
     /// The same as -f json.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
@@ -52,6 +57,12 @@ pub enum WhyFormat {
     Json,
     /// For messages and issues.
     Markdown,
+    /// One of the slowest calls over time, as trace events: for Perfetto.
+    Trace,
+    /// The same for the Firefox Profiler.
+    Firefox,
+    /// The same for speedscope.
+    Speedscope,
 }
 
 /// Which function to watch, and what is slow.

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::bail;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::{Over, Watch};
-use tickscope_report::slow::{Answer, SlowOptions, Typed};
+use tickscope_report::exemplar::ExemplarForm;
+use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 
 use crate::cli::args::{WhyArgs, WhyFormat};
 use crate::cli::commands::live_snapshot::LiveSnapshot;
@@ -59,11 +61,20 @@ fn write(args: &WhyArgs, snapshot: &Snapshot, watch: &Watch) -> anyhow::Result<(
     };
     let answer = Answer::of(snapshot, watch, options);
     let text = match args.format {
-        _ if args.json => answer.json(),
-        WhyFormat::Json => answer.json(),
-        WhyFormat::Text => answer.text(),
-        WhyFormat::Markdown => answer.markdown(),
+        _ if args.json => slow::json(&answer),
+        WhyFormat::Json => slow::json(&answer),
+        WhyFormat::Text => slow::text(&answer),
+        WhyFormat::Markdown => slow::markdown(&answer),
+        WhyFormat::Trace => return write_call(args, &answer, ExemplarForm::Chrome),
+        WhyFormat::Firefox => return write_call(args, &answer, ExemplarForm::Firefox),
+        WhyFormat::Speedscope => return write_call(args, &answer, ExemplarForm::Speedscope),
     };
+    if let Some(number) = args.call {
+        return Err(Misuse(format!(
+            "--call {number} is for -f trace, firefox and speedscope; leave it out"
+        ))
+        .into());
+    }
     console::write(&text)?;
     // The document has numbers alone.
     if (args.json || args.format == WhyFormat::Json)
@@ -72,6 +83,36 @@ fn write(args: &WhyArgs, snapshot: &Snapshot, watch: &Watch) -> anyhow::Result<(
         say(&doubt);
     }
     Ok(())
+}
+
+/// Writes one of the calls that are kept whole, for another tool.
+fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow::Result<()> {
+    let calls = answer.exemplars();
+    let Some(longest) = calls.first() else {
+        let doubt = answer
+            .doubt()
+            .unwrap_or_else(|| "no slow call is kept whole yet".into());
+        bail!("{doubt}");
+    };
+    let call = match args.call {
+        None => longest,
+        Some(number) => calls.iter().find(|call| call.number == number).ok_or_else(|| {
+            let numbers: Vec<String> = calls.iter().map(|call| call.number.to_string()).collect();
+            Misuse(format!(
+                "no call {number} is kept; there are {}",
+                numbers.join(", ")
+            ))
+        })?,
+    };
+    if call.trace.is_none() {
+        bail!(
+            "what happened in call {} is in no snapshot that is left; try again, or choose another with --call",
+            call.number
+        );
+    }
+    let mut out = Vec::new();
+    form.write(answer.snapshot, answer.watch, call, &mut out)?;
+    console::write(&String::from_utf8_lossy(&out))
 }
 
 /// What a target shows of a function that it watches.
