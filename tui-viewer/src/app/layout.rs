@@ -95,9 +95,9 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// The same with some sentences above the list, which take so many lines, and a pane below it that takes so many, as far as
-    /// there is room: the pane has three fifths of what the two share at most.
-    pub(crate) fn with_answer(self, lines: u16, pane: u16) -> Self {
+    /// The same with some sentences above the list, which take so many lines, and a pane below it, as far as there is room. The
+    /// pane has as many lines as it needs, up to three fifths of what the two share, and what a list of so many rows leaves.
+    pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,
             20.. => 5,
@@ -108,7 +108,10 @@ impl Layout {
         let mut layout = self.with_lines(lines.min(most));
         if let Some(detail) = layout.detail.take() {
             let both = layout.rows.height + detail.height;
-            let pane = pane.min(both * 3 / 5);
+            let least = pane.min(both * 3 / 5);
+            // An empty line stands behind the list.
+            let rest = both.saturating_sub(rows.max(3).saturating_add(1));
+            let pane = if pane == 0 { 0 } else { least.max(rest) };
             layout.rows.height = both - pane;
             layout.detail = (pane > 0).then_some(Rect {
                 y: layout.rows.bottom(),
@@ -153,9 +156,9 @@ mod tests {
                     let layouts = match title {
                         true => vec![
                             l.with_title(),
-                            l.with_answer(0, 0),
-                            l.with_answer(2, 9),
-                            l.with_answer(9, 99),
+                            l.with_answer(0, 0, 0),
+                            l.with_answer(2, 3, 9),
+                            l.with_answer(9, 99, 99),
                         ],
                         false => vec![l],
                     };

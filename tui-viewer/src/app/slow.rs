@@ -1,6 +1,10 @@
 //! Which watched function, which of its calls and which part of it the view Slow shows.
 
+use std::cell::RefCell;
 use std::ops::Range;
+use std::rc::Rc;
+
+use tickscope_analysis::waterfall::Waterfall;
 
 /// What is chosen in the view.
 #[derive(Clone, Debug, Default)]
@@ -11,7 +15,12 @@ pub(crate) struct SlowView {
     pub(super) call: Option<u64>,
     /// The part of that call that is shown, in ticks; all of it where there is none.
     pub(super) zoom: Option<Range<u64>>,
+    /// The last waterfall that was made, and of which call: a frame asks for it more than once.
+    pub(super) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
+
+/// A call: the number of its watch, its own number, and how many steps are known of it.
+pub(super) type CallKey = (u64, u64, usize);
 
 /// How much of what is shown remains after one step closer.
 const CLOSER: (u64, u64) = (1, 2);

@@ -93,9 +93,11 @@ impl App {
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
             View::Function if self.derived.data.is_some() => layout.with_title(),
-            View::Slow if self.derived.data.is_some() => {
-                layout.with_answer(self.answer_lines().len() as u16, self.call_lines())
-            }
+            View::Slow if self.derived.data.is_some() => layout.with_answer(
+                self.answer_lines().len() as u16,
+                self.path_lines(),
+                self.call_lines(),
+            ),
             View::Tree
             | View::Hot
             | View::Function

@@ -1,9 +1,11 @@
 //! Keys that watch functions, and those of the view that says why slow calls are slow.
 
+use std::rc::Rc;
+
 use ratatui::layout::{Position, Rect};
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Over, Trace, Watch};
+use tickscope_format::snapshot::Over;
 
 use crate::app::message::Effect;
 use crate::app::slow_table::{CallLine, WatchTable, watched_as};
@@ -134,6 +136,12 @@ impl App {
         at.unwrap_or(0)
     }
 
+    /// How many paths the watched function has.
+    pub(crate) fn path_lines(&self) -> u16 {
+        let paths = self.watched().map_or(0, |watch| watch.slow.rows.len());
+        u16::try_from(paths).unwrap_or(u16::MAX)
+    }
+
     /// How many lines the slowest calls and the chosen one of them take.
     pub(crate) fn call_lines(&self) -> u16 {
         let calls = self.watched().map_or(0, |watch| watch.calls.len());
@@ -211,19 +219,21 @@ impl App {
         watch.calls.get(self.call_at(watch))
     }
 
-    /// What happened in the chosen call, and in which watch; none where it is not known yet.
-    fn chosen_trace(&self) -> Option<(&Trace, &Watch)> {
+    /// The chosen call over time; none where it is not known yet what happened in it.
+    pub(crate) fn waterfall(&self) -> Option<Rc<Waterfall>> {
         let data = self.derived.data.as_ref()?;
         let at = data.slow().place_of(self.views.slow.function.as_deref())?;
         let watch = data.snapshot.watches.get(at)?;
         let exemplar = watch.exemplars.get(self.chosen_call()?.index)?;
-        Some((data.traces.of(watch, exemplar)?, watch))
-    }
-
-    /// The chosen call over time.
-    pub(crate) fn waterfall(&self) -> Option<Waterfall> {
-        self.chosen_trace()
-            .map(|(trace, watch)| Waterfall::of(trace, watch))
+        let trace = data.traces.of(watch, exemplar)?;
+        let key = (watch.number, exemplar.number, trace.len());
+        let mut made = self.views.slow.made.borrow_mut();
+        if let Some((_, waterfall)) = made.as_ref().filter(|made| made.0 == key) {
+            return Some(Rc::clone(waterfall));
+        }
+        let waterfall = Rc::new(Waterfall::of(trace, watch));
+        *made = Some((key, Rc::clone(&waterfall)));
+        Some(waterfall)
     }
 
     /// The sentences above the list, in lines: those with the causes are marked.

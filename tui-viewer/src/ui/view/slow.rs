@@ -214,11 +214,16 @@ fn heading(canvas: &mut Canvas<'_>, area: Rect, y: u16, text: &str) {
 /// A call over time: callees below their callers, and the axis.
 fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterfall, area: Rect) {
     let shown = app.views.slow.shown(waterfall.ticks);
-    let axis = area.bottom().saturating_sub(1);
-    let lines = axis.saturating_sub(area.y);
+    let depth = waterfall.depth.min(u32::from(u16::MAX)) as u16;
+    let room = area.height.saturating_sub(1);
+    // With an empty line below each call they are easier to tell apart.
+    let step = if room >= depth.saturating_mul(2) { 2 } else { 1 };
+    let lines = room / step;
+    let axis = area.y + depth.saturating_mul(step).min(room);
+    let line_of = |depth: u32| area.y + depth as u16 * step;
     for block in waterfall.blocks(&shown, area.width, FEW) {
         if block.depth < u32::from(lines) {
-            let cells = Rect::new(area.x + block.x, area.y + block.depth as u16, block.width, 1);
+            let cells = Rect::new(area.x + block.x, line_of(block.depth), block.width, 1);
             one(
                 canvas,
                 app,
@@ -245,7 +250,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
         if off.depth >= u32::from(lines) || to <= from {
             continue;
         }
-        let cells = Rect::new(area.x + from, area.y + off.depth as u16, to - from, 1).intersection(area);
+        let cells = Rect::new(area.x + from, line_of(off.depth), to - from, 1).intersection(area);
         canvas.paint(cells, Meaning::Waiting);
         let text = format!(" {word} {} ", canvas.duration(data.snapshot.nanos(ticks)));
         let room = usize::from(cells.width);
@@ -263,7 +268,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     }
     if let Some((gap, steps)) = &waterfall.gap {
         let (from, to) = (cell(gap.start), cell(gap.end).max(cell(gap.start) + 1));
-        let cells = Rect::new(area.x + from, area.y + 1, to - from, 1).intersection(area);
+        let cells = Rect::new(area.x + from, line_of(1), to - from, 1).intersection(area);
         let text = format!("{}{} steps left out", canvas.glyphs.cut, number::count(*steps));
         canvas.put_cut(cells.x, cells.y, cells.width, &text, Meaning::Small);
     }
