@@ -246,6 +246,12 @@ impl Data {
         })
     }
 
+    /// More is known of what happened in slow calls.
+    pub(super) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
+        self.traces = traces;
+        self.slow = OnceCell::new();
+    }
+
     /// The watched functions, derived when first asked for.
     pub(crate) fn slow(&self) -> &SlowTable {
         self.slow.get_or_init(|| {

@@ -15,6 +15,8 @@ pub(crate) struct SlowView {
     pub(super) call: Option<u64>,
     /// The part of that call that is shown, in ticks; all of it where there is none.
     pub(super) zoom: Option<Range<u64>>,
+    /// The moment, and the past as it was, in which earlier snapshots were looked at for what this one leaves out.
+    pub(super) searched: Option<(u64, u64)>,
     /// The last waterfall that was made, and of which call: a frame asks for it more than once.
     pub(super) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }

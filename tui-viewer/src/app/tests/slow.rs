@@ -171,3 +171,47 @@ fn a_trace_that_does_not_fit_is_not_drawn() {
     keys(&mut app, "++--lh0");
     assert!(text(&app).contains("the slowest calls"));
 }
+
+#[test]
+fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
+    let mut app = empty(120, 30);
+    for turn in 0..4u64 {
+        let mut snapshot = fixture::slow_frames();
+        snapshot.capture.seq = turn;
+        snapshot.capture.unix_ns += turn * 100_000_000;
+        for (at, exemplar) in snapshot.watches[0].exemplars.iter_mut().enumerate() {
+            exemplar.trace.take_if(|_| turn != at as u64 + 2);
+        }
+        app.playback.history.note(&snapshot);
+        // As from a recording, of which the newest is handed over as a snapshot.
+        if turn == 3 {
+            events(&mut app, Status::Kept, Some(snapshot));
+        }
+    }
+    keys(&mut app, "8");
+    let shown = text(&app);
+    assert!(
+        shown.contains("disk::flush waiting 8.00ms") && shown.contains("waits 8.00ms"),
+        "{shown}"
+    );
+    keys(&mut app, ",,,J");
+    let shown = text(&app);
+    assert!(shown.contains("scene::lookup ×600"), "{shown}");
+}
+
+#[test]
+fn a_click_chooses_a_call_and_shows_more_of_a_moment() {
+    let mut app = slow(120, 30);
+    let line_of = |app: &App, part: &str| {
+        let screen = text(app);
+        screen.lines().position(|line| line.contains(part)).unwrap() as u16
+    };
+    let y = line_of(&app, "frame=4711");
+    app.update(Message::Click(20, y));
+    assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    let y = line_of(&app, "scene::lookup ×600");
+    app.update(Message::Click(60, y));
+    assert!(!text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    key(&mut app, Code::Esc);
+    assert!(text(&app).contains("scene::lookup ×600"), "all of it again");
+}

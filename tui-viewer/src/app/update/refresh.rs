@@ -77,6 +77,7 @@ impl App {
             self.derive_data();
             self.greet();
         }
+        self.find_traces();
         self.count_calls();
         if self.views.current == View::Function && self.derived.data.is_some() {
             self.choose_function();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ratatui::layout::{Position, Rect};
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::Over;
+use tickscope_format::snapshot::{Over, Watch};
 
 use crate::app::message::Effect;
 use crate::app::slow_table::{CallLine, WatchTable, watched_as};
@@ -13,7 +13,11 @@ use crate::app::state::App;
 use crate::app::update::sites::pattern_of_path;
 use crate::app::view::View;
 use crate::source::events::Request;
+use crate::source::kept_traces::KeptTraces;
 use crate::text::cells::wrapped;
+
+/// So many snapshots before and after the one on screen are looked at for what it leaves out.
+const NEAR: usize = 32;
 
 /// So many of the slowest calls are listed at least, if there is room.
 const LISTED: usize = 6;
@@ -217,6 +221,45 @@ impl App {
     pub(crate) fn chosen_call(&self) -> Option<&CallLine> {
         let watch = self.watched()?;
         watch.calls.get(self.call_at(watch))
+    }
+
+    /// Looks for what happened in the slow calls on a screen that stands still: the snapshots around it have what it leaves out.
+    pub(in crate::app) fn find_traces(&mut self) {
+        let follows = !self.playback.stands_still() && self.program.status.answers();
+        if self.views.current != View::Slow || follows {
+            return;
+        }
+        let Some(data) = &self.derived.data else { return };
+        let is_known = |traces: &KeptTraces| {
+            let of_watch = |watch: &Watch| {
+                watch
+                    .exemplars
+                    .iter()
+                    .all(|call| traces.of(watch, call).is_some())
+            };
+            data.snapshot.watches.iter().all(of_watch)
+        };
+        let (shown, history) = (data.snapshot.capture.unix_ns, &self.playback.history);
+        let key = Some((shown, history.revision()));
+        if self.views.slow.searched == key || is_known(&data.traces) {
+            return;
+        }
+        self.views.slow.searched = key;
+        let traces = Rc::make_mut(&mut self.program.traces);
+        let (before, after): (Vec<u64>, Vec<u64>) = history.times().partition(|&time| time <= shown);
+        let near = before.iter().rev().take(NEAR).chain(after.iter().take(NEAR));
+        for &time in near {
+            if let Some(snapshot) = history.decode(time) {
+                traces.take(&snapshot);
+            }
+            if is_known(traces) {
+                break;
+            }
+        }
+        let traces = Rc::clone(&self.program.traces);
+        if let Some(data) = &mut self.derived.data {
+            data.know_traces(traces);
+        }
     }
 
     /// The chosen call over time; none where it is not known yet what happened in it.
