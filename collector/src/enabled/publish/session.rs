@@ -166,6 +166,13 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             settings.histogram.unwrap_or(now.histograms),
         );
     }
+    for (function, over) in &settings.watch {
+        if let Err(error) = collector_state::watch_in(function, *over) {
+            shared
+                .warnings
+                .push(format!("{function} is not watched: {error}"));
+        }
+    }
     shared.order = Some((
         Identity {
             name,
