@@ -56,3 +56,4 @@ pub(crate) mod untimed;
 pub(crate) mod waiters;
 pub(crate) mod waits;
 pub(crate) mod watch;
+pub(crate) mod watching;

@@ -30,6 +30,7 @@ use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::waits::Waits;
+use crate::enabled::record::watching::Watching;
 
 /// The value of `last` while no time is charged. No clock reaches it.
 pub(crate) const PAUSED: u64 = 1 << 63;
@@ -108,8 +109,6 @@ zeroed! {
         pub(crate) watching: Watching,
     }
 }
-
-pub(crate) use watching::Watching;
 
 /// How events are handled. The order matters: events of the last three may skip the clock, and from the fast path on all is
 /// counted without a closer look.

@@ -3,13 +3,12 @@
 //! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so that the usual ways of
 //! other calls are as they were. Only the outermost watched call of a thread is one: what is in it is part of it.
 
-use tickscope_format::snapshot::{CauseKind, Quantity, WATCHES_MAX};
+use tickscope_format::snapshot::{CauseKind, Quantity};
 
 use super::{Path, Tree};
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
-use crate::enabled::record::arena::{Column, Ref, zeroed};
-use crate::enabled::record::journal::{Journal, Kind, MORE_MAX, More, Record, TICKS_MAX};
+use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
 use crate::enabled::record::kept_calls::Facts;
 use crate::enabled::record::measures::Amounts;
 use crate::enabled::record::node::Node;
@@ -18,33 +17,6 @@ use crate::enabled::record::watch::{self, Lost, Watch};
 
 /// What a call did for longer than this many events is added up in a time that belongs to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
-
-zeroed! {
-    /// The watched call of a thread, and the sums of those before it.
-    #[derive(Debug)]
-    pub(crate) struct Watching {
-        /// The node of the open call; `None` if there is none.
-        root: Ref<Node>,
-        /// The place of its watch, and the watch's number when it began.
-        slot: AtomicU32,
-        /// The path before it.
-        outside: AtomicU32,
-        number: AtomicU64,
-        /// When it began, in ticks.
-        began: AtomicU64,
-        /// Not 0 while a call is added up, after its end.
-        busy: AtomicU32,
-        /// The [`Kind`] of the event before the area of the journal that is being written.
-        before: AtomicU64,
-        /// Not 0 if not all of the call's time is known.
-        broken: AtomicU32,
-        pub(super) journal: Journal,
-        /// The nodes with something pending, and how many they are.
-        touched: Column<AtomicU32>,
-        touched_count: AtomicU32,
-        sums: [SumsOfWatch; WATCHES_MAX],
-    }
-}
 
 /// The time of a call's node, by what the thread did.
 struct Times {
@@ -70,63 +42,6 @@ impl Times {
 enum Side {
     Typical,
     Pending,
-}
-
-impl Watching {
-    pub(crate) const fn new() -> Self {
-        Self {
-            root: Ref::none(),
-            slot: AtomicU32::new(0),
-            outside: AtomicU32::new(0),
-            number: AtomicU64::new(0),
-            began: AtomicU64::new(0),
-            busy: AtomicU32::new(0),
-            before: AtomicU64::new(0),
-            broken: AtomicU32::new(0),
-            journal: Journal::new(),
-            touched: Column::new(),
-            touched_count: AtomicU32::new(0),
-            sums: [const { SumsOfWatch::new() }; WATCHES_MAX],
-        }
-    }
-
-    /// Forgets all, for another life of the tree.
-    pub(super) fn clear(&self) {
-        self.root.set(None);
-        self.busy.store(0, Ordering::Relaxed);
-        self.touched_count.store(0, Ordering::Relaxed);
-        self.sums.iter().for_each(SumsOfWatch::forget);
-    }
-
-    /// Empties what an earlier life of a node has counted.
-    pub(super) fn clear_node(&self, node: &Node) {
-        for sums in &self.sums {
-            sums.clear_node(node.index());
-        }
-    }
-
-    /// Returns the sums of a watch, for the publisher.
-    pub(crate) fn sums_of(&self, slot: usize) -> Option<&SumsOfWatch> {
-        self.sums.get(slot)
-    }
-
-    /// Returns whether a watched call is open.
-    #[inline]
-    pub(crate) fn is_open(&self) -> bool {
-        self.root.get().is_some()
-    }
-
-    /// Returns whether the open watched call is of this node.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    #[inline(always)]
-    pub(crate) fn is_of(&self, node: &'static Node) -> bool {
-        self.root.is(node)
-    }
-
-    fn of_slot(&self) -> Option<(&'static Watch, &SumsOfWatch)> {
-        let slot = self.slot.load(Ordering::Relaxed);
-        watch::get(slot).zip(self.sums.get(slot as usize))
-    }
 }
 
 impl Tree {
@@ -321,16 +236,17 @@ impl Tree {
         if !self.watching.is_open() {
             return;
         }
-        let (mut allocations, mut bytes) = (0, 0);
-        for (quantity, amount) in amounts {
-            match quantity {
-                Quantity::Waiting if amount > 0 => self.note_more(node, More::Waiting, amount),
-                Quantity::Ready if amount > 0 => self.note_more(node, More::Ready, amount),
-                Quantity::Allocations => allocations = amount,
-                Quantity::AllocatedBytes => bytes = amount,
-                _ => {}
+        let of = |wanted: Quantity| {
+            let found = amounts.iter().find(|(quantity, _)| *quantity == wanted);
+            found.map_or(0, |&(_, amount)| amount)
+        };
+        for (quantity, what) in [(Quantity::Waiting, More::Waiting), (Quantity::Ready, More::Ready)] {
+            if of(quantity) > 0 {
+                self.note_more(node, what, of(quantity));
             }
         }
+        let allocations = of(Quantity::Allocations);
+        let mut bytes = of(Quantity::AllocatedBytes);
         for _ in 0..allocations {
             self.note_more(node, More::Allocation, bytes.min(MORE_MAX));
             bytes = 0;
@@ -402,17 +318,18 @@ impl Tree {
 
     /// The watched call is open no longer. An alarm that has come meanwhile stays.
     fn leave_watched_path(&self) {
-        let outside = match self.watching.outside.load(Ordering::Relaxed) {
-            path if path == Path::Fast as u32 => Path::Fast,
-            path if path == Path::Exact as u32 => Path::Exact,
-            path if path == Path::AdaptiveExact as u32 => Path::AdaptiveExact,
-            _ => Path::Adaptive,
-        };
-        let inside = match outside {
-            Path::Fast | Path::Adaptive => Path::Watched,
-            _ => Path::WatchedExact,
-        };
-        self.exchange_path(inside, outside);
+        let outside = self.watching.outside.load(Ordering::Relaxed);
+        let of_outside = [
+            (Path::Fast, Path::Watched),
+            (Path::Adaptive, Path::Watched),
+            (Path::Exact, Path::WatchedExact),
+            (Path::AdaptiveExact, Path::WatchedExact),
+        ];
+        for (path, inside) in of_outside {
+            if path as u32 == outside {
+                self.exchange_path(inside, path);
+            }
+        }
     }
 
     fn exchange_path(&self, from: Path, to: Path) -> bool {
