@@ -121,12 +121,23 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
             return Some(child);
         }
         if tree.is(Path::Watched) {
-            tree.mark();
-            tree.begin_watched(current, child, clock::tsc(), calls);
-            return Some(child);
+            return enter_in_watched(tree, current, child, calls);
         }
     }
     enter_rarely(site, calls)
+}
+
+/// Begins a call in a watched call. It is apart, so that the other ways save no registers for it.
+#[inline(never)]
+fn enter_in_watched(
+    tree: &'static Tree,
+    current: &'static Node,
+    child: &'static Node,
+    calls: u64,
+) -> Option<&'static Node> {
+    tree.mark();
+    tree.begin_watched(current, child, clock::tsc(), calls);
+    Some(child)
 }
 
 /// Handles sites that are new, and those whose calls are watched.
@@ -297,11 +308,18 @@ fn exit_otherwise(node: &'static Node) {
     }
     if let Some(tree) = current_thread::hot()
         && tree.is(Path::Watched)
-        && tree.end_watched(node, clock::tsc)
     {
-        return;
+        return exit_in_watched(tree, node);
     }
     exit_rarely(node);
+}
+
+/// Ends a call in a watched call, or the watched call.
+#[inline(never)]
+fn exit_in_watched(tree: &'static Tree, node: &'static Node) {
+    if !tree.end_watched(node, clock::tsc) {
+        exit_rarely(node);
+    }
 }
 
 /// Handles other clocks, mode switches and scopes that are not the innermost.
