@@ -1,10 +1,11 @@
 //! Watched functions: typical and slow calls, what slow ones did, and what happens inside them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{self, ask, isolated};
+use crate::waits::cpu;
 use tickscope::{Builder, Clock, Mode, Over, Session, Snapshot};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
@@ -357,7 +358,98 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
     });
 }
 
+/// Why a frame is slow, by its number.
+fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
+    match number % 600 {
+        199 => Some(("parse", CauseKind::SelfTime)),
+        399 => Some(("lookup", CauseKind::Calls)),
+        599 => Some(("flush", CauseKind::Waiting)),
+        _ => None,
+    }
+}
+
+/// Works for about so many microseconds on the CPU, whatever others do.
+fn work(us: u64) {
+    let begin = cpu();
+    while cpu() - begin < Duration::from_micros(us) {
+        std::hint::spin_loop();
+    }
+}
+
+fn real_frame(number: u64) {
+    tickscope::scope!("real_frame");
+    tickscope::note!("number", number);
+    let reason = planted(number).map(|(name, _)| name);
+    tickscope::time!("parse", work(if reason == Some("parse") { 4_000 } else { 20 }));
+    for _ in 0..if reason == Some("lookup") { 900 } else { 20 } {
+        tickscope::time!("lookup", work(2));
+    }
+    tickscope::time!("flush", {
+        work(20);
+        if reason == Some("flush") {
+            std::thread::sleep(Duration::from_millis(8));
+        }
+    });
+}
+
+/// A branch in one function, a function that is called 900 times and not 20 times, and a sleep: each is told, also where threads
+/// lose their CPUs at random.
+fn three_reasons_are_told_apart_on_a_busy_machine() {
+    isolated!(|| {
+        let _session = Builder::new("reasons").try_start().unwrap();
+        for number in 0..200 {
+            real_frame(number);
+        }
+        tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
+        drop(tickscope::reset());
+        // More threads that compute than there are CPUs.
+        let stop = AtomicBool::new(false);
+        let snapshot = std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
+            }
+            tickscope::snapshot();
+            for number in 0..6_000 {
+                real_frame(number);
+            }
+            stop.store(true, Ordering::Relaxed);
+            tickscope::snapshot()
+        });
+        let watch = &snapshot.watches[0];
+        let (typical, slow) = watch.calls();
+        assert_eq!(typical + slow, 6_000);
+        let name = |path: u32| {
+            let site = watch.paths[path as usize].site;
+            snapshot.sites[site.index()].name.clone()
+        };
+        let mut told = std::collections::BTreeMap::new();
+        for cause in &watch.causes {
+            *told.entry((name(cause.path), cause.kind.as_str())).or_insert(0) += cause.calls;
+        }
+        println!("{typical} typical, {slow} slow: {told:?}");
+        for number in [199, 399, 599] {
+            let (name, kind) = planted(number).unwrap();
+            let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
+            // A frame that has lost its CPU for longer than what was planted is slow for that.
+            assert!((4..=10).contains(&calls), "{name}: {calls} of 10 in {told:?}");
+        }
+        for exemplar in &watch.exemplars {
+            let trace = exemplar.trace.as_ref().unwrap();
+            let number = trace.notes[0].value.parse().unwrap();
+            let Some(planted) = planted(number) else { continue };
+            let (path, kind) = exemplar.cause.unwrap();
+            assert!(
+                kind == CauseKind::Ready || (name(path).as_str(), kind) == planted,
+                "{number}: {kind:?} in {}",
+                name(path)
+            );
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+        }
+    });
+}
+
 support::tests![
+    three_reasons_are_told_apart_on_a_busy_machine,
     slow_calls_are_told_with_their_causes_and_kept,
     whatever_happens_inside_is_told,
     a_long_call_is_counted_whole_and_kept_in_part,

@@ -424,7 +424,7 @@ impl Tree {
     fn add_slow(&self, watch: &Watch, sums: &SumsOfWatch, root: &'static Node, ticks: u64) {
         let journal = &self.watching.journal;
         self.add_up(journal.area(), Side::Pending);
-        let cause = self.cause(sums, root);
+        let cause = self.cause(sums, root, ticks, watch.threshold());
         let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
         let random = self.next_random();
         let is_kept = watch.kept.keep(ticks, count, random >> 32, |call| {
@@ -549,20 +549,25 @@ impl Tree {
     }
 
     /// Finds what most of a slow call's time above the typical went to, and counts it. `None` if this thread has had no typical
-    /// call.
-    fn cause(&self, sums: &SumsOfWatch, root: &'static Node) -> Option<(u32, CauseKind)> {
+    /// call. Time without a CPU is the cause only of a call that would not be slow without it: it may hit any call.
+    fn cause(
+        &self,
+        sums: &SumsOfWatch,
+        root: &'static Node,
+        ticks: u64,
+        threshold: u64,
+    ) -> Option<(u32, CauseKind)> {
         let typical_calls = sums.typical_calls.load(Ordering::Relaxed).cast_signed();
         if typical_calls == 0 {
             return None;
         }
-        let (mut ready, mut all) = (0i64, 0i64);
+        let mut ready = 0i64;
         self.each_touched(sums, |index, of_node| {
             let now = Times::of(&of_node.pending);
             let typical = Times::of(&of_node.typical);
             ready += now.ready - typical.ready / typical_calls;
             let waiting = now.waiting - typical.waiting / typical_calls;
             let excess = waiting + now.working - typical.working / typical_calls;
-            all += excess;
             // To the node and all above it, up to the root.
             let mut at = self.nodes.get(index);
             while let Some(node) = at {
@@ -574,7 +579,7 @@ impl Tree {
                 at = node.parent.get().filter(|_| !std::ptr::eq(node, root));
             }
         });
-        if ready > all {
+        if ready > 0 && ticks.saturating_sub(ready.cast_unsigned()) < threshold {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
         // Down to where it is spread over several, or is the node's own.
