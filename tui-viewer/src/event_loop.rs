@@ -1,6 +1,7 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 pub(crate) mod editor;
+pub(crate) mod kept_past;
 pub mod saved_files;
 
 use std::io;

@@ -9,3 +9,4 @@ pub mod local_time;
 pub mod status;
 pub mod target;
 pub mod timeline;
+pub(crate) mod trigger;

@@ -1,52 +1,39 @@
-//! How far a recording is: one line on a terminal, drawn over itself.
+//! What a command that takes its time is doing: one line on a terminal, drawn over itself.
 
 use std::io;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use tickscope_format::file::open::Liveness;
-use tickscope_format::recording::Writer;
-
-use super::copier::{bytes, records};
-use crate::source::status::state_of;
-use crate::text::clock_time::running;
-
 /// Between two drawings of the line.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(crate) struct StatusLine {
     shown: bool,
     /// When the line was drawn last.
     drawn: Option<Duration>,
 }
 
-impl Progress {
+impl StatusLine {
     /// A line on standard error, if that is a terminal and the line is wanted there.
-    pub(super) fn on_stderr(wanted: bool) -> Self {
+    pub(crate) fn on_stderr(wanted: bool) -> Self {
         Self {
             shown: wanted && io::stderr().is_terminal(),
             drawn: None,
         }
     }
 
-    pub(super) fn show(&mut self, elapsed: Duration, writer: &Writer, liveness: &Liveness) {
+    /// Draws the line, unless it was drawn just now. `elapsed` is the time since the command began.
+    pub(crate) fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
         if !self.shown || self.drawn.is_some_and(|drawn| elapsed < drawn + PAUSE) {
             return;
         }
         self.drawn = Some(elapsed);
-        let line = format!(
-            "{}  {}  {}  {}  (Ctrl-C ends it)",
-            running(elapsed.as_nanos() as u64),
-            records(writer.records()),
-            bytes(writer.bytes()),
-            state_of(liveness).as_str(),
-        );
-        draw(&line);
+        draw(&line());
     }
 
     /// The next line begins where this one stood.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             draw("");
         }

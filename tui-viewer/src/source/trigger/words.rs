@@ -1,0 +1,94 @@
+//! What a trigger found, in words.
+
+use std::time::Duration;
+
+use tickscope_analysis::trigger::{Absence, Comparison, Condition, Finding, Unit};
+use tickscope_report::number;
+
+use crate::source::trigger::Judgement;
+use crate::source::trigger::recent::NoWindow;
+use crate::text::clock_time::{nanos, seconds};
+
+/// `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`: all that makes the condition true.
+pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
+    let decisive: Vec<(&Comparison, &Finding)> = judgement.verdict.decisive(condition).collect();
+    let parts: Vec<String> = decisive
+        .iter()
+        .map(|(comparison, finding)| {
+            let threshold = &comparison.threshold_text;
+            format!("{} {} {threshold}", value(comparison, finding), comparison.sign)
+        })
+        .collect();
+    let calls = decisive.iter().map(|(_, finding)| finding.calls).max();
+    format!(
+        "{} in the last {} ({})",
+        parts.join(" and "),
+        seconds(judgement.window_ns),
+        counted(calls.unwrap_or_default())
+    )
+}
+
+/// What is found now, of all comparisons.
+pub(super) fn found(
+    condition: &Condition,
+    judgement: &Result<Judgement, NoWindow>,
+    over: Duration,
+) -> String {
+    match judgement {
+        Err(NoWindow::TooShort { ns }) => {
+            format!("{} of the first {}", seconds(*ns), seconds(nanos(over)))
+        }
+        Err(NoWindow::Gap) => "not judged: a reset lies in the window, and its record is missing".into(),
+        Err(NoWindow::Unreadable(why)) => format!("not judged: {why}"),
+        Ok(judgement) => {
+            let comparisons = condition.any_of.iter().flatten();
+            let findings = judgement.verdict.findings.iter().flatten();
+            let parts = comparisons
+                .zip(findings)
+                .map(|(one, finding)| value(one, finding));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+/// The first comparison that no value will come of by itself.
+pub(super) fn doubt(condition: &Condition, judgement: &Judgement) -> Option<String> {
+    let comparisons = condition.any_of.iter().flatten();
+    let findings = judgement.verdict.findings.iter().flatten();
+    let doubt = |(comparison, finding): (&Comparison, &Finding)| match finding.value {
+        Err(Absence::Unmet) => Some(format!(
+            "no function that matches {} was met yet; it is waited for",
+            comparison.function.as_str()
+        )),
+        Err(Absence::NotMeasured(why)) => Some(format!("{}({}): {why}", comparison.metric, finding.function)),
+        Err(Absence::NoCalls) | Ok(_) => None,
+    };
+    comparisons.zip(findings).find_map(doubt)
+}
+
+/// `p99(app::handle) = 63.1ms`.
+fn value(comparison: &Comparison, finding: &Finding) -> String {
+    let what = format!("{}({})", comparison.metric, finding.function);
+    match finding.value {
+        Ok(value) => format!("{what} = {}", number_of(value, comparison.unit)),
+        Err(Absence::NoCalls) => format!("{what}: no calls"),
+        Err(Absence::Unmet) => format!("{what}: not met yet"),
+        Err(Absence::NotMeasured(_)) => format!("{what}: not measured"),
+    }
+}
+
+fn number_of(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Nanoseconds => number::duration(value.round() as u64),
+        Unit::Percent => number::percent(value / 100.0),
+        Unit::PerSecond => format!("{}/s", number::quotient((value * 1e3).round() as u64, 1_000)),
+        Unit::Count => number::count(value.round() as u64),
+    }
+}
+
+fn counted(calls: u64) -> String {
+    match calls {
+        1 => "1 call".into(),
+        calls => format!("{} calls", number::count(calls)),
+    }
+}
