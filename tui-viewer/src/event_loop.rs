@@ -275,6 +275,11 @@ impl Screen {
                 let kept = saved_files::keep_snapshot(&snapshot, file, offset);
                 Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
             }
+            Effect::KeepPast { ring, length, words } => {
+                let kept = kept_past::keep(&ring, length, offset);
+                let kept = kept.map(|kept| (whole(kept.path), kept.words));
+                Some(Message::KeptPast { words, kept })
+            }
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
                 self.repaint();

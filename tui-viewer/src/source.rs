@@ -4,6 +4,7 @@ pub mod container;
 pub mod events;
 pub mod feed;
 pub(crate) mod history;
+pub(crate) mod kept_files;
 pub mod known_functions;
 pub mod local_time;
 pub mod status;

@@ -25,6 +25,8 @@ pub(crate) struct Watch {
     found: Result<Judgement, NoWindow>,
     /// When the record of the last judgement was captured.
     judged_ns: Option<u64>,
+    /// Before there is a window: a pattern of the condition that selects no function yet.
+    unmet: Option<String>,
     acted: u64,
 }
 
@@ -68,6 +70,7 @@ impl Watch {
             options,
             found: Err(NoWindow::TooShort { ns: 0 }),
             judged_ns: None,
+            unmet: None,
             acted: 0,
         }
     }
@@ -119,6 +122,13 @@ impl Watch {
             verdict: judge(&self.condition, &window),
             window_ns: window.capture.since_reset_ns,
         });
+        self.unmet = match self.found {
+            Ok(_) => None,
+            Err(_) => self.recent.newest().ok().and_then(|newest| {
+                let unmet = self.condition.unmet(&newest)?;
+                Some(unmet.function.as_str().to_string())
+            }),
+        };
         let judgement = self.found.as_ref().ok()?;
         match self.episodes.step(now, judgement.verdict.is_true) {
             Step::Nothing => None,
@@ -144,7 +154,10 @@ impl Watch {
 
     /// That a function of the condition was not met yet, or cannot be measured so, and why; none while all is well.
     pub(crate) fn doubt(&self) -> Option<String> {
-        words::doubt(&self.condition, self.found.as_ref().ok()?)
+        match &self.found {
+            Ok(judgement) => words::doubt(&self.condition, judgement),
+            Err(_) => self.unmet.as_deref().map(words::unmet),
+        }
     }
 }
 

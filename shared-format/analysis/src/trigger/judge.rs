@@ -64,6 +64,14 @@ impl Verdict {
     }
 }
 
+impl Condition {
+    /// Returns the first comparison of functions of which none was met yet in the program of a snapshot.
+    pub fn unmet(&self, snapshot: &Snapshot) -> Option<&Comparison> {
+        let is_met = |one: &Comparison| snapshot.sites.iter().any(|site| one.function.matches(site));
+        self.any_of.iter().flatten().find(|one| !is_met(one))
+    }
+}
+
 /// Judges what happened in a window, which is a snapshot that tells of the window alone.
 ///
 /// In a window without a call of a function only its calls and what is in flight have a value, so all other comparisons of it are

@@ -186,6 +186,14 @@ impl Recent {
         Ok(across(&plus, &minus))
     }
 
+    /// The newest snapshot.
+    pub(super) fn newest(&self) -> Result<Snapshot, NoWindow> {
+        let newest = self.records.len().checked_sub(1);
+        let decoded = newest.map(|at| self.decode(&[at])).transpose()?;
+        let snapshot = decoded.into_iter().flatten().next();
+        snapshot.ok_or(NoWindow::TooShort { ns: 0 })
+    }
+
     fn decode(&self, parts: &[usize]) -> Result<Vec<Snapshot>, NoWindow> {
         let mut decoder = self.decoder.borrow_mut();
         let decoded = parts.iter().map(|&at| decoder.decode(&self.records[at].payload));
@@ -214,27 +222,24 @@ mod tests {
 
     #[test]
     fn a_window_is_as_long_as_asked_and_few_records_are_kept_for_it() {
-        let mut recent = Recent::new(Duration::from_secs(5), 0);
-        for tenths in 1_000..=1_049 {
+        let mut recent = Recent::new(Duration::from_secs(20), 0);
+        for tenths in 1_000..=1_198 {
             assert!(recent.push(&past(&orderbook::snapshot(tenths))));
             assert!(matches!(recent.window(), Err(NoWindow::TooShort { .. })));
         }
-        for tenths in 1_050..1_100 {
+        for tenths in 1_200..1_400 {
             recent.push(&past(&orderbook::snapshot(tenths)));
             let window = recent.window().unwrap();
             let length = window.capture.since_reset_ns;
-            assert!(
-                (5 * SECOND..=5 * SECOND + SECOND / 5).contains(&length),
-                "{length}"
-            );
+            assert!((199 * SECOND / 10..=21 * SECOND).contains(&length), "{length}");
         }
         assert!(
-            recent.records.len() <= PARTS as usize + 2,
+            recent.records.len() <= 2 * PARTS as usize + 2,
             "{}",
             recent.records.len()
         );
         // What is known already, or is from before, changes nothing.
-        assert!(!recent.push(&past(&orderbook::snapshot(1_099))));
+        assert!(!recent.push(&past(&orderbook::snapshot(1_399))));
         assert!(!recent.push(&past(&orderbook::snapshot(900))));
     }
 

@@ -56,14 +56,16 @@ pub(super) fn doubt(condition: &Condition, judgement: &Judgement) -> Option<Stri
     let comparisons = condition.any_of.iter().flatten();
     let findings = judgement.verdict.findings.iter().flatten();
     let doubt = |(comparison, finding): (&Comparison, &Finding)| match finding.value {
-        Err(Absence::Unmet) => Some(format!(
-            "no function that matches {} was met yet; it is waited for",
-            comparison.function.as_str()
-        )),
+        Err(Absence::Unmet) => Some(unmet(comparison.function.as_str())),
         Err(Absence::NotMeasured(why)) => Some(format!("{}({}): {why}", comparison.metric, finding.function)),
         Err(Absence::NoCalls) | Ok(_) => None,
     };
     comparisons.zip(findings).find_map(doubt)
+}
+
+/// That a pattern selects no function yet.
+pub(super) fn unmet(pattern: &str) -> String {
+    format!("no function that matches {pattern} was met yet; it is waited for")
 }
 
 /// `p99(app::handle) = 63.1ms`.
