@@ -108,7 +108,7 @@ pub(crate) enum ScreenCommand {
         #[command(flatten)]
         times: TimesArgs,
     },
-    /// Keep the past when a condition becomes true; off: no more; alone: tell.
+    /// Keep the past once this becomes true, like p99(handle) > 50ms.
     #[command(alias = "triggers")]
     Trigger {
         /// When: p99(handle) > 50ms

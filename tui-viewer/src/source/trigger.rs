@@ -1,14 +1,16 @@
 //! A trigger at work: it takes the records of a program as they come and tells when its condition has become true.
 
+mod judgement;
 mod recent;
-mod words;
+pub(crate) mod words;
 
 use std::time::Duration;
 
-use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
+use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, judge};
 
 use crate::cli::args::TriggerOptions;
 use crate::source::events::Past;
+use crate::source::trigger::judgement::Judgement;
 use crate::source::trigger::recent::{NoWindow, Recent};
 
 /// The condition is judged at most so many times in a window: judging costs as much as showing a view.
@@ -25,24 +27,16 @@ pub(crate) struct Watch {
     found: Result<Judgement, NoWindow>,
     /// When the record of the last judgement was captured.
     judged_ns: Option<u64>,
-    /// Before there is a window: a pattern of the condition that selects no function yet.
+    /// That a function of the condition was not met yet.
     unmet: Option<String>,
     acted: u64,
-}
-
-/// What was found of the condition in a window.
-#[derive(Clone, Debug)]
-pub(crate) struct Judgement {
-    verdict: Verdict,
-    /// How long the window was, in nanoseconds.
-    window_ns: u64,
 }
 
 /// What has become of a trigger.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     /// The condition has become true: the past is to be kept.
-    Act(Fired),
+    Act(Box<Fired>),
     /// It has become true, but the limit lets nothing be kept for so long.
     HeldBack(Duration),
 }
@@ -122,13 +116,9 @@ impl Watch {
             verdict: judge(&self.condition, &window),
             window_ns: window.capture.since_reset_ns,
         });
-        self.unmet = match self.found {
-            Ok(_) => None,
-            Err(_) => self.recent.newest().ok().and_then(|newest| {
-                let unmet = self.condition.unmet(&newest)?;
-                Some(unmet.function.as_str().to_string())
-            }),
-        };
+        let may_be_unmet = self.found.as_ref().map_or(true, Judgement::has_unmet);
+        let newest = may_be_unmet.then(|| self.recent.newest().ok()).flatten();
+        self.unmet = newest.and_then(|newest| words::unmet(&self.condition, &newest));
         let judgement = self.found.as_ref().ok()?;
         match self.episodes.step(now, judgement.verdict.is_true) {
             Step::Nothing => None,
@@ -142,7 +132,7 @@ impl Watch {
                     finding: finding.clone(),
                 };
                 self.acted += 1;
-                Some(Event::Act(fired))
+                Some(Event::Act(Box::new(fired)))
             }
         }
     }
@@ -154,10 +144,9 @@ impl Watch {
 
     /// That a function of the condition was not met yet, or cannot be measured so, and why; none while all is well.
     pub(crate) fn doubt(&self) -> Option<String> {
-        match &self.found {
-            Ok(judgement) => words::doubt(&self.condition, judgement),
-            Err(_) => self.unmet.as_deref().map(words::unmet),
-        }
+        let judgement = self.found.as_ref().ok();
+        let unmeasured = || words::unmeasured(&self.condition, judgement?);
+        self.unmet.clone().or_else(unmeasured)
     }
 }
 

@@ -90,7 +90,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     let command = "cp \"$TICKSCOPE_FILE\" copy.tks && printf '%s|' \"$TICKSCOPE_VALUE\" \"$TICKSCOPE_THRESHOLD\" \
                    \"$TICKSCOPE_UNIT\" \"$TICKSCOPE_FUNCTION\" \"$TICKSCOPE_PROGRAM\" \"$TICKSCOPE_PID\" \
                    \"$TICKSCOPE_CONDITION\" \"$TICKSCOPE_SUMMARY\" > told.new && mv told.new told; exit 3";
-    let condition = "max(handle) > 1500ms";
+    let condition = "max(handle) > 1500ms or calls(nowhere) > 0";
     let args = [
         condition,
         &program.name,
@@ -101,7 +101,9 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
         "--exec",
         command,
     ];
-    let trigger = Trigger::start(&place, &args);
+    let mut trigger = Trigger::start(&place, &args);
+    // It says this once it has the first record.
+    trigger.says("no function that matches nowhere was met yet");
     fs::write(place.work().join("slow"), "").unwrap();
     let told = until("the command has run", || {
         fs::read_to_string(place.work().join("told")).ok()
@@ -190,7 +192,7 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     assert!(done.out.contains(found), "{}", done.out);
 
     let mut trigger = Trigger::start(&place, &["calls(lokup) < 1", &program.name]);
-    trigger.says("no function that matches lokup was met yet");
+    trigger.says("no function that matches lokup was met yet (did you mean lookup?)");
     trigger.interrupt();
     trigger
         .end()

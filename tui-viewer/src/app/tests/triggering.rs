@@ -114,7 +114,8 @@ fn what_cannot_be_watched_is_said() {
     key(&mut app, Code::Esc);
     command(&mut app, ":trigger p99(chekc) > 50ms");
     assert!(
-        last_line(&app).contains("no function that matches chekc was met yet; it is waited for"),
+        last_line(&app)
+            .contains("no function that matches chekc was met yet (did you mean check?); it is waited for"),
         "{}",
         last_line(&app)
     );

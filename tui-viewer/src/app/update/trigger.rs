@@ -8,6 +8,7 @@ use crate::app::message::Effect;
 use crate::app::state::App;
 use crate::cli::args::TriggerOptions;
 use crate::source::events::Past;
+use crate::source::trigger::words::unmet;
 use crate::source::trigger::{Event, Watch};
 use crate::text::clock_time::{nanos, seconds};
 
@@ -19,12 +20,8 @@ impl App {
             return self.complain(format!("trigger: no program answers, {why}"));
         }
         let newest = self.program.newest.as_deref();
-        let unmet = newest.and_then(|newest| condition.unmet(newest));
-        let text = match unmet {
-            Some(unmet) => format!(
-                "trigger: no function that matches {} was met yet; it is waited for",
-                unmet.function.as_str()
-            ),
+        let text = match newest.and_then(|newest| unmet(&condition, newest)) {
+            Some(unmet) => unmet,
             None => format!(
                 "when {condition} in the last {}, the last {} are kept, at most {}",
                 seconds(nanos(options.over)),

@@ -1,8 +1,13 @@
 //! What a command that takes its time is doing: one line on a terminal, drawn over itself.
 
+use std::borrow::Cow;
 use std::io;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
+
+use crate::output::console::is_ascii;
+use crate::text::cells::cut_middle;
+use crate::text::glyphs::Glyphs;
 
 /// Between two drawings of the line.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -29,7 +34,7 @@ impl StatusLine {
             return;
         }
         self.drawn = Some(elapsed);
-        draw(&line());
+        draw(&fitting(&line(), columns()));
     }
 
     /// The next line begins where this one stood.
@@ -37,6 +42,20 @@ impl StatusLine {
         if self.drawn.take().is_some() {
             draw("");
         }
+    }
+}
+
+/// The columns of the terminal.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+/// A line that goes on in the next one could not be drawn over.
+fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns) => cut_middle(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),
+        None => Cow::Borrowed(line),
     }
 }
 

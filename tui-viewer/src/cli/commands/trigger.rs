@@ -53,7 +53,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     ));
     let begin = Instant::now();
     let mut line = StatusLine::on_stderr(true);
-    let mut told_status = Status::Live;
+    let mut told_status = Status::Live.word();
     let ended = loop {
         let events = feed.poll();
         let looked = Instant::now();
@@ -73,18 +73,20 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         if stop.load(Ordering::Relaxed) {
             break None;
         }
+        let is_news = told_status != events.status.word();
         match &events.status {
             Status::Exited { .. } => break Some("has ended"),
             Status::Crashed { .. } => break Some("has ended without a last record"),
             Status::Broken { why } if !target::runs_on(&header) => return Err(anyhow!("{why}")),
-            status @ (Status::Broken { .. } | Status::Stale { .. })
-                if told_status.word() != status.word() =>
-            {
+            Status::Broken { why } if is_news => {
                 line.clear();
-                say(&match status {
-                    Status::Broken { why } => why.clone(),
-                    _ => format!("no sign of life from {who}: it may be stopped, or too busy to publish"),
-                });
+                say(why);
+            }
+            Status::Stale { .. } if is_news => {
+                line.clear();
+                say(&format!(
+                    "no sign of life from {who}: it may be stopped, or too busy to publish"
+                ));
             }
             Status::Broken { .. }
             | Status::Stale { .. }
@@ -92,7 +94,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
             | Status::Waiting { .. }
             | Status::Kept => {}
         }
-        told_status = events.status;
+        told_status = events.status.word();
         line.show(begin.elapsed(), || {
             format!(
                 "{}  {}  kept {}  (Ctrl-C ends it)",

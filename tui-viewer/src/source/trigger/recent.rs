@@ -40,7 +40,7 @@ pub(super) struct Recent {
 
 /// Why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum NoWindow {
+pub(super) enum NoWindow {
     /// The records do not reach back so far yet.
     TooShort {
         /// How far they do.

@@ -52,7 +52,7 @@ fn acted(watch: &mut Watch, tenths: std::ops::Range<u64>, slow_at: &[u64]) -> Ve
         let slow = slow_at.iter().filter(|&&slow| slow <= at).count() as u64;
         let event = watch.take(&[record(at, slow * 1_000)], TENTH * at as u32);
         if let Some(Event::Act(fired)) = event {
-            acted.push((at, fired));
+            acted.push((at, *fired));
         }
     }
     acted
@@ -140,7 +140,7 @@ fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
 #[test]
 fn a_function_that_is_not_there_is_waited_for() {
     let mut watch = watch("calls(chekc) < 1", 500, "100/h");
-    let waits = Some("no function that matches chekc was met yet; it is waited for");
+    let waits = Some("no function that matches chekc was met yet (did you mean check?); it is waited for");
     assert!(acted(&mut watch, 1_000..1_001, &[]).is_empty());
     assert_eq!(watch.doubt().as_deref(), waits, "from the first record on");
     assert!(acted(&mut watch, 1_001..1_010, &[]).is_empty());

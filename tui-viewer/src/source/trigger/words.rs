@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use tickscope_analysis::trigger::{Absence, Comparison, Condition, Finding, Unit};
+use tickscope_format::Snapshot;
 use tickscope_report::number;
 
-use crate::source::trigger::Judgement;
+use crate::source::trigger::judgement::Judgement;
 use crate::source::trigger::recent::NoWindow;
 use crate::text::clock_time::{nanos, seconds};
+use crate::text::did_you_mean::nearest;
 
 /// `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`: all that makes the condition true.
 pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
@@ -51,21 +53,29 @@ pub(super) fn found(
     }
 }
 
-/// The first comparison that no value will come of by itself.
-pub(super) fn doubt(condition: &Condition, judgement: &Judgement) -> Option<String> {
+/// The first comparison whose value is not measured, and why.
+pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option<String> {
     let comparisons = condition.any_of.iter().flatten();
     let findings = judgement.verdict.findings.iter().flatten();
     let doubt = |(comparison, finding): (&Comparison, &Finding)| match finding.value {
-        Err(Absence::Unmet) => Some(unmet(comparison.function.as_str())),
         Err(Absence::NotMeasured(why)) => Some(format!("{}({}): {why}", comparison.metric, finding.function)),
-        Err(Absence::NoCalls) | Ok(_) => None,
+        Err(Absence::Unmet | Absence::NoCalls) | Ok(_) => None,
     };
     comparisons.zip(findings).find_map(doubt)
 }
 
-/// That a pattern selects no function yet.
-pub(super) fn unmet(pattern: &str) -> String {
-    format!("no function that matches {pattern} was met yet; it is waited for")
+/// That a function was not met yet, and which one may be meant.
+pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> {
+    let pattern = condition.unmet(newest)?.function;
+    let pattern = pattern.as_str();
+    let names = newest.sites.iter().map(|site| site.name.as_str());
+    let meant = match nearest(pattern, names) {
+        Some(near) => format!(" (did you mean {near}?)"),
+        None => String::new(),
+    };
+    Some(format!(
+        "no function that matches {pattern} was met yet{meant}; it is waited for"
+    ))
 }
 
 /// `p99(app::handle) = 63.1ms`.
