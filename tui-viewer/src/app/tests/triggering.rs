@@ -108,7 +108,7 @@ fn what_cannot_be_watched_is_said() {
     command(&mut app, ":trigger p99(check) > 50");
     let screen = text(&app);
     assert!(
-        screen.contains("column 14: found the end, wanted a unit of p99: ns, us, ms or s"),
+        screen.contains("column 16: found the end, wanted a unit of p99: ns, us, ms or s"),
         "{screen}"
     );
     key(&mut app, Code::Esc);
