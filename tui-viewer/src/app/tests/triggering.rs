@@ -135,16 +135,20 @@ fn what_cannot_be_watched_is_said() {
 #[test]
 fn another_run_is_watched_from_its_beginning() {
     let mut app = live(160, 30);
-    command(&mut app, ":trigger calls(check) < 1 --over 1s --keep 10s");
-    assert!(kept(&mut app, 1_341..1_360).is_empty());
+    command(&mut app, ":trigger calls(check) > 1/s --over 1s --keep 10s");
+    assert_eq!(kept(&mut app, 1_341..1_360).len(), 1);
     app.update(Message::Events(Box::new(Events {
         new_run: Some((41_873, 41_999)),
         ..Events::quiet(Status::Live)
     })));
-    // Its counts begin at 0: over both runs that would be no calls.
-    assert!(kept(&mut app, 1..30).is_empty());
+    let again = kept(&mut app, 1..30);
+    assert_eq!(
+        again.iter().map(|(at, _)| *at).collect::<Vec<_>>(),
+        [11],
+        "{again:?}"
+    );
     assert!(
-        header(&app).contains("trigger calls(check) < 1"),
+        header(&app).contains("trigger calls(check) > 1/s"),
         "{}",
         header(&app)
     );

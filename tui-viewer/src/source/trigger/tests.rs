@@ -104,13 +104,14 @@ fn the_limit_holds_back_and_counts() {
 }
 
 #[test]
-fn another_run_of_the_program_is_not_compared_with_the_one_before() {
-    let mut watch = watch("calls(check) < 1", 500, "100/h");
-    assert!(acted(&mut watch, 1_000..1_010, &[]).is_empty());
+fn another_run_of_the_program_is_watched_from_its_own_beginning() {
+    let mut watch = watch("calls(check) > 1/s", 500, "100/h");
+    let at = |acted: Vec<(u64, Fired)>| acted.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    assert_eq!(at(acted(&mut watch, 1_000..1_020, &[])), [1_005]);
     watch.restart();
-    // It begins at 0: as a window over both runs that would be no calls at all.
-    assert!(acted(&mut watch, 1..20, &[]).is_empty());
-    assert!(watch.doubt().is_none());
+    assert!(watch.now_in_words().starts_with("0.0 s of the first 0.5 s"));
+    // What was true to the end of the run before is news of this one.
+    assert_eq!(at(acted(&mut watch, 1..20, &[])), [6]);
 }
 
 #[test]
