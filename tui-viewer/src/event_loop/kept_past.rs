@@ -34,8 +34,16 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     let header = ring.header();
     let newest_ns = records.first().map_or(0, |newest| newest.stamp.unix_ns);
     let path = saved_files::for_recording(&format!("{}-{}", header.name, header.pid), newest_ns, offset);
-    write(&path, &records).map_err(|error| about(&path, &error))?;
-    Ok(KeptPast { path, words })
+    let (written, result) = write(&path, &records);
+    match result {
+        Ok(()) => Ok(KeptPast { path, words }),
+        Err(error) if written > 0 => Err(format!(
+            "{}; the first {written} of {} records are in it",
+            about(&path, &error),
+            records.len()
+        )),
+        Err(error) => Err(about(&path, &error)),
+    }
 }
 
 /// The records of that time, the newest first, and how much that is in words.
@@ -67,19 +75,23 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
     Ok((records, words))
 }
 
-/// Writes records, the newest first, in the order of their capture.
-fn write(path: &Path, records: &[Record]) -> Result<(), FormatError> {
-    let mut writer = Writer::create(path, false)?;
-    let mut written = Ok(());
+/// Writes records, the newest first, in the order of their capture. Returns how many the file has in the end: of a full disk what
+/// fitted stays, and a file without any is removed.
+fn write(path: &Path, records: &[Record]) -> (u64, Result<(), FormatError>) {
+    let mut writer = match Writer::create(path, false) {
+        Ok(writer) => writer,
+        Err(error) => return (0, Err(error)),
+    };
+    let mut appended = Ok(());
     for record in records.iter().rev() {
-        written = writer.append(record.stamp, &record.payload);
-        if written.is_err() {
+        appended = writer.append(record.stamp, &record.payload);
+        if appended.is_err() {
             break;
         }
     }
-    // Of a full disk what fitted stays, and an empty file goes.
+    let written = writer.records();
     let finished = writer.finish();
-    written.and(finished)
+    (written, appended.and(finished))
 }
 
 #[cfg(test)]
@@ -117,7 +129,11 @@ mod tests {
         own.link().unwrap();
         let (records, words) = gather(&RingFile::open(own.path()).unwrap(), wanted).unwrap();
         let path = dir.path().join("kept.tks");
-        write(&path, &records).unwrap();
+        let (written, result) = write(&path, &records);
+        result.unwrap();
+        assert_eq!(written, records.len() as u64);
+        // What is there already is left alone.
+        assert!(write(&path, &records).1.is_err());
         let recording = Recording::open(&path).unwrap();
         let all = recording.moments().iter().map(|moment| {
             let snapshot = recording.snapshot(moment).unwrap();

@@ -112,7 +112,7 @@ impl App {
                 self.trigger.kept += 1;
                 self.trigger.last = Some((path, words));
             }
-            Err(why) => self.complain(format!("{words}: nothing is kept: {why}")),
+            Err(why) => self.complain(format!("{words}: the past could not be kept: {why}")),
         }
         self.screen.dirty = true;
     }

@@ -6,7 +6,7 @@ use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use crate::output::console::is_ascii;
-use crate::text::cells::cut_middle;
+use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 
 /// Between two drawings of the line.
@@ -54,7 +54,7 @@ fn columns() -> Option<usize> {
 /// A line that goes on in the next one could not be drawn over.
 fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
-        Some(columns) => cut_middle(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),
+        Some(columns) => cut_end(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),
         None => Cow::Borrowed(line),
     }
 }

@@ -97,10 +97,10 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         told_status = events.status.word();
         line.show(begin.elapsed(), || {
             format!(
-                "{}  {}  kept {}  (Ctrl-C ends it)",
+                "{}  kept {}  (Ctrl-C ends it)  {}",
                 running(nanos(begin.elapsed())),
-                printable(&session.watch.now_in_words()),
                 session.kept,
+                printable(&session.watch.now_in_words()),
             )
         });
         // Judging a large program takes its time; four fifths of a CPU are left to others.
@@ -185,7 +185,7 @@ impl<'a> Session<'a> {
             }
             Err(why) => {
                 self.has_failed = true;
-                say(&format!("{when}  {words}: nothing is kept: {why}"));
+                say(&format!("{when}  {words}: the past could not be kept: {why}"));
                 Ok(true)
             }
         }

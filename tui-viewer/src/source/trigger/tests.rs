@@ -135,7 +135,7 @@ fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
             .take(&[past(&closing), past(&reset)], TENTH * 1_010)
             .is_none()
     );
-    assert!(whole.now_in_words().starts_with(&format!("calls({CHECK}) = ")));
+    assert!(whole.now_in_words().starts_with("calls(check) = "));
 }
 
 #[test]

@@ -18,19 +18,19 @@ pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
         .iter()
         .map(|(comparison, finding)| {
             let threshold = &comparison.threshold_text;
-            format!("{} {} {threshold}", value(comparison, finding), comparison.sign)
+            let value = value(comparison, &finding.function, finding);
+            format!("{value} {} {threshold}", comparison.sign)
         })
         .collect();
-    let calls = decisive.iter().map(|(_, finding)| finding.calls).max();
-    format!(
-        "{} in the last {} ({})",
-        parts.join(" and "),
-        seconds(judgement.window_ns),
-        counted(calls.unwrap_or_default())
-    )
+    let calls = match decisive[..] {
+        [(_, finding)] => format!(" ({})", counted(finding.calls)),
+        _ => String::new(),
+    };
+    let window = seconds(judgement.window_ns);
+    format!("{} in the last {window}{calls}", parts.join(" and "))
 }
 
-/// What is found now, of all comparisons.
+/// What is found now, of all comparisons, with the names that were typed: `p99(handle) = 12.1ms, calls(handle) = 210/s`.
 pub(super) fn found(
     condition: &Condition,
     judgement: &Result<Judgement, NoWindow>,
@@ -47,7 +47,7 @@ pub(super) fn found(
             let findings = judgement.verdict.findings.iter().flatten();
             let parts = comparisons
                 .zip(findings)
-                .map(|(one, finding)| value(one, finding));
+                .map(|(one, finding)| value(one, one.function.as_str(), finding));
             parts.collect::<Vec<_>>().join(", ")
         }
     }
@@ -79,8 +79,8 @@ pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> 
 }
 
 /// `p99(app::handle) = 63.1ms`.
-fn value(comparison: &Comparison, finding: &Finding) -> String {
-    let what = format!("{}({})", comparison.metric, finding.function);
+fn value(comparison: &Comparison, function: &str, finding: &Finding) -> String {
+    let what = format!("{}({function})", comparison.metric);
     match finding.value {
         Ok(value) => format!("{what} = {}", number_of(value, comparison.unit)),
         Err(Absence::NoCalls) => format!("{what}: no calls"),
