@@ -5,7 +5,7 @@ mod action;
 use std::io;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,8 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     let mut line = StatusLine::on_stderr(true);
     let mut told_status = Status::Live.word();
     let ended = loop {
-        let events = feed.poll();
         let looked = Instant::now();
+        let events = feed.poll();
         if events.new_run.is_some() {
             line.clear();
             say(&format!(
@@ -77,7 +77,10 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         match &events.status {
             Status::Exited { .. } => break Some("has ended"),
             Status::Crashed { .. } => break Some("has ended without a last record"),
-            Status::Broken { why } if !target::runs_on(&header) => return Err(anyhow!("{why}")),
+            Status::Broken { why } | Status::Waiting { why } if !target::runs_on(&header) => {
+                line.clear();
+                return Err(anyhow!("{why}"));
+            }
             Status::Broken { why } if is_news => {
                 line.clear();
                 say(why);
@@ -103,7 +106,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
                 printable(&session.watch.now_in_words()),
             )
         });
-        // Judging a large program takes its time; four fifths of a CPU are left to others.
+        // Reading and judging a large program takes its time; four fifths of a CPU are left to others.
         let rest = looked.elapsed().saturating_mul(4);
         thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
     };
@@ -192,12 +195,7 @@ impl<'a> Session<'a> {
     }
 
     /// Says what there was, once the command that was started has ended.
-    fn finish(
-        mut self,
-        who: &str,
-        ended: Option<&str>,
-        stop: &std::sync::atomic::AtomicBool,
-    ) -> anyhow::Result<u8> {
+    fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {
             0 if self.watch.acted() == 0 => {
