@@ -14,6 +14,7 @@
 //! many of a run -> merge -> Snapshot
 //!               -> history_window (merge, window) -> Snapshot
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! a window of a run -> trigger (whether a condition has become true)
 //! two of any runs -> align -> two Snapshots with the same rows
 //! many of two builds -> compare/diff -> compare/gate (by rank)
 //! ```
@@ -58,6 +59,7 @@ pub mod per_call;
 pub mod sites;
 pub mod tasks;
 pub mod transform;
+pub mod trigger;
 pub mod uncertainty;
 pub mod waits_in;
 pub mod window;

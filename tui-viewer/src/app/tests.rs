@@ -13,6 +13,7 @@ mod shapes;
 mod sites;
 mod telling;
 mod threads;
+mod triggering;
 mod units;
 mod writing;
 

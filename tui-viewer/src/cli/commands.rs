@@ -18,4 +18,6 @@ pub mod run;
 pub mod sites;
 pub mod snapshot;
 pub mod stacks;
+pub(crate) mod status_line;
 pub mod switch;
+pub mod trigger;

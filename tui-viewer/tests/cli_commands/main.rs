@@ -35,3 +35,4 @@ mod stopped;
 mod support;
 mod switching;
 mod targets;
+mod trigger;
