@@ -296,7 +296,7 @@ mod tests {
             }
             let left = journal.left();
             let words: Vec<u64> = left.words(&journal).collect();
-            assert_eq!(words.len() as u64 + journal.missing(), count.into());
+            assert_eq!(words.len() as u64 + journal.missing(), u64::from(count));
             assert_eq!(left.has_gap, words.len() < count as usize, "{count}");
             let newest = words.len().saturating_sub(HEAD as usize) as u64;
             let expected = (0..u64::from(count.min(HEAD))).chain(u64::from(count) - newest..u64::from(count));
