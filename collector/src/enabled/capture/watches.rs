@@ -139,7 +139,7 @@ impl Watched {
             over,
             number,
             began_unix_ns: os::unix_ns(),
-            threshold: Threshold::default(),
+            threshold: Threshold::of(over, config::ticks_per_second()),
             paths: Paths::default(),
             finished: Vec::new(),
             all: Vec::new(),
@@ -467,9 +467,10 @@ impl Watches {
             return true;
         }
         self.number += 1;
-        self.watched[slot] = Some(Watched::new(pattern, over, self.number));
+        let watched = self.watched[slot].insert(Watched::new(pattern, over, self.number));
         if let Some(of_slot) = watch::get(slot as u32) {
             of_slot.begin(0);
+            of_slot.set_threshold(watched.threshold.ticks());
             of_slot.begin(self.number);
         }
         self.looked_at = None;

@@ -83,8 +83,8 @@ pub(crate) fn first_scope() {
         Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
-            // The publisher's thread keeps the budget.
-            if functions::have_a_budget() {
+            // The publisher's thread keeps the budget, and tells which calls are slow.
+            if functions::have_a_budget() || Settings::watches() {
                 go_live();
             }
         }

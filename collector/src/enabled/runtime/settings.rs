@@ -346,6 +346,11 @@ impl Settings {
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
+    /// Returns whether the environment asks for functions to be watched.
+    pub(crate) fn watches() -> bool {
+        os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
+    }
+
     /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
     /// other place for the warning. Does not allocate.
     pub(crate) fn warn_of_bad_auto_start() {

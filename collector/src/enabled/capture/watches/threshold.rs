@@ -36,6 +36,18 @@ impl Threshold {
         self.ticks
     }
 
+    /// Returns the threshold that is known without any call: a duration that was asked for.
+    pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
+        let ticks = match over {
+            Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),
+            Over::Tail | Over::P99 | Over::P999 => 0,
+        };
+        Self {
+            ticks,
+            ..Self::default()
+        }
+    }
+
     /// The calls are counted from 0 on again.
     pub(super) fn after_reset(self) -> Self {
         Self {
@@ -57,8 +69,8 @@ impl Threshold {
             self.ticks = 0;
             return WatchState::NoTime;
         }
-        if let Over::Ns(ns) = over {
-            self.ticks = ((ns as f64 * ticks_per_second / 1e9) as u64).max(1);
+        if matches!(over, Over::Ns(_)) {
+            *self = Self::of(over, ticks_per_second);
             return WatchState::Watching;
         }
         if !histograms {
