@@ -358,6 +358,76 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
     });
 }
 
+/// In adaptive mode the calls are watched that are timed. All time is still that of a scope or outside of all.
+fn in_adaptive_mode_timed_calls_are_watched() {
+    isolated!(|| {
+        let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
+        watch_frames();
+        drop(tickscope::reset());
+        let began = TICK.load(Ordering::Relaxed);
+        for number in 1..=20_000 {
+            frame(number);
+        }
+        let ticks = TICK.load(Ordering::Relaxed) - began;
+        let snapshot = tickscope::snapshot();
+        let outside: u64 = snapshot.threads.iter().map(|thread| thread.outside_ticks).sum();
+        let measured = snapshot.measured_ticks() + outside;
+        assert!(
+            measured.abs_diff(ticks) <= snapshot.nodes.len() as u64,
+            "{measured} of {ticks}"
+        );
+        assert_eq!(support::calls_of(&snapshot, "frame"), 20_000);
+        assert_eq!(support::calls_of(&snapshot, "parse"), 20_000);
+        let watch = &snapshot.watches[0];
+        let (typical, slow) = watch.calls();
+        assert!(
+            (1_000..20_000).contains(&(typical + slow)) && slow > 10,
+            "{typical} {slow}"
+        );
+        let (_, parse) = path(&snapshot, watch, "parse");
+        let (_, lookup) = path(&snapshot, watch, "lookup");
+        assert_eq!((parse[0], parse[2]), (typical, slow));
+        assert_eq!((parse[1], lookup[1]), (100 * typical, 50 * typical));
+        for exemplar in &watch.exemplars {
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+        }
+    });
+}
+
+/// Many threads that each live for one call: what they counted stays, and their calls are kept.
+fn threads_of_one_call_are_counted() {
+    isolated!(|| {
+        let _session = session(Builder::new("threads"));
+        watch_frames();
+        for number in 1..=100 {
+            std::thread::Builder::new()
+                .name(format!("worker-{}", number % 2))
+                .spawn(move || frame(number))
+                .unwrap()
+                .join()
+                .unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!(watch.calls(), (98, 2));
+        // A thread without a typical call cannot say what a slow one did more.
+        assert!(watch.causes.is_empty());
+        let mut names: Vec<&str> = watch
+            .exemplars
+            .iter()
+            .map(|exemplar| exemplar.thread.as_str())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["worker-0", "worker-1"]);
+        assert!(
+            watch
+                .exemplars
+                .iter()
+                .all(|exemplar| replayed(exemplar) == exemplar.ticks)
+        );
+    });
+}
+
 /// Why a frame is slow, by its number.
 fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     match number % 600 {
@@ -449,6 +519,8 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
 }
 
 support::tests![
+    in_adaptive_mode_timed_calls_are_watched,
+    threads_of_one_call_are_counted,
     three_reasons_are_told_apart_on_a_busy_machine,
     slow_calls_are_told_with_their_causes_and_kept,
     whatever_happens_inside_is_told,
