@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::own_thread::OwnThread;
-use crate::types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
+use crate::types::{
+    Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads, WatchError,
+};
 
 /// The warning of a session on a platform that is not supported.
 const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
@@ -16,6 +18,9 @@ const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and
 #[macro_export]
 macro_rules! scope {
     () => {};
+    (watch $(, $($rest:tt)*)?) => {
+        $crate::scope!($($($rest)*)?)
+    };
     (group = $group:expr $(, $name:expr)? $(,)?) => {
         let _ = $group;
         $(let _ = $name;)?
@@ -119,6 +124,15 @@ macro_rules! gauge {
     ($name:expr, $level:expr $(,)?) => {{
         let _ = $name;
         let _: i64 = $crate::Level::level($level);
+    }};
+}
+
+/// Evaluates the key and the value, and notes nothing.
+#[macro_export]
+macro_rules! note {
+    ($key:expr, $value:expr $(,)?) => {{
+        let _: &str = $key;
+        let _ = &$value;
     }};
 }
 
@@ -280,6 +294,11 @@ impl Builder {
         waits: bool,
     }
 
+    /// Does nothing, because nothing is measured here.
+    pub fn watch(self, _: impl Into<String>, _: Over) -> Self {
+        self
+    }
+
     /// Starts a session that publishes nothing.
     pub fn start(self) -> Session {
         Session { _private: () }
@@ -357,6 +376,22 @@ pub fn disable_sites(_: &str) -> Result<usize, SitesError> {
 /// Never.
 pub fn enable_sites(_: &str) -> Result<usize, SitesError> {
     Ok(0)
+}
+
+/// Does nothing, because nothing is measured here.
+///
+/// # Errors
+/// Never.
+pub fn watch(_: &str, _: Over) -> Result<(), WatchError> {
+    Ok(())
+}
+
+/// Does nothing, because nothing is measured here.
+///
+/// # Errors
+/// Never.
+pub fn unwatch(_: &str) -> Result<(), WatchError> {
+    Ok(())
 }
 
 /// Counts no allocation.

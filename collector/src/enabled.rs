@@ -22,6 +22,7 @@ mod future;
 mod measures;
 #[cfg(test)]
 mod models;
+mod note;
 mod platform;
 mod publish;
 mod record;
@@ -32,7 +33,7 @@ mod tasks;
 
 pub use {
     builder::Builder,
-    control::{disable_sites, enable_sites, mode, set_histogram, set_mode},
+    control::{disable_sites, enable_sites, mode, set_histogram, set_mode, unwatch, watch},
     publish::session::{Session, dump, request_reset, reset, snapshot},
     scope::{Pause, Scope, pause},
     tasks::task,
@@ -72,6 +73,7 @@ pub mod thread {
 pub mod private {
     pub use super::counter::{count, gauge, value};
     pub use super::future::profile_future;
+    pub use super::note::note;
     pub use super::platform::clock::tsc;
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;

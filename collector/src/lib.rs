@@ -84,6 +84,7 @@
 //! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
 //! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
 //! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
+//! | `TICKSCOPE_WATCH` | functions whose slow calls are told from typical ones, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost
@@ -139,14 +140,16 @@ use disabled as implementation;
 
 pub use implementation::{
     Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, mode, pause, request_reset,
-    reset, set_histogram, set_mode, snapshot, start, sync, task, thread,
+    reset, set_histogram, set_mode, snapshot, start, sync, task, thread, unwatch, watch,
 };
 
 pub use alloc::Alloc;
 pub use amount::{Amount, Level};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
-pub use types::{Clock, Destination, DumpError, Format, Mode, SitesError, StartError, Status, Threads};
+pub use types::{
+    Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads, WatchError,
+};
 
 #[doc(hidden)]
 pub use implementation::private as __private;

@@ -3,7 +3,8 @@
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
 /// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
-/// come first.
+/// come first. With `watch` in front of all, as in `scope!(watch, "frame")`, its slow calls are told from the typical ones: see
+/// [`watch`](crate::watch()).
 ///
 /// ```
 /// fn insert(orders: &mut Vec<u64>, order: u64) {
@@ -304,6 +305,27 @@ macro_rules! gauge {
     };
 }
 
+/// Notes a key and a value in the watched call that is open, so that a slow call that is kept tells which one it was:
+/// `note!("order", 4711)`.
+///
+/// The key is a string, and the value is anything that implements [`Display`](std::fmt::Display). It is formatted only while a
+/// call of a function that is [watched](crate::watch()) is open on this thread; otherwise this costs a few loads. Of the text the
+/// first 64 bytes of the key and the first 256 of the value are kept.
+///
+/// ```
+/// fn handle(order: u64) {
+///     tickscope::scope!(watch, "handle");
+///     tickscope::note!("order", order);
+/// }
+/// # handle(4711);
+/// ```
+#[macro_export]
+macro_rules! note {
+    ($key:expr, $value:expr $(,)?) => {
+        $crate::__private::note($key, ::core::format_args!("{}", $value))
+    };
+}
+
 /// The static descriptor of a counter.
 #[doc(hidden)]
 #[macro_export]
@@ -318,22 +340,34 @@ macro_rules! __counter {
 #[macro_export]
 macro_rules! __site {
     () => {
-        $crate::__site!(@enclosing "")
+        $crate::__site!(@enclosing "",)
     };
     (group = $group:expr $(,)?) => {
-        $crate::__site!(@enclosing $group)
+        $crate::__site!(@enclosing $group,)
     };
     (group = $group:expr, $name:expr $(,)?) => {
         $crate::__site!(@named $name, $group,)
     };
-    (@enclosing $group:expr) => {{
+    (watch $(,)?) => {
+        $crate::__site!(@enclosing "", .watched())
+    };
+    (watch, group = $group:expr $(,)?) => {
+        $crate::__site!(@enclosing $group, .watched())
+    };
+    (watch, group = $group:expr, $name:expr $(,)?) => {
+        $crate::__site!(@named $name, $group, .watched())
+    };
+    (watch, $name:expr $(,)?) => {
+        $crate::__site!(@named $name, "", .watched())
+    };
+    (@enclosing $group:expr, $($kind:tt)*) => {{
         fn here() {}
         fn path() -> &'static str {
             ::core::any::type_name_of_val(&here)
         }
         static SITE: $crate::__private::Site =
             $crate::__private::Site::enclosing(path, ::core::module_path!(), ::core::file!(), ::core::line!())
-                .in_group($group);
+                .in_group($group)$($kind)*;
         &SITE
     }};
     (@named $name:expr, $group:expr, $($kind:tt)*) => {{

@@ -1,6 +1,7 @@
 //! The types that the calling API takes and returns, except sessions. They are the same with and without `enable`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The clock that scopes read. The default is [`Clock::Tsc`].
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,6 +48,22 @@ pub enum Threads {
     All,
     /// Only threads that call [`thread::include`](crate::thread::include) count.
     OptIn,
+}
+
+/// Which calls of a watched function are slow: see [`watch`](crate::watch). The default is [`Over::Tail`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Over {
+    /// Those behind the widest gap in the upper tenth of the durations, if there is one; else the slowest of 100. It
+    /// needs 200 calls and histograms.
+    #[default]
+    Tail,
+    /// The slowest of 100. It needs 200 calls and histograms.
+    P99,
+    /// The slowest of 1000. It needs 200 calls and histograms.
+    P999,
+    /// Those that take at least so long.
+    Duration(Duration),
 }
 
 /// Where a report at exit is written.
@@ -136,6 +153,11 @@ error_with_message! {
 error_with_message! {
     /// The reason why [`dump`](crate::dump) wrote nothing.
     DumpError
+}
+
+error_with_message! {
+    /// The reason why [`watch`](crate::watch) watches nothing.
+    WatchError
 }
 
 error_with_message! {

@@ -1,6 +1,7 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 pub(crate) mod editor;
+pub(crate) mod kept_past;
 pub mod saved_files;
 
 use std::io;
@@ -273,6 +274,11 @@ impl Screen {
             Effect::KeepSnapshot { snapshot, file } => {
                 let kept = saved_files::keep_snapshot(&snapshot, file, offset);
                 Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
+            }
+            Effect::KeepPast { ring, length, words } => {
+                let kept = kept_past::keep(&ring, length, offset);
+                let kept = kept.map(|kept| (whole(kept.path), kept.words));
+                Some(Message::KeptPast { words, kept })
             }
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;

@@ -10,7 +10,7 @@ use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
     attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
-    stacks, switch, watch, why,
+    stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -54,6 +54,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Log(args)) => log::run(&args),
+        Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),

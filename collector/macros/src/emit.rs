@@ -105,9 +105,12 @@ fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
         .parentheses(site_arguments(options))
 }
 
-/// Returns the arguments of `scope!` and `__site!`: `group = "..", ".."`, as far as given.
+/// Returns the arguments of `scope!` and `__site!`: `watch, group = "..", ".."`, as far as given.
 fn site_arguments(options: &Options) -> TokenStream {
     let mut out = writer();
+    if options.watch {
+        out = out.word("watch").puncts(",");
+    }
     if let Some(group) = &options.group {
         out = out
             .word("group")

@@ -53,6 +53,7 @@
 //! | `group = "..."` | all | the group of the rows, passed on to each function inside |
 //! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
 //! | `task` | `async fn` | the function is what a task runs: its row also has the time from each wake to the poll that follows |
+//! | `watch` | all | the slow calls are told from the typical ones, as with `tickscope::watch` |
 //! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`

@@ -5,7 +5,7 @@ use proc_macro::{Ident, Literal, Span, TokenStream, TokenTree};
 use crate::error::Error;
 use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
 
-const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task` or `skip`";
+const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task`, `watch` or `skip`";
 
 /// The options of one attribute.
 #[derive(Debug, Default)]
@@ -17,6 +17,8 @@ pub(crate) struct Options {
     pub(crate) root: Option<TokenStream>,
     /// The word `task`: the function is the root of a task.
     pub(crate) task: Option<Ident>,
+    /// The word `watch`: its slow calls are told from the typical ones.
+    pub(crate) watch: bool,
     pub(crate) skip: bool,
 }
 
@@ -60,7 +62,7 @@ impl Options {
                 "name" => options.name = Some((word.clone(), text(&word, &part[1..])?)),
                 "group" => options.group = Some(text(&word, &part[1..])?),
                 "crate" => options.root = Some(path(&word, &part[1..])?),
-                "task" | "skip" => {
+                "task" | "watch" | "skip" => {
                     if let Some(extra) = part.get(1) {
                         return Err(Error::new(
                             extra.span(),
@@ -69,6 +71,7 @@ impl Options {
                     }
                     match key.as_str() {
                         "task" => options.task = Some(word.clone()),
+                        "watch" => options.watch = true,
                         _ => options.skip = true,
                     }
                 }

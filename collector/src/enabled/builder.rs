@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::enabled::publish::session::{self, Session};
 use crate::enabled::runtime::settings::Settings;
-use crate::types::{Clock, Destination, Mode, StartError, Threads};
+use crate::types::{Clock, Destination, Mode, Over, StartError, Threads};
 
 /// Configures a session. Every setting has a default; the matching `TICKSCOPE_*` environment variable overrides it.
 ///
@@ -198,6 +198,14 @@ impl Builder {
     /// the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
+        self
+    }
+
+    /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
+    /// `TICKSCOPE_WATCH`, which replaces what was set here: functions separated by commas, each with `:tail`, `:p99`, `:p99.9`
+    /// or a duration such as `:5ms` behind it, or with nothing.
+    pub fn watch(mut self, function: impl Into<String>, over: Over) -> Self {
+        self.settings.watch.push((function.into(), over.into()));
         self
     }
 

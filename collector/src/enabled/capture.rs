@@ -15,3 +15,4 @@ pub(crate) mod thread_lifecycle;
 pub(crate) mod tree_reader;
 pub(crate) mod waiting_looks;
 pub(crate) mod waits_in;
+pub(crate) mod watches;

@@ -3,10 +3,10 @@
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::collector_state::{self, FORKED, watch_in};
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
-use crate::types::{Mode, SitesError};
+use crate::types::{Mode, Over, SitesError, WatchError};
 
 /// Measures in another mode from now on, in all threads and with scopes open.
 ///
@@ -70,15 +70,62 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     let failed = |message: String| SitesError { message };
     let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
     let Some(mut state) = collector_state::lock() else {
-        return Err(failed(
-            "a forked child measures nothing; start a new program instead (fork and exec)".into(),
-        ));
+        return Err(failed(FORKED.into()));
     };
     state.rule(pattern, off).ok_or_else(|| {
         failed(format!(
             "{RULES_MAX} patterns are in force, and no more are kept; `enable_sites(\"*\")` forgets them all"
         ))
     })
+}
+
+/// Watches the functions that a pattern matches, such as `handle_request`: their slow calls are told from the typical ones, with
+/// what each path in them did. `over` says which calls are slow. The view Slow, `tickscope why` and reports show it.
+///
+/// While a call of such a function is open, each event in it costs some nanoseconds more; nothing else does. At most four patterns
+/// are watched at once. A function that is disabled is enabled. A pattern that is watched already gets the new threshold, and
+/// counts anew. Calls are told from one another only while a session publishes, in the modes exact and adaptive.
+///
+/// ```
+/// use tickscope::Over;
+///
+/// let _tickscope = tickscope::start("order-book");
+/// tickscope::watch("handle_request", Over::P99)?;
+/// # Ok::<(), tickscope::WatchError>(())
+/// ```
+///
+/// # Errors
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four others are watched already, or this is a
+/// forked child.
+pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
+    let _own = current_thread::own_work();
+    watch_in(pattern, over.into()).map_err(|message| WatchError { message })
+}
+
+/// Watches the functions of a pattern no longer. The pattern `*` is all of them.
+///
+/// # Errors
+/// The pattern is invalid, or this is a forked child.
+pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
+    let _own = current_thread::own_work();
+    let failed = |message: String| WatchError { message };
+    let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
+    let mut state = collector_state::lock().ok_or_else(|| failed(FORKED.into()))?;
+    state.unwatch(pattern);
+    Ok(())
+}
+
+impl From<Over> for snapshot::Over {
+    fn from(over: Over) -> Self {
+        match over {
+            Over::Tail => Self::Tail,
+            Over::P99 => Self::P99,
+            Over::P999 => Self::P999,
+            Over::Duration(duration) => {
+                Self::Ns(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).max(1))
+            }
+        }
+    }
 }
 
 impl From<Mode> for snapshot::Mode {

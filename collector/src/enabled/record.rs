@@ -37,6 +37,8 @@ pub(crate) mod frames {
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod function_sites;
 pub(crate) mod in_flight;
+pub(crate) mod journal;
+pub(crate) mod kept_calls;
 pub(crate) mod labelled_sites;
 pub(crate) mod latency;
 pub(crate) mod live_blocks;
@@ -44,6 +46,7 @@ pub(crate) mod measures;
 pub(crate) mod mode_switch;
 pub(crate) mod node;
 pub(crate) mod numbers;
+pub(crate) mod path_sums;
 pub(crate) mod registry;
 pub(crate) mod site;
 pub(crate) mod site_table;
@@ -52,3 +55,5 @@ pub(crate) mod tree;
 pub(crate) mod untimed;
 pub(crate) mod waiters;
 pub(crate) mod waits;
+pub(crate) mod watch;
+pub(crate) mod watching;

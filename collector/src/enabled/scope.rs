@@ -86,6 +86,8 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
         }
     } else if site.is(SiteState::Disabled) {
         return guard(None);
+    } else {
+        return guard(enter_unusual_site(site, calls));
     }
     guard(enter_otherwise(site, calls))
 }
@@ -118,8 +120,37 @@ fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
             tree.begin_timed(current, child, calls, clock::tsc);
             return Some(child);
         }
+        if tree.is(Path::Watched) {
+            return enter_in_watched(tree, current, child, calls);
+        }
     }
     enter_rarely(site, calls)
+}
+
+/// Begins a call in a watched call. It is apart, so that the other ways save no registers for it.
+#[inline(never)]
+fn enter_in_watched(
+    tree: &'static Tree,
+    current: &'static Node,
+    child: &'static Node,
+    calls: u64,
+) -> Option<&'static Node> {
+    tree.mark();
+    tree.begin_watched(current, child, clock::tsc(), calls);
+    Some(child)
+}
+
+/// Handles sites that are new, and those whose calls are watched.
+#[inline(never)]
+fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if !site.is(SiteState::Watched) {
+        return enter_rarely(site, calls);
+    }
+    let node = enter_otherwise(site, calls)?;
+    if let Some(tree) = current_thread::hot() {
+        tree.watch_call(node);
+    }
+    Some(node)
 }
 
 /// Handles other clocks, mode switches and new children.
@@ -151,6 +182,11 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
         Path::Fast | Path::Exact | Path::Alarm => {
             tree.mark();
             tree.begin(current, child, config::now(), calls);
+            child.mend_beginning();
+        }
+        Path::Watched | Path::WatchedExact => {
+            tree.mark();
+            tree.begin_watched(current, child, config::now(), calls);
             child.mend_beginning();
         }
         Path::Off => return None,
@@ -270,7 +306,20 @@ fn exit_otherwise(node: &'static Node) {
     {
         return;
     }
+    if let Some(tree) = current_thread::hot()
+        && tree.is(Path::Watched)
+    {
+        return exit_in_watched(tree, node);
+    }
     exit_rarely(node);
+}
+
+/// Ends a call in a watched call, or the watched call.
+#[inline(never)]
+fn exit_in_watched(tree: &'static Tree, node: &'static Node) {
+    if !tree.end_watched(node, clock::tsc) {
+        exit_rarely(node);
+    }
 }
 
 /// Handles other clocks, mode switches and scopes that are not the innermost.
@@ -284,6 +333,7 @@ fn exit_rarely(node: &'static Node) {
     let ended = match tree.path() {
         Path::Sampled | Path::Off => tree.end_uncharged(node),
         Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, config::now),
+        Path::Watched | Path::WatchedExact => tree.end_watched(node, config::now),
         Path::Fast | Path::Exact | Path::Alarm => tree.end_innermost(node, config::now),
     };
     if !ended {

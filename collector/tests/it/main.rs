@@ -54,6 +54,7 @@ mod threads;
 mod values;
 mod waits;
 mod waits_in;
+mod watches;
 
 use std::process::ExitCode;
 
@@ -102,5 +103,6 @@ fn main() -> ExitCode {
         values::TESTS,
         waits::TESTS,
         waits_in::TESTS,
+        watches::TESTS,
     ])
 }

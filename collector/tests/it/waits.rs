@@ -10,7 +10,7 @@ use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
 
 /// CPU time of the calling thread.
-fn cpu() -> Duration {
+pub(crate) fn cpu() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

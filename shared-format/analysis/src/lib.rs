@@ -15,6 +15,7 @@
 //! many of a run -> merge -> Snapshot
 //!               -> history_window (merge, window) -> Snapshot
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! a window of a run -> trigger (whether a condition has become true)
 //! two of any runs -> align -> two Snapshots with the same rows
 //! many of two builds -> compare/diff -> compare/gate (by rank)
 //! ```
@@ -60,6 +61,7 @@ pub mod sites;
 pub mod slow;
 pub mod tasks;
 pub mod transform;
+pub mod trigger;
 pub mod uncertainty;
 pub mod waits_in;
 pub mod waterfall;

@@ -2,7 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use super::Over;
+use super::over::Over;
 use crate::ids::{NO_PARENT, SiteId};
 
 /// The largest number of functions that are watched at once.
@@ -236,10 +236,8 @@ impl Watch {
     /// Returns how many typical and how many slow calls have been counted.
     pub fn calls(&self) -> (u64, u64) {
         let roots = || self.paths.iter().filter(|path| path.parent == NO_PARENT);
-        (
-            super::saturating_sum(roots().map(|path| path.typical.calls)),
-            super::saturating_sum(roots().map(|path| path.slow.calls)),
-        )
+        let sum = |calls: fn(&WatchedPath) -> u64| roots().map(calls).fold(0, u64::saturating_add);
+        (sum(|path| path.typical.calls), sum(|path| path.slow.calls))
     }
 
     /// Returns what does not fit, if anything: every index in a watch without fault is valid.

@@ -37,6 +37,13 @@ pub(crate) enum Message {
     Resize(Size),
     /// A file was written, or several, or not: what it is, and where or why not.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
+    /// The past of the program was kept because a condition became true, or not: how much and where, or why not.
+    KeptPast {
+        /// What was true.
+        words: String,
+        /// The recording and how much it holds, or why there is none.
+        kept: Result<(PathBuf, String), String>,
+    },
     /// A request could not even be sent.
     NotSent(Request, String),
     /// A ring file or a source could not be opened.
@@ -79,6 +86,15 @@ pub(crate) enum Effect {
         snapshot: Rc<Snapshot>,
         /// The new file; without it one that is named after program and time.
         file: Option<PathBuf>,
+    },
+    /// Keep the past of the program in a recording.
+    KeepPast {
+        /// The ring that holds it.
+        ring: PathBuf,
+        /// How much of it.
+        length: Duration,
+        /// What has become true.
+        words: String,
     },
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),

@@ -17,6 +17,7 @@ use crate::app::query::Query;
 use crate::app::requests::Requests;
 use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
+use crate::app::trigger::Trigger;
 use crate::app::view::View;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
@@ -44,6 +45,8 @@ pub(crate) struct App {
     pub(crate) views: Views,
     /// What has the keyboard in place of the view.
     pub(crate) overlay: Option<Overlay>,
+    /// When to keep the past.
+    pub(crate) trigger: Trigger,
     /// What the user is told.
     pub(crate) notices: Notices,
 }
@@ -60,6 +63,7 @@ impl App {
             derived: Derived::default(),
             views: Views::default(),
             overlay: None,
+            trigger: Trigger::default(),
             notices: Notices::default(),
         }
     }

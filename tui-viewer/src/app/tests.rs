@@ -14,6 +14,7 @@ mod sites;
 mod slow;
 mod telling;
 mod threads;
+mod triggering;
 mod units;
 mod writing;
 

@@ -18,6 +18,7 @@ mod slow;
 mod threads;
 mod time;
 mod travel;
+mod trigger;
 mod unit;
 mod writing;
 
@@ -87,7 +88,7 @@ impl App {
                 }
                 self.screen.dirty |= self.notices.key_is_unknown(self.screen.now);
             }
-            Message::Events(events) => self.on_event(*events),
+            Message::Events(events) => self.on_event(*events, &mut effects),
             Message::Time(now) => self.tick(now),
             Message::Resize(size) => {
                 self.screen.dirty |= self.screen.size != size;
@@ -115,6 +116,7 @@ impl App {
                 self.complain(format!("{what} not written: {why}"));
                 self.screen.dirty = true;
             }
+            Message::KeptPast { words, kept } => self.past_is_kept(words, kept),
             Message::NotSent(request, why) => self.refused(request, &why),
             Message::NotOpened(why) => {
                 self.complain(why);

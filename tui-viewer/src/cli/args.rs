@@ -11,6 +11,7 @@ mod record;
 mod report;
 mod shared;
 mod slow;
+pub(crate) mod trigger;
 pub(crate) mod values;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
 pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
+pub use self::trigger::{TriggerArgs, TriggerOptions};
 use crate::cli::args::values::duration;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
@@ -59,6 +61,7 @@ Examples:
   tickscope diff a.tks b.tks       what changed between two runs or builds
   tickscope record -d 30s -o run.tks, then: tickscope run.tks
   tickscope record -- ./app --fast record a program from its start to its end
+  tickscope trigger 'p99(handle) > 50ms'  keep the half minute before it becomes slow
   tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
@@ -102,7 +105,7 @@ pub enum Command {
         #[command(flatten)]
         compare: CompareArgs,
     },
-    /// List the programs that carry tickscope, running and ended.
+    /// List the programs that carry tickscope, running and ended, and the recordings kept in this directory.
     #[command(visible_alias = "ls", after_help = list::STATES)]
     List {
         /// As JSON.
@@ -134,6 +137,8 @@ pub enum Command {
     },
     /// Print, second by second, how long each thread was inside each group or function.
     Log(Box<LogArgs>),
+    /// Keep the last half minute of a program in a recording when a condition becomes true.
+    Trigger(Box<TriggerArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
         /// Which program.

@@ -18,6 +18,8 @@ pub mod run;
 pub mod sites;
 pub mod snapshot;
 pub mod stacks;
+pub(crate) mod status_line;
 pub mod switch;
+pub mod trigger;
 pub mod watch;
 pub mod why;

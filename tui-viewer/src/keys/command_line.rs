@@ -14,13 +14,16 @@ use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
 use crate::cli::args::values::{duration, form, measure};
-use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, WatchArgs, When, ending};
+use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, TriggerOptions, WatchArgs, When, ending, trigger};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
 pub(crate) use crate::text::words::words;
 
 /// The rates a program publishes at, in records a second.
 const RATES_HZ: std::ops::RangeInclusive<u64> = 1..=100;
+
+/// Behind `:trigger`: there is to be none.
+pub(crate) const TRIGGER_OFF: &str = "off";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -111,6 +114,16 @@ pub(crate) enum ScreenCommand {
         #[command(flatten)]
         times: TimesArgs,
     },
+    /// Keep the past once this becomes true, like p99(handle) > 50ms.
+    #[command(alias = "triggers")]
+    Trigger {
+        /// When: p99(handle) > 50ms
+        #[arg(value_name = "CONDITION|off")]
+        condition: Vec<String>,
+        /// How.
+        #[command(flatten)]
+        options: TriggerOptions,
+    },
     /// What shares, totals and the order are of.
     By {
         /// What.
@@ -162,6 +175,11 @@ impl ScreenCommand {
             }
         } else if let Self::Snapshot { file: Some(file) } = &self {
             ending::check_kept(file)?;
+        } else if let Self::Trigger { condition, .. } = &self {
+            let text = condition.join(" ");
+            if !text.is_empty() && text != TRIGGER_OFF {
+                trigger::condition(&text)?;
+            }
         }
         Ok(self)
     }

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use tickscope_format::snapshot::CauseKind;
+
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, cache, finish};
 
@@ -413,6 +415,74 @@ impl Running<'_> {
 
 /// Counts of a module's functions stop when it is switched off, and go on when it is switched on. What was left off at the
 /// start because it is small can be switched on by name; `on '*'` brings the beginning back.
+const SLOW_NOW_AND_THEN: &str = r#"
+use std::hint::black_box;
+
+#[inline(never)]
+fn spin(rounds: u64) -> u64 { (0..rounds).fold(rounds, |sum, round| black_box(sum ^ round)) }
+
+#[inline(never)]
+fn look_up(key: u64) -> u64 { spin(20) + key }
+
+#[inline(never)]
+fn handle(number: u64) -> u64 {
+    let keys = if number % 100 == 99 { 40_000 } else { 40 };
+    (0..keys).map(look_up).fold(0, u64::wrapping_add)
+}
+
+fn main() {
+    let threads = [0, 1].map(|_| std::thread::spawn(|| (0..2_000).map(handle).fold(0, u64::wrapping_add)));
+    for thread in threads {
+        black_box(thread.join().unwrap());
+    }
+}
+"#;
+
+/// A function of an unedited program is watched as any other: all its calls are typical or slow, and the slow ones are told by
+/// what they call.
+#[test]
+fn slow_calls_of_a_function_are_told_by_what_they_call() {
+    let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
+    for (profile, folder) in [("", "debug"), ("--release", "release")] {
+        project.run(&format!("build {profile}")).with_code(0);
+        let mut program = project.command(project.built(&format!("{folder}/small")).to_str().unwrap());
+        program.env("TICKSCOPE_WATCH", "handle:200us");
+        let (done, kept) = run_measured(&project, &mut program, folder);
+        done.with_code(0);
+        let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
+        let watch = &snapshot.watches[0];
+        let (typical, slow) = watch.calls();
+        // Each thread's first calls may come before the function was known.
+        assert!(
+            (3_900..=4_000).contains(&(typical + slow)) && slow >= 39,
+            "{typical} {slow}"
+        );
+        assert_eq!(watch.lost, Default::default());
+        let name = |path: u32| {
+            let site = watch.paths[path as usize].site;
+            snapshot.sites[site.index()].name.clone()
+        };
+        let looked_up: u64 = (0..)
+            .zip(&watch.paths)
+            .filter(|(path, _)| name(*path) == "look_up")
+            .map(|(_, path)| path.typical.calls + path.slow.calls)
+            .sum();
+        // A call of a hundred looks up 40 000 keys, and the others 40.
+        let whole = 40 * 40_000 + 3_960 * 40;
+        assert!(
+            looked_up <= whole && looked_up >= whole - 100 * 40_000 / 100,
+            "{looked_up} of {whole}"
+        );
+        let by_calls: u64 = watch
+            .causes
+            .iter()
+            .filter(|cause| cause.kind == CauseKind::Calls && name(cause.path) != "handle")
+            .map(|cause| cause.calls)
+            .sum();
+        assert!(by_calls >= 30, "{:?}", watch.causes);
+    }
+}
+
 #[test]
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);

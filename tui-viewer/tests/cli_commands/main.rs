@@ -36,3 +36,4 @@ mod stopped;
 mod support;
 mod switching;
 mod targets;
+mod trigger;

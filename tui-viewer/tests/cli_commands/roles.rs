@@ -39,6 +39,7 @@ fn role() {
         "two_rings" => two_rings(&argument),
         "flake" => flake(&argument),
         "cramped" => cramped(&argument),
+        "handling" => handling(&argument),
         other => panic!("no role {other}"),
     }
     std::process::exit(0);
@@ -131,6 +132,25 @@ fn grouped(name: &str) {
         named("worker").spawn_scoped(scope, work).unwrap();
         named("waiter").spawn_scoped(scope, wait).unwrap();
     });
+}
+
+/// Requests that are handled in no time, and one that takes two seconds for each file `slow` that appears beside it.
+fn handling(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+    while !END.load(Ordering::Relaxed) {
+        {
+            tickscope::scope!("handle");
+            if std::fs::remove_file("slow").is_ok() {
+                tickscope::scope!("lookup");
+                thread::sleep(Duration::from_secs(2));
+            }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 /// One call that does not end.

@@ -15,7 +15,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Now, Process, Thread, WaitsIn,
+    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Now, Over, Process, Thread,
+    WATCHES_MAX, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -27,6 +28,7 @@ use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
 use crate::enabled::capture::task_reader::TaskReader;
 use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
 use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
+use crate::enabled::capture::watches::Watches;
 use crate::enabled::platform::os;
 use crate::enabled::platform::waiting_call::{Call, Doing};
 use crate::enabled::record::live_blocks::{self, Live, Owner};
@@ -90,6 +92,7 @@ pub(crate) struct CollectorState {
     closings: VecDeque<Snapshot>,
     /// When the publisher looks again at what threads wait in.
     looks: Looks,
+    watches: Watches,
 }
 
 #[derive(Debug)]
@@ -136,6 +139,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     withdrawn: None,
     closings: VecDeque::new(),
     looks: Looks::new(),
+    watches: Watches::new(),
 });
 
 /// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
@@ -195,6 +199,31 @@ fn thread_name(tid: u32, kernel_name: &str) -> String {
 fn kernel_name_of(path: &str) -> String {
     let name = tickscope_format::os::read_text(path).unwrap_or_default();
     name.trim_ascii_end().into()
+}
+
+/// Why a forked child changes nothing.
+pub(crate) const FORKED: &str =
+    "a forked child measures nothing; start a new program instead (fork and exec)";
+
+/// Watches the functions that a pattern matches.
+///
+/// # Errors
+/// A sentence that says why not.
+pub(crate) fn watch_in(pattern: &str, over: Over) -> Result<(), String> {
+    let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
+    let mut state = lock().ok_or(FORKED)?;
+    if state.watch(pattern, over) {
+        return Ok(());
+    }
+    Err(format!(
+        "{WATCHES_MAX} functions are watched, and no more can be; watch one of them no longer first"
+    ))
+}
+
+/// Returns the kernel's name of a thread as text.
+fn text_of(kernel_name: &[u8; 16]) -> Cow<'_, str> {
+    let name = kernel_name.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(name)
 }
 
 /// Gives calls their names.
@@ -279,8 +308,17 @@ impl CollectorState {
         self.tasks = TaskReader::new();
     }
 
+    /// Captures a snapshot with all that is kept of watched calls.
+    pub(crate) fn capture_whole(&mut self, kind: CaptureKind) -> Snapshot {
+        self.capture_with(kind, true)
+    }
+
     /// Captures a snapshot. Every baseline then knows what was shown.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
+        self.capture_with(kind, kind != CaptureKind::Periodic)
+    }
+
+    fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         let config = config::get();
         let mut snapshot = Snapshot::default();
         let mut lost = self.finished.lost();
@@ -289,11 +327,13 @@ impl CollectorState {
         let epoch = self.epoch();
         let live = Live::read();
         let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
+        self.watches.begin_reading();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
             let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
+            self.watches.read(block, &mut self.sites);
             lost += reading.lost;
             let facts = Thread {
                 name: thread.name.clone(),
@@ -338,7 +378,6 @@ impl CollectorState {
         }
         off_sites.sort_unstable();
         snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
-        snapshot.sites = self.sites.list();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: if epoch.mode.is_sampling() {
@@ -355,6 +394,11 @@ impl CollectorState {
             snapshot.waits_in = named(&waits_in, &doing);
         }
         self.describe(&mut snapshot, kind, config, lost);
+        let now = (snapshot.capture.tick, snapshot.capture.unix_ns);
+        let name = |tid, name: &[u8; 16]| thread_name(tid, &text_of(name));
+        self.watches
+            .show(&mut snapshot, now, is_whole, name, &mut self.sites);
+        snapshot.sites = self.sites.list();
         snapshot
     }
 
@@ -465,6 +509,21 @@ impl CollectorState {
         matched
     }
 
+    /// Watches the functions that a pattern matches, and switches those on that are off. Returns false if as many patterns are
+    /// watched as can be.
+    pub(crate) fn watch(&mut self, pattern: Pattern, over: Over) -> bool {
+        let is_watched = self.watches.add(pattern, over);
+        for pattern in self.watches.switched_off() {
+            self.rule(pattern, false);
+        }
+        is_watched
+    }
+
+    /// Watches the functions of a pattern no longer; those of all patterns if it is `*`.
+    pub(crate) fn unwatch(&mut self, pattern: Pattern) {
+        self.watches.remove(pattern);
+    }
+
     /// Takes the rule of a pattern back.
     pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
         self.rules.forget(pattern);
@@ -525,6 +584,7 @@ impl CollectorState {
             thread.baseline.reset();
         }
         self.finished.reset();
+        self.watches.reset();
         self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
         self.samples_base = self.samples;
         self.withdrawn = None;
@@ -589,8 +649,8 @@ impl CollectorState {
         // This happens under the lock, so no capture has seen a later tick than the one charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
-        let name = kernel_name.split(|&byte| byte == 0).next().unwrap_or_default();
-        let name = String::from_utf8_lossy(name);
+        let name = text_of(&kernel_name);
+        self.watches.finish(block, &mut self.sites);
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
         let new = || LiveThread::named(thread_name(tid, &name));

@@ -10,6 +10,7 @@ use crate::enabled::platform::os;
 use crate::enabled::platform::sync::add;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
+use crate::enabled::record::journal::Kind;
 use crate::enabled::record::site::SiteState;
 use crate::enabled::record::tree::Path;
 use crate::enabled::scope;
@@ -58,6 +59,16 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         tree.mark();
         tree.frames.open(frame, place, child);
         tree.begin_untimed(child, 1);
+    } else if tree.is(Path::Watched) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.may_note_usually(now) {
+            tree.put(current);
+            return false;
+        }
+        tree.frames.open(frame, place, child);
+        tree.note_usual(current, Kind::Enter, tree.gap_until(now));
+        tree.begin_usually(current, child, now);
     } else {
         return false;
     }
@@ -91,6 +102,15 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
         }
     } else if tree.may_skip_clock() && !node.is_timed() {
         tree.mark();
+    } else if tree.is(Path::Watched) && !tree.watching.is_of(node) {
+        tree.mark();
+        let now = clock::tsc();
+        let gap = tree.gap_until(now);
+        if !(tree.may_note_usually(now) && tree.end_usually(node, now)) {
+            tree.put(node);
+            return false;
+        }
+        tree.note_usual(node, Kind::Exit, gap);
     } else {
         return false;
     }

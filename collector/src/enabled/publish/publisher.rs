@@ -440,6 +440,18 @@ impl Publisher {
                 }
                 Outcome::Done
             }
+            Some(Op::Watch(pattern, over)) => {
+                match collector_state::lock().is_some_and(|mut state| state.watch(pattern, over)) {
+                    true => Outcome::Done,
+                    false => Outcome::Refused,
+                }
+            }
+            Some(Op::Unwatch(pattern)) => {
+                if let Some(mut state) = collector_state::lock() {
+                    state.unwatch(pattern);
+                }
+                Outcome::Done
+            }
             Some(_) | None => Outcome::Unknown,
         }
     }

@@ -83,8 +83,8 @@ pub(crate) fn first_scope() {
         Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
-            // The publisher's thread keeps the budget.
-            if functions::have_a_budget() {
+            // The publisher's thread keeps the budget, and tells which calls are slow.
+            if functions::have_a_budget() || Settings::watches() {
                 go_live();
             }
         }
@@ -165,6 +165,13 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
+    }
+    for (function, over) in &settings.watch {
+        if let Err(error) = collector_state::watch_in(function, *over) {
+            shared
+                .warnings
+                .push(format!("{function} is not watched: {error}"));
+        }
     }
     shared.order = Some((
         Identity {

@@ -155,7 +155,7 @@ pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: Cap
         state.session.name = process_name::of_executable();
     }
     state.read_tasks_anew();
-    state.capture(kind)
+    state.capture_whole(kind)
 }
 
 /// Replaces the warning about lost rings.

@@ -29,6 +29,7 @@ impl Tree {
     #[cold]
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
+        self.discard_watched();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
                 // The thread may have had an event since the switch. If the mode before has no time, nothing is

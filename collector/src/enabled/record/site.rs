@@ -24,8 +24,12 @@ pub struct Site {
     claimed: AtomicU32,
     /// Whether it counts only if a rule says so.
     is_off_by_default: bool,
+    /// Whether its calls are watched where nothing says otherwise.
+    wants_watch: bool,
     /// What rules and the budget say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
+    /// The place of the watch of its calls, plus 1; 0 if they are not watched.
+    watch: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
     rate: AtomicU32,
     /// The site that was met before it.
@@ -61,6 +65,8 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
+    /// They count, and their calls are watched.
+    Watched,
 }
 
 impl SiteKind {
@@ -136,7 +142,9 @@ impl Site {
             future: AtomicU32::new(0),
             claimed: AtomicU32::new(0),
             is_off_by_default: false,
+            wants_watch: false,
             ruled_off: AtomicU32::new(0),
+            watch: AtomicU32::new(0),
             rate: AtomicU32::new(0),
             next: Ref::none(),
         }
@@ -148,6 +156,17 @@ impl Site {
         self.is_off_by_default = true;
         self.ruled_off = AtomicU32::new(RULED_OFF);
         self
+    }
+
+    /// Lets its calls be watched.
+    pub const fn watched(mut self) -> Self {
+        self.wants_watch = true;
+        self
+    }
+
+    /// Returns whether its calls are to be watched where nothing says otherwise.
+    pub(crate) fn wants_watch(&self) -> bool {
+        self.wants_watch
     }
 
     /// Puts the site into a group.
@@ -240,6 +259,17 @@ impl Site {
         rate.max(known)
     }
 
+    /// Returns the place of the watch of its calls, if they are watched.
+    pub(crate) fn watch(&self) -> Option<u32> {
+        self.watch.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Lets its calls be watched by the watch at this place, or no longer.
+    pub(crate) fn set_watch(&self, watch: Option<u32>) {
+        self.watch
+            .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
+    }
+
     /// Returns true for the one caller that is to add the site to the list of known sites.
     pub(crate) fn claim(&self) -> bool {
         self.claimed.swap(1, Ordering::SeqCst) == 0
@@ -273,9 +303,13 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided.
+    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided, or its calls are
+    /// watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {
+        if over && self.watch().is_some() {
+            return false;
+        }
         let (from, to) = if over { (0, OVER_BUDGET) } else { (OVER_BUDGET, 0) };
         self.ruled_off
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)

@@ -67,12 +67,15 @@ fn update_state(site: &'static Site) {
             (
                 !mode_switch::newest().mode.traits().is_counting,
                 site.is_ruled_off(),
+                site.watch().is_some(),
             )
         };
         let before = wanted();
         let disabled = before.0 || before.1;
         site.set_state(if disabled {
             SiteState::Disabled
+        } else if before.2 {
+            SiteState::Watched
         } else {
             SiteState::Enabled
         });
@@ -104,7 +107,7 @@ pub(crate) fn update_if_met(site: &'static Site) {
 }
 
 /// The functions of the program that are known from its beginning and not met yet.
-fn unmet_functions() -> impl Iterator<Item = &'static Site> {
+pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     let all = function_sites::all();
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]

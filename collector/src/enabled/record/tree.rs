@@ -16,6 +16,7 @@ mod functions;
 mod measuring;
 mod pause;
 mod waiting;
+mod watching;
 
 use tickscope_format::snapshot::Mode;
 
@@ -23,11 +24,13 @@ use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence}
 use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
 use crate::enabled::record::frames::Frames;
 use crate::enabled::record::in_flight::OwnSlots;
+use crate::enabled::record::journal::Kind;
 use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::waits::Waits;
+use crate::enabled::record::watching::Watching;
 
 /// The value of `last` while no time is charged. No clock reaches it.
 pub(crate) const PAUSED: u64 = 1 << 63;
@@ -102,20 +105,27 @@ zeroed! {
         nodes_max: AtomicU32,
         /// Not 0 if blocks of this life may be in the table of live ones.
         has_sampled_blocks: AtomicU32,
+        /// The watched call that is open, and what those before it did.
+        pub(crate) watching: Watching,
     }
 }
 
-/// How events are handled. The order matters: events of the last three may skip the clock.
+/// How events are handled. The order matters: events of the last three may skip the clock, and from the fast path on all is
+/// counted without a closer look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
     /// The mode may have been switched, and the thread has to catch up.
     Alarm,
+    /// A watched call is open, in the exact or the adaptive mode with the time stamp counter.
+    Watched,
+    /// A watched call is open, with another clock.
+    WatchedExact,
+    Off,
     /// The exact mode with the time stamp counter.
     Fast,
     /// The exact mode with another clock.
     Exact,
-    Off,
     /// The adaptive mode with another clock.
     AdaptiveExact,
     /// The adaptive mode with the time stamp counter.
@@ -168,6 +178,7 @@ impl Tree {
             depth_max: AtomicU32::new(0),
             nodes_max: AtomicU32::new(0),
             has_sampled_blocks: AtomicU32::new(0),
+            watching: Watching::new(),
         }
     }
 
@@ -182,6 +193,7 @@ impl Tree {
         self.async_latencies.clear();
         self.slots.clear();
         self.frames.clear();
+        self.watching.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -219,11 +231,20 @@ impl Tree {
 
     /// Returns the path of events.
     pub(crate) fn path(&self) -> Path {
-        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled};
-        [Fast, Exact, Off, AdaptiveExact, Adaptive, Sampled]
-            .into_iter()
-            .find(|path| self.is(*path))
-            .unwrap_or(Alarm)
+        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
+        [
+            Fast,
+            Exact,
+            Watched,
+            WatchedExact,
+            Off,
+            AdaptiveExact,
+            Adaptive,
+            Sampled,
+        ]
+        .into_iter()
+        .find(|path| self.is(*path))
+        .unwrap_or(Alarm)
     }
 
     /// Sets the path of events. Other threads may set only the alarm.
@@ -420,12 +441,12 @@ impl Tree {
     /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well.
     /// If the call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
-    pub(crate) fn end_out_of_order(&self, node: &'static Node, now: impl FnOnce() -> u64) {
+    pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else {
             add(&self.dropped, 1);
             return;
         };
-        let now = now();
+        let now = clock();
         let mut leaked = 0_u64;
         let mut at = Some(current);
         while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
@@ -437,6 +458,14 @@ impl Tree {
                 // A function inside it that has no end yet was unwound.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, leaked.saturating_sub(unwound));
+                if self.watching.is_open() {
+                    let charged = self.charge_noted(current, Kind::Exit, now);
+                    if self.is_watched_inside(current, node) {
+                        // Its guard was leaked, or is dropped later.
+                        self.discard_watched();
+                    }
+                    return self.finish_watched(node, parent, now, charged, clock);
+                }
                 // Only the call of this guard has a known duration; the calls inside it have none.
                 if self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
@@ -458,6 +487,7 @@ impl Tree {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;
         };
+        self.discard_watched();
         self.charge(Self::charged(current), now());
         self.frames.close_all();
         self.put(root);

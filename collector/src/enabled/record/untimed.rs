@@ -88,8 +88,15 @@ impl Tree {
 
     #[inline(never)]
     fn finish_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
-        if self.charge(node, now)
-            && let Some(latency) = node.latency.get()
+        if self.charge(node, now) {
+            self.count_timed(node, parent, now);
+        }
+        self.put(parent);
+    }
+
+    /// Counts the duration of a timed call of `node` that ends at tick `now`, and chooses which one is timed next.
+    pub(crate) fn count_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        if let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
         {
             if !latency.buffer(latency.timed.load(Ordering::Relaxed), ticks) {
@@ -98,7 +105,6 @@ impl Tree {
             add(&latency.timed_ticks, ticks);
             self.choose_next(parent, node);
         }
-        self.put(parent);
     }
 
     /// Chooses which of the next calls of `node`, in timed calls of `parent`, is timed. Each has the same chance, so
@@ -126,7 +132,7 @@ impl Tree {
     }
 
     /// Returns a random number, of which the upper bits are better.
-    fn next_random(&self) -> u64 {
+    pub(crate) fn next_random(&self) -> u64 {
         let x = xorshift(self.random.load(Ordering::Relaxed));
         self.random.store(x, Ordering::Relaxed);
         x.wrapping_mul(0x2545_f491_4f6c_dd1d)

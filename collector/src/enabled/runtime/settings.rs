@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{Mode, Over};
 
 use crate::enabled::platform::os;
 use crate::enabled::record::node;
@@ -78,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) allow_remote_control: bool,
     /// Whether time off the CPU is told from work.
     pub(crate) waits: bool,
+    /// The functions that are watched, and which calls of each are slow.
+    pub(crate) watch: Vec<(String, Over)>,
 }
 
 impl Default for Settings {
@@ -98,6 +100,7 @@ impl Default for Settings {
             log_every: None,
             allow_remote_control: true,
             waits: true,
+            watch: Vec::new(),
         }
     }
 }
@@ -343,6 +346,11 @@ impl Settings {
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
+    /// Returns whether the environment asks for functions to be watched.
+    pub(crate) fn watches() -> bool {
+        os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
+    }
+
     /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
     /// other place for the warning. Does not allocate.
     pub(crate) fn warn_of_bad_auto_start() {
@@ -410,6 +418,10 @@ impl Settings {
                 _ => Destination::File(report.into()),
             });
         }
+        if let Some(watch) = variable("TICKSCOPE_WATCH").filter(|value| !value.is_empty()) {
+            let watch = watch.to_string_lossy();
+            self.watch = watch.split(',').map(watched).collect();
+        }
         // The program may change its working directory before the publisher uses the path.
         self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));
         if let Some(Destination::File(path)) = &mut self.report_at_exit
@@ -459,6 +471,18 @@ impl Settings {
     }
 }
 
+/// Reads a function and which of its calls are slow, from `handle:p99`, `book::insert:5ms` or `handle` alone. What follows the
+/// last colon may also be a part of the function's path.
+fn watched(text: &str) -> (String, Over) {
+    let split = text
+        .rsplit_once(':')
+        .filter(|(function, _)| !function.ends_with(':'));
+    match split.and_then(|(function, over)| Some((function, over.parse().ok()?))) {
+        Some((function, over)) => (function.trim().into(), over),
+        None => (text.trim().into(), Over::default()),
+    }
+}
+
 /// Returns the whole milliseconds of a duration.
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
@@ -467,6 +491,19 @@ fn millis(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_function_to_watch_may_have_a_threshold() {
+        for (text, function, over) in [
+            ("handle", "handle", Over::Tail),
+            ("handle:p99.9", "handle", Over::P999),
+            ("book::insert", "book::insert", Over::Tail),
+            (" book::insert:5ms", "book::insert", Over::Ns(5_000_000)),
+            ("book::p99", "book::p99", Over::Tail),
+        ] {
+            assert_eq!(watched(text), (function.into(), over));
+        }
+    }
 
     #[test]
     fn sizes_take_units_and_stay_in_range() {

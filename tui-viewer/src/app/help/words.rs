@@ -33,6 +33,7 @@ const HEADER: Part = (
         ("adaptive", Mode::Adaptive.traits().summary),
         ("sampled", Mode::Sampled.traits().summary),
         ("off", Mode::Off.traits().summary),
+        ("trigger", "keeps the past once it is true"),
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
         ("nodes", "rows of the whole tree: paths of calls"),

@@ -16,9 +16,10 @@ use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
+use crate::cli::args::trigger;
 use crate::keys::action::Action;
 use crate::keys::command_line;
-use crate::keys::command_line::{Known, ScreenCommand};
+use crate::keys::command_line::{Known, ScreenCommand, TRIGGER_OFF};
 use crate::source::events::Request;
 
 /// So many commands are remembered.
@@ -155,6 +156,14 @@ impl App {
                     effects,
                 );
             }
+            ScreenCommand::Trigger { condition, options } => match &condition.join(" ")[..] {
+                "" => self.tell_trigger(),
+                TRIGGER_OFF => self.end_trigger(),
+                text => match trigger::condition(text) {
+                    Ok(condition) => self.set_trigger(condition, options),
+                    Err(why) => self.complain(why),
+                },
+            },
             ScreenCommand::Tree => self.perform(Action::ShowTree, effects),
             ScreenCommand::Hot => self.perform(Action::ShowHot, effects),
             ScreenCommand::Function { name } => match name {

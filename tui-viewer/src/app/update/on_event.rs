@@ -6,6 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 
 use crate::app::filter::Filter;
+use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
 use crate::app::requests::Requests;
 use crate::app::requests::rate_hz;
@@ -19,7 +20,7 @@ use crate::source::events::{Events, Outcome, Request};
 use crate::source::status::Status;
 
 impl App {
-    pub(in crate::app) fn on_event(&mut self, events: Events) {
+    pub(in crate::app) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
         if events.status != self.program.status {
             self.program.status = events.status;
             self.screen.dirty = true;
@@ -31,6 +32,7 @@ impl App {
             if events.new_run.is_none() && self.program.target.is_some() {
                 // Another program: what was folded and seen there means nothing here.
                 self.forget_program();
+                self.restart_trigger();
             }
             self.program.target = Some(target);
             self.program.functions = None;
@@ -42,6 +44,7 @@ impl App {
             // The next ring of the same process begins with nothing, but what is known of it holds.
             if old != new {
                 self.playback.forget_run();
+                self.restart_trigger();
             }
             self.tell(if old == new {
                 format!("the ring file of pid {new} was lost; its next one is followed")
@@ -70,6 +73,7 @@ impl App {
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
         self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
         self.playback.history.recorded = self.program.status == Status::Kept;
+        self.watch_trigger(&events.past, effects);
         // Before the snapshot: the record of it need not be made again.
         self.playback.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {

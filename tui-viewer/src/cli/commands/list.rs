@@ -1,4 +1,4 @@
-//! `tickscope list`: the programs that carry tickscope, running and ended.
+//! `tickscope list`: the programs that carry tickscope, running and ended, and what is kept in the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -10,6 +10,7 @@ use tickscope_format::file::{clean, learned};
 
 use crate::output::console;
 use crate::output::console::{about, advised, printable, say};
+use crate::source::kept_files::{KeptFile, kept_in};
 use crate::source::local_time;
 use crate::source::status::{since_unix_ns, state_of};
 use crate::source::target;
@@ -27,10 +28,11 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
         say(&removed(&places::chosen(dir)));
     }
     let listed = list::list(&places);
+    let (kept, more) = kept_in(Path::new("."));
     let text = if as_json {
-        json_text(&listed)
+        json_text(&listed, &kept)
     } else {
-        text(&listed, dir)
+        text(&listed, &kept, more, dir)
     };
     console::write(&text)?;
     Ok(console::DONE)
@@ -51,15 +53,19 @@ fn removed(places: &[PathBuf]) -> String {
     )
 }
 
-fn text(listed: &[Listed], dir: Option<&Path>) -> String {
+fn text(listed: &[Listed], kept: &[KeptFile], more: usize, dir: Option<&Path>) -> String {
+    let mut out = String::new();
     if listed.is_empty() {
-        return format!(
+        out = format!(
             "no program with tickscope, running or ended (looked in {})\n  tickscope demo   shows what it looks like\n",
             target::with_denied(&places::places(dir)).join(", ")
         );
+        if kept.is_empty() {
+            return out;
+        }
     }
     let offset = local_time::utc_offset_s();
-    let mut out = format!(
+    out += &format!(
         "{:<24} {:>8}  {:<8} {:<14} FILE\n",
         "NAME", "PID", "STATE", "SINCE"
     );
@@ -79,10 +85,19 @@ fn text(listed: &[Listed], dir: Option<&Path>) -> String {
             }
         }
     }
+    for file in kept {
+        let since = clock_time(file.to_unix_ns, offset);
+        let (name, pid) = (printable(&file.name), file.pid);
+        let path = printable(&file.path.display().to_string());
+        out += &format!("{name:<24} {pid:>8}  {:<8} {since:<14} {path}\n", "kept");
+    }
+    if more > 0 {
+        out += &format!("and {more} older .tks files in this directory\n");
+    }
     out
 }
 
-fn json_text(listed: &[Listed]) -> String {
+fn json_text(listed: &[Listed], kept: &[KeptFile]) -> String {
     let programs: Vec<serde_json::Value> = listed
         .iter()
         .map(|Listed { path, ring }| match ring {
@@ -103,7 +118,21 @@ fn json_text(listed: &[Listed]) -> String {
             Err(error) => json!({ "path": path.display().to_string(), "error": advised(error) }),
         })
         .collect();
-    let text = format!("{:#}\n", json!({ "tickscope": 1, "programs": programs }));
+    let kept: Vec<serde_json::Value> = kept
+        .iter()
+        .map(|file| {
+            json!({
+                "name": file.name,
+                "pid": file.pid,
+                "records": file.records,
+                "from_unix_ns": file.from_unix_ns,
+                "to_unix_ns": file.to_unix_ns,
+                "path": file.path.display().to_string(),
+            })
+        })
+        .collect();
+    let all = json!({ "tickscope": 1, "programs": programs, "kept": kept });
+    let text = format!("{all:#}\n");
     // Beyond ASCII there are only strings: the same to a parser, and harmless to a terminal.
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

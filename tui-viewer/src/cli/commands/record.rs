@@ -1,7 +1,6 @@
 //! `tickscope record`: the series of a program's snapshots in a file that keeps what it has, whatever happens.
 
 mod copier;
-mod progress;
 mod recording;
 pub mod started;
 
@@ -13,11 +12,11 @@ use std::time::Instant;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::copier::{Begin, Copier};
-use self::progress::Progress;
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
 use crate::cli::commands::run::Program;
+use crate::cli::commands::status_line::StatusLine;
 use crate::source::target::wanted::is_live;
 
 /// Records a program that runs, or one that is started for it.
@@ -40,7 +39,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         }
     }
     let mut copier = Copier::new(ring, writer, Begin::Now, args.rate);
-    let mut progress = Progress::on_stderr(true);
+    let mut progress = StatusLine::on_stderr(true);
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         stop.load(Ordering::Relaxed)
     });
@@ -49,7 +48,7 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
 }
 
 /// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
-fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;

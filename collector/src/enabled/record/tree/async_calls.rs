@@ -52,7 +52,9 @@ impl Tree {
 
     /// Returns the tick of the last event, where that is known.
     pub(crate) fn last_event(&self) -> Option<u64> {
-        let is_exact = self.is(Path::Fast) || self.is(Path::Exact);
+        let is_exact = [Path::Fast, Path::Exact, Path::Watched, Path::WatchedExact]
+            .into_iter()
+            .any(|path| self.is(path));
         let last = self.last.load(Ordering::Relaxed);
         (is_exact && last != super::PAUSED).then_some(last)
     }

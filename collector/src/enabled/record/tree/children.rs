@@ -71,6 +71,7 @@ impl Tree {
             errors.store(0, Ordering::Relaxed);
         }
         self.clear_measures(child);
+        self.watching.clear_node(child);
         slot.set(Some(child));
         // A counter takes the place of the child entered last only until there is a scope.
         if !site.is_counter()

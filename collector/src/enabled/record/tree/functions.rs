@@ -3,6 +3,7 @@
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::record::journal::{Kind, Record, TICKS_MAX};
 use crate::enabled::record::node::Node;
 
 impl Tree {
@@ -10,6 +11,30 @@ impl Tree {
     #[inline(always)]
     pub(crate) fn is_usual_gap(&self, now: u64) -> bool {
         now.wrapping_sub(self.last.load(Ordering::Relaxed)) <= self.limit.load(Ordering::Relaxed)
+    }
+
+    /// Returns the ticks since the last event.
+    #[inline(always)]
+    pub(crate) fn gap_until(&self, now: u64) -> u64 {
+        now.wrapping_sub(self.last.load(Ordering::Relaxed))
+    }
+
+    /// Returns whether the event of a watched call at `now` can be charged and noted without a closer look.
+    #[inline(always)]
+    pub(crate) fn may_note_usually(&self, now: u64) -> bool {
+        self.is_usual_gap(now)
+            && self.gap_until(now) <= TICKS_MAX
+            && self.watching.journal.has_space(1)
+            && !self.is_adaptive_outside()
+    }
+
+    /// Notes the end of a usual gap of `node`, in a watched call.
+    #[inline(always)]
+    pub(crate) fn note_usual(&self, node: &'static Node, kind: Kind, ticks: u64) {
+        let node = node.index();
+        self.watching
+            .journal
+            .push(Record::Event { node, kind, ticks }.word());
     }
 
     /// Begins a call of `child`, after a usual gap. `current` is taken out.
@@ -54,7 +79,14 @@ impl Tree {
         }
         let parent = at.and_then(|node| node.parent.get());
         if parent.is_some() {
-            self.charge(Self::charged(current), now());
+            if self.watching.is_open() {
+                self.charge_noted(current, Kind::Exit, now());
+                if self.is_watched_inside(current, node) || self.watching.is_of(node) {
+                    self.discard_watched();
+                }
+            } else {
+                self.charge(Self::charged(current), now());
+            }
         }
         self.put(parent.unwrap_or(current));
     }

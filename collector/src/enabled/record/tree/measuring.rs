@@ -19,8 +19,7 @@ impl Tree {
     ) -> Option<&'static NodeMeasures> {
         if let Some(current) = self.current.get()
             && let Some(measures) = self.measures.get(current.index())
-            && !self.is(Path::Alarm)
-            && !self.is(Path::Off)
+            && self.path.load(Ordering::Relaxed) >= Path::Fast as u32
         {
             if !ADDS_IN_ONE {
                 self.mark();
@@ -59,6 +58,7 @@ impl Tree {
         if let Some(measures) = self.measures.make(node.index()) {
             measures.add(amounts);
         }
+        self.note_amounts(node, amounts);
     }
 
     /// Begins with what the thread counted before its first scope, if it counted anything.

@@ -1,7 +1,7 @@
 //! A recording from the creation of its file to its end, of a program that runs or was started.
 
-use crate::cli::commands::record::copier::Copier;
-use crate::cli::commands::record::progress::Progress;
+use crate::cli::commands::record::copier::{Copier, bytes, records};
+use crate::cli::commands::status_line::StatusLine;
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +15,10 @@ use crate::cli::commands::live_snapshot;
 use crate::event_loop::saved_files;
 use crate::output::console::{Misuse, about, say};
 use crate::output::{console, output_file};
+use crate::source::status::state_of;
 use crate::source::target::wanted::is_live;
 use crate::source::{local_time, target};
+use crate::text::clock_time::running;
 
 /// Between two looks for a record: far below the time between two of them, and the ring holds many.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
@@ -59,7 +61,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
 pub(crate) fn copy(
     copier: &mut Copier,
     duration: Option<Duration>,
-    progress: &mut Progress,
+    progress: &mut StatusLine,
     mut stopped: impl FnMut() -> bool,
 ) -> anyhow::Result<End> {
     let begin = Instant::now();
@@ -97,7 +99,16 @@ pub(crate) fn copy(
             copier.last_moment()?;
             return Ok(if stops { End::Interrupted } else { End::Time });
         }
-        progress.show(begin.elapsed(), copier.writer(), &liveness);
+        let elapsed = begin.elapsed();
+        progress.show(elapsed, || {
+            format!(
+                "{}  {}  {}  {}  (Ctrl-C ends it)",
+                running(elapsed.as_nanos() as u64),
+                records(copier.writer().records()),
+                bytes(copier.writer().bytes()),
+                state_of(&liveness).as_str(),
+            )
+        });
         thread::sleep(left.map_or(PAUSE, |left| left.min(PAUSE)));
     }
 }

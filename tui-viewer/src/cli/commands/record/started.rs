@@ -11,11 +11,11 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Writer;
 
 use super::copier::{Begin, Copier};
-use super::progress::Progress;
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::record::recording::{copy, create, finish};
 use crate::cli::commands::run;
 use crate::cli::commands::run::{Program, Started};
+use crate::cli::commands::status_line::StatusLine;
 use crate::output::console::{FAILED, in_one_line, say};
 use crate::source::target::wanted::{Found, line_of};
 
@@ -96,7 +96,7 @@ fn record(
     };
     let mut copier = Copier::new(ring, writer, begin, args.rate);
     // The line would be drawn into what the program prints.
-    let mut progress = Progress::on_stderr(!std::io::stdout().is_terminal());
+    let mut progress = StatusLine::on_stderr(!std::io::stdout().is_terminal());
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         running.status().is_ok_and(|ended| ended.is_some())
     });

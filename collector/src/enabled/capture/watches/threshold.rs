@@ -1,0 +1,228 @@
+//! The duration from which on a call of a watched function is slow.
+
+use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
+use tickscope_format::snapshot::{Mode, Over, WatchState};
+
+/// So many calls must have ended before their durations say which are slow.
+const CALLS_LEAST: u64 = 200;
+
+/// At most this share of calls may be slow, where the threshold is not a duration that was asked for.
+const SHARE_MOST: f64 = 0.02;
+
+/// A gap between two durations is the beginning of a tail if it is at least this wide: the ratio of both.
+const GAP_LEAST: f64 = 1.25;
+
+/// At least so many calls are behind a gap.
+const TAIL_LEAST: u64 = 3;
+
+/// By how much a threshold rises that lets too many calls pass.
+const RISE: f64 = 1.25;
+
+/// A threshold, and how it came about.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Threshold {
+    /// 0 while it is not known.
+    ticks: u64,
+    /// Whether it is above what was asked for.
+    is_raised: bool,
+    has_no_tail: bool,
+    /// The calls, typical and slow, when it was last compared with how many were slow.
+    compared: (u64, u64),
+}
+
+impl Threshold {
+    /// Returns it in ticks; 0 if it is not known.
+    pub(super) fn ticks(self) -> u64 {
+        self.ticks
+    }
+
+    /// Returns the threshold that is known without any call: a duration that was asked for.
+    pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
+        let ticks = match over {
+            Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),
+            Over::Tail | Over::P99 | Over::P999 => 0,
+        };
+        Self {
+            ticks,
+            ..Self::default()
+        }
+    }
+
+    /// The calls are counted from 0 on again.
+    pub(super) fn after_reset(self) -> Self {
+        Self {
+            compared: (0, 0),
+            ..self
+        }
+    }
+
+    /// Follows how long calls took, and how many were slow: typical and slow calls so far.
+    pub(super) fn update(
+        &mut self,
+        over: Over,
+        durations: &Histogram,
+        calls: (u64, u64),
+        (mode, histograms): (Mode, bool),
+        ticks_per_second: f64,
+    ) -> WatchState {
+        if !mode.charges_time() || mode.is_sampling() {
+            self.ticks = 0;
+            return WatchState::NoTime;
+        }
+        if matches!(over, Over::Ns(_)) {
+            *self = Self::of(over, ticks_per_second);
+            return WatchState::Watching;
+        }
+        if !histograms {
+            return WatchState::NoHistograms;
+        }
+        let ended = durations.count();
+        if ended < CALLS_LEAST {
+            return match self.ticks {
+                0 => WatchState::Learning(ended),
+                _ => self.state(),
+            };
+        }
+        let (wanted, has_tail) = wanted(over, durations);
+        self.has_no_tail = !has_tail;
+        self.ticks = match self.ticks {
+            0 => wanted,
+            // A quarter of the way each time, so that calls of a moment do not move it far.
+            ticks if !self.is_raised => (ticks - ticks / 4).saturating_add(wanted / 4).max(1),
+            ticks => ticks.max(wanted),
+        };
+        let (typical, slow) = (
+            calls.0.saturating_sub(self.compared.0),
+            calls.1.saturating_sub(self.compared.1),
+        );
+        if typical + slow >= CALLS_LEAST {
+            self.compared = calls;
+            let share = slow as f64 / (typical + slow) as f64;
+            if share > SHARE_MOST {
+                self.ticks = (self.ticks as f64 * RISE) as u64;
+                self.is_raised = true;
+            } else if share < SHARE_MOST / 4.0 {
+                self.is_raised = false;
+            }
+        }
+        self.state()
+    }
+
+    fn state(self) -> WatchState {
+        if self.is_raised {
+            WatchState::Raised
+        } else if self.has_no_tail {
+            WatchState::NoTail
+        } else {
+            WatchState::Watching
+        }
+    }
+}
+
+/// Returns the threshold that is asked for, and whether there is a tail behind it.
+fn wanted(over: Over, durations: &Histogram) -> (u64, bool) {
+    let quantile = |share: f64| durations.quantile(share).unwrap_or(0).max(1);
+    if let Some(share) = over.share() {
+        return (quantile(1.0 - share), true);
+    }
+    let twice_the_median = quantile(0.5).saturating_mul(2);
+    let least = quantile(0.98).max(twice_the_median);
+    let p90 = quantile(0.9);
+    let behind_least = TAIL_LEAST.max(durations.count() / 1000);
+    let mut widest = None;
+    let mut behind = durations.count();
+    for pair in durations.buckets.windows(2) {
+        let [(below, count), (above, _)] = [pair[0], pair[1]];
+        behind = behind.saturating_sub(count);
+        let (end, begin) = (upper_edge(below.into()), lower_edge(above.into()));
+        let width = begin as f64 / end.max(1) as f64;
+        let is_wider = widest.is_none_or(|(known, _)| width > known);
+        if end >= p90 && begin >= least && behind >= behind_least && width >= GAP_LEAST && is_wider {
+            widest = Some((width, begin));
+        }
+    }
+    match widest {
+        Some((_, begin)) => (begin, true),
+        None => {
+            let p99 = quantile(0.99);
+            (p99, p99 >= twice_the_median.max(p90 + p90 / 2))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(groups: &[(u64, u64)]) -> Histogram {
+        let mut durations = Histogram::default();
+        for &(ticks, count) in groups {
+            for number in 0..count {
+                durations.insert(ticks + ticks * (number % 10) / 50);
+            }
+        }
+        durations
+    }
+
+    fn update(threshold: &mut Threshold, over: Over, durations: &Histogram, calls: (u64, u64)) -> WatchState {
+        threshold.update(over, durations, calls, (Mode::Exact, true), 1e9)
+    }
+
+    #[test]
+    fn the_tail_begins_behind_the_widest_gap_and_not_before_a_single_call() {
+        let tail = |groups: &[(u64, u64)]| wanted(Over::Tail, &of(groups));
+        // One in 200 is slow, and one call of 10 000 is slower still.
+        let (ticks, has_tail) = tail(&[(1_000, 9_950), (8_000, 49), (90_000, 1)]);
+        assert!(has_tail && (7_000..=8_000).contains(&ticks), "{ticks}");
+        // Two groups that are not in the upper tenth.
+        let (ticks, has_tail) = tail(&[(1_000, 5_000), (30_000, 5_000)]);
+        assert!(!has_tail && ticks >= 30_000, "{ticks}");
+        let (ticks, has_tail) = tail(&[(1_000, 10_000)]);
+        assert!(!has_tail && (1_000..1_300).contains(&ticks), "{ticks}");
+    }
+
+    #[test]
+    fn a_threshold_needs_calls_moves_slowly_and_rises_where_too_many_are_slow() {
+        let mut threshold = Threshold::default();
+        let few = of(&[(1_000, 199)]);
+        assert_eq!(
+            update(&mut threshold, Over::P99, &few, (0, 0)),
+            WatchState::Learning(199)
+        );
+        assert_eq!(threshold.ticks(), 0);
+        assert_eq!(
+            update(&mut threshold, Over::Ns(500), &few, (0, 0)),
+            WatchState::Watching
+        );
+        assert_eq!(threshold.ticks(), 500);
+        let mut threshold = Threshold::default();
+        let calls = of(&[(1_000, 990), (5_000, 20)]);
+        update(&mut threshold, Over::P99, &calls, (0, 0));
+        let first = threshold.ticks();
+        assert!((4_500..6_500).contains(&first), "{first}");
+        let slower = of(&[(10_000, 990), (50_000, 20)]);
+        update(&mut threshold, Over::P99, &slower, (0, 0));
+        assert!(
+            (first..20_000).contains(&threshold.ticks()),
+            "{}",
+            threshold.ticks()
+        );
+        let before = threshold.ticks();
+        let state = update(&mut threshold, Over::P99, &slower, (300, 100));
+        assert!(state == WatchState::Raised && threshold.ticks() > before);
+        let state = update(&mut threshold, Over::P99, &slower, (1_300, 101));
+        assert_eq!(state, WatchState::Watching, "few are slow again");
+    }
+
+    #[test]
+    fn without_times_or_histograms_it_says_so() {
+        let mut threshold = Threshold::default();
+        let calls = of(&[(1_000, 500)]);
+        let mut state =
+            |over, mode, histograms| threshold.update(over, &calls, (0, 0), (mode, histograms), 1e9);
+        assert_eq!(state(Over::P99, Mode::Sampled, true), WatchState::NoTime);
+        assert_eq!(state(Over::Ns(5), Mode::Off, true), WatchState::NoTime);
+        assert_eq!(state(Over::P99, Mode::Exact, false), WatchState::NoHistograms);
+        assert_eq!(state(Over::Ns(5), Mode::Exact, false), WatchState::Watching);
+    }
+}

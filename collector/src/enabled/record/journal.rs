@@ -1,0 +1,307 @@
+//! What happened in the watched call that is open on a thread: a word for each event.
+//!
+//! A record names the node that was *charged* (20 bits), how that ended (2 bits), and its ticks (42 bits). So neither parents
+//! nor a stack are needed to add records up, and guards that were leaked or closed out of order need no special case.
+//!
+//! Of a call with more records than there is space for, the first half of the space and the newest quarter or two stay. What
+//! makes way has been added up before.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::node::NODES_MAX;
+
+/// The space, in words: 512 KiB of addresses for each thread with a watched call, and memory for what is used of it.
+const WORDS: u32 = 1 << 16;
+const HEAD: u32 = WORDS / 2;
+const QUARTER: u32 = WORDS / 4;
+
+const KIND_AT: u32 = 42;
+const NODE_AT: u32 = 44;
+const MORE_AT: u32 = 39;
+
+/// The most ticks of one record.
+pub(crate) const TICKS_MAX: u64 = (1 << KIND_AT) - 1;
+
+/// The largest number that belongs to a record.
+pub(crate) const MORE_MAX: u64 = (1 << MORE_AT) - 1;
+
+const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
+
+/// What ended the time of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum Kind {
+    Exit = 0,
+    Enter = 1,
+    /// A call that had begun earlier goes on.
+    GoOn = 2,
+}
+
+/// The kind of the records that are no event.
+const MORE: u64 = 3;
+
+/// What such a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub(crate) enum More {
+    /// Ticks that were charged without an event.
+    Stay = 0,
+    /// Ticks of the next record in which the thread waited.
+    Waiting = 1,
+    /// Ticks of the next record in which it could run and had no CPU.
+    Ready = 2,
+    /// An allocation of so many bytes.
+    Allocation = 3,
+    /// A value that the program notes: so many words follow, the first of which is the address of its key.
+    Note = 4,
+}
+
+/// A record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Record {
+    Event { node: u32, kind: Kind, ticks: u64 },
+    More { node: u32, what: More, number: u64 },
+}
+
+zeroed! {
+    #[derive(Debug)]
+    pub(crate) struct Journal {
+        words: Array<AtomicU64>,
+        /// Where the next word goes.
+        at: AtomicU32,
+        /// Where the area ends that is being written: the head, or one of two quarters.
+        end: AtomicU32,
+        /// How many areas were full.
+        areas: AtomicU32,
+    }
+}
+
+/// The words of a call that are left, in their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Left {
+    /// The beginning and the end of each part.
+    pub(crate) parts: [(u32, u32); 3],
+    /// Whether words are missing behind the first part.
+    pub(crate) has_gap: bool,
+}
+
+impl Record {
+    pub(crate) fn word(self) -> u64 {
+        match self {
+            Self::Event { node, kind, ticks } => {
+                u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
+            }
+            Self::More { node, what, number } => {
+                u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(word: u64) -> Self {
+        let node = (word >> NODE_AT) as u32;
+        let kind = match word >> KIND_AT & 3 {
+            0 => Kind::Exit,
+            1 => Kind::Enter,
+            2 => Kind::GoOn,
+            _ => {
+                let what = match word >> MORE_AT & 7 {
+                    1 => More::Waiting,
+                    2 => More::Ready,
+                    3 => More::Allocation,
+                    4 => More::Note,
+                    _ => More::Stay,
+                };
+                return Self::More {
+                    node,
+                    what,
+                    number: word & MORE_MAX,
+                };
+            }
+        };
+        Self::Event {
+            node,
+            kind,
+            ticks: word & TICKS_MAX,
+        }
+    }
+}
+
+impl Journal {
+    pub(crate) const fn new() -> Self {
+        Self {
+            words: Array::empty(),
+            at: AtomicU32::new(0),
+            end: AtomicU32::new(0),
+            areas: AtomicU32::new(0),
+        }
+    }
+
+    /// Begins with the head; false if there is no memory.
+    pub(crate) fn begin(&self) -> bool {
+        if self.words.len() == 0 && !self.words.allocate(WORDS) {
+            return false;
+        }
+        self.at.store(0, Ordering::Relaxed);
+        self.end.store(HEAD, Ordering::Relaxed);
+        self.areas.store(0, Ordering::Relaxed);
+        true
+    }
+
+    /// Returns whether the area has space for so many words.
+    #[inline(always)]
+    pub(crate) fn has_space(&self, words: u32) -> bool {
+        self.end.load(Ordering::Relaxed) - self.at.load(Ordering::Relaxed) >= words
+    }
+
+    /// Adds a word, for which there is space.
+    #[inline(always)]
+    pub(crate) fn push(&self, word: u64) {
+        let at = self.at.load(Ordering::Relaxed);
+        if let Some(place) = self.words.get(at) {
+            place.store(word, Ordering::Relaxed);
+        }
+        self.at.store(at + 1, Ordering::Relaxed);
+    }
+
+    /// Returns where the words of the area are that is being written.
+    pub(crate) fn area(&self) -> (u32, u32) {
+        let end = self.end.load(Ordering::Relaxed);
+        let begin = if end == HEAD { 0 } else { end - QUARTER };
+        (begin, self.at.load(Ordering::Relaxed))
+    }
+
+    /// Goes on in the next area: the older of the quarters. What is in it makes way.
+    pub(crate) fn next_area(&self) {
+        let end = self.end.load(Ordering::Relaxed);
+        let next = if end == HEAD || end == WORDS {
+            HEAD
+        } else {
+            HEAD + QUARTER
+        };
+        self.at.store(next, Ordering::Relaxed);
+        self.end.store(next + QUARTER, Ordering::Relaxed);
+        self.areas
+            .store(self.areas.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    /// Returns how many words have made way.
+    pub(crate) fn missing(&self) -> u64 {
+        // The head and the quarter before this one are there.
+        let areas = u64::from(self.areas.load(Ordering::Relaxed));
+        areas.saturating_sub(2) * u64::from(QUARTER)
+    }
+
+    /// Returns whether an area was full.
+    pub(crate) fn was_full(&self) -> bool {
+        self.areas.load(Ordering::Relaxed) > 0
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(&self, at: u32) -> u64 {
+        self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
+    }
+
+    /// Returns the words that are left of the call.
+    pub(crate) fn left(&self) -> Left {
+        let (begin, at) = self.area();
+        let areas = self.areas.load(Ordering::Relaxed);
+        let other = if begin == HEAD { HEAD + QUARTER } else { HEAD };
+        match areas {
+            0 => Left {
+                parts: [(0, at), (0, 0), (0, 0)],
+                has_gap: false,
+            },
+            1 => Left {
+                parts: [(0, HEAD), (begin, at), (0, 0)],
+                has_gap: false,
+            },
+            _ => Left {
+                parts: [(0, HEAD), (other, other + QUARTER), (begin, at)],
+                has_gap: areas > 2,
+            },
+        }
+    }
+}
+
+impl Left {
+    /// Returns the words.
+    pub(crate) fn words(self, journal: &Journal) -> impl ExactSizeIterator<Item = u64> {
+        (0..self.len()).map(move |number| {
+            let mut rest = number;
+            let part = self.parts.iter().find_map(|&(begin, end)| {
+                let at = begin + rest;
+                rest = rest.saturating_sub(end - begin);
+                (at < end).then_some(at)
+            });
+            part.map_or(0, |at| journal.word(at))
+        })
+    }
+
+    /// Returns how many words they are.
+    pub(crate) fn len(self) -> u32 {
+        self.parts.iter().map(|(begin, end)| end - begin).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_says_what_it_was_made_of() {
+        for kind in [Kind::Exit, Kind::Enter, Kind::GoOn] {
+            let record = Record::Event {
+                node: NODES_MAX - 1,
+                kind,
+                ticks: TICKS_MAX,
+            };
+            assert_eq!(Record::of(record.word()), record);
+        }
+        for what in [
+            More::Stay,
+            More::Waiting,
+            More::Ready,
+            More::Allocation,
+            More::Note,
+        ] {
+            let record = Record::More {
+                node: 7,
+                what,
+                number: MORE_MAX,
+            };
+            assert_eq!(Record::of(record.word()), record);
+        }
+    }
+
+    #[test]
+    fn of_many_words_the_first_and_the_newest_are_left() {
+        let journal = Journal::new();
+        for count in [
+            0,
+            5,
+            HEAD,
+            HEAD + 9,
+            WORDS - 1,
+            WORDS,
+            WORDS + 1,
+            3 * WORDS + 12_345,
+        ] {
+            assert!(journal.begin());
+            for number in 0..count {
+                if !journal.has_space(1) {
+                    journal.next_area();
+                }
+                journal.push(number.into());
+            }
+            let left = journal.left();
+            let words: Vec<u64> = left.words(&journal).collect();
+            assert_eq!(words.len() as u64 + journal.missing(), u64::from(count));
+            assert_eq!(left.has_gap, words.len() < count as usize, "{count}");
+            let newest = words.len().saturating_sub(HEAD as usize) as u64;
+            let expected = (0..u64::from(count.min(HEAD))).chain(u64::from(count) - newest..u64::from(count));
+            assert!(words.iter().copied().eq(expected), "{count}");
+            assert!(!left.has_gap || newest >= u64::from(QUARTER));
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Slow calls of a watched function that are kept whole: the longest ones, and some that are chosen at random.
+//!
+//! The threads of the program write here, and the publisher reads. Both hold a lock for as long as copying takes. A thread
+//! waits for it only briefly: a call that is not kept is still counted.
+
+use tickscope_format::snapshot::CauseKind;
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, spin_loop};
+use crate::enabled::record::arena::{Array, Ref, zeroed};
+use crate::enabled::record::site::Site;
+
+/// How many of the longest calls are kept.
+const LONGEST: usize = 8;
+
+/// How many are kept beside them.
+const RANDOM: usize = 4;
+
+/// How often a thread of the program looks whether the lock is free: some microseconds.
+const LOOKS: u32 = 1000;
+
+/// The least space, in words or nodes, so that a call that is a little longer needs no new pages.
+const LEAST: u32 = 512;
+
+/// The value of [`KeptCall::cause`] without a cause.
+const NO_CAUSE: u64 = u64::MAX;
+
+/// The number of the next call. It orders nothing, so models use std's atomic.
+static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+
+zeroed! {
+    /// A node that a kept call was in.
+    #[derive(Debug)]
+    pub(crate) struct KeptNode {
+        index: AtomicU32,
+        parent: AtomicU32,
+        site: Ref<Site>,
+    }
+}
+
+/// The calls of one watch.
+#[derive(Debug)]
+pub(crate) struct KeptCalls {
+    /// Not 0 while a thread writes or reads.
+    lock: AtomicU32,
+    calls: [KeptCall; LONGEST + RANDOM],
+}
+
+/// A call that is kept whole.
+#[derive(Debug)]
+pub(crate) struct KeptCall {
+    /// Which one it is; 0 where none is kept.
+    number: AtomicU64,
+    ticks: AtomicU64,
+    began: AtomicU64,
+    tid: AtomicU32,
+    name: [AtomicU64; 2],
+    /// The node and the kind of its cause.
+    cause: AtomicU64,
+    /// In front of which word some are missing, and how many; 0 and 0 if none are.
+    gap_at: AtomicU32,
+    gap: AtomicU64,
+    words: Array<AtomicU64>,
+    nodes: Array<KeptNode>,
+    node_count: AtomicU32,
+}
+
+/// What is known of a call beside what happened in it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Facts {
+    pub(crate) ticks: u64,
+    /// The tick at which it began.
+    pub(crate) began: u64,
+    pub(crate) tid: u32,
+    /// The kernel's name of its thread.
+    pub(crate) name: [u8; 16],
+    pub(crate) cause: Option<(u32, CauseKind)>,
+    /// In front of which word some are missing, and how many.
+    pub(crate) gap: Option<(u32, u64)>,
+}
+
+/// A call as the publisher reads it.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    pub(crate) facts: Facts,
+    pub(crate) words: Vec<u64>,
+    /// The nodes that it was in: index, index of the parent, and site.
+    pub(crate) nodes: Vec<(u32, u32, &'static Site)>,
+}
+
+impl KeptCalls {
+    pub(crate) const fn new() -> Self {
+        Self {
+            lock: AtomicU32::new(0),
+            calls: [const { KeptCall::new() }; LONGEST + RANDOM],
+        }
+    }
+
+    /// Forgets all calls. One that is being written now stays; it is of no watch that still counts.
+    pub(crate) fn clear(&self) {
+        for call in &self.calls {
+            call.number.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps a slow call of this duration if it is one of the longest, or by chance. It is the `count`th slow one. Returns false
+    /// if it should have been kept and another thread was writing.
+    pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
+        if self.place(ticks, count, random).is_none() {
+            return true;
+        }
+        if !self.take_lock(LOOKS, spin_loop) {
+            return false;
+        }
+        if let Some(call) = self.place(ticks, count, random) {
+            call.number.store(0, Ordering::Relaxed);
+            write(call);
+            let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            call.number.store(number, Ordering::Relaxed);
+        }
+        self.lock.store(0, Ordering::Release);
+        true
+    }
+
+    /// Returns the place for a call, if it is to be kept.
+    fn place(&self, ticks: u64, count: u64, random: u64) -> Option<&KeptCall> {
+        let (longest, by_chance) = self.calls.split_at(LONGEST);
+        let key = |call: &&KeptCall| match call.number.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => call.ticks.load(Ordering::Relaxed).saturating_add(1),
+        };
+        let shortest = longest.iter().min_by_key(key)?;
+        if key(&shortest) <= ticks {
+            return Some(shortest);
+        }
+        // Each slow call that is none of the longest has the same chance (algorithm R, Vitter 1985).
+        by_chance.get((random % count.max(1)) as usize)
+    }
+
+    /// Calls `read` with the lock held, for each call that is kept, with its number and whether it is one of the longest. Returns
+    /// false if a thread of the program holds the lock for long.
+    pub(crate) fn read(&self, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
+        if !self.take_lock(LOOKS, std::thread::yield_now) {
+            return false;
+        }
+        for (index, call) in self.calls.iter().enumerate() {
+            let number = call.number.load(Ordering::Relaxed);
+            if number != 0 {
+                read(number, index < LONGEST, call);
+            }
+        }
+        self.lock.store(0, Ordering::Release);
+        true
+    }
+
+    fn take_lock(&self, looks: u32, between: impl Fn()) -> bool {
+        for _ in 0..looks {
+            let taken = self
+                .lock
+                .compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed);
+            if taken.is_ok() {
+                return true;
+            }
+            between();
+        }
+        false
+    }
+}
+
+impl KeptCall {
+    const fn new() -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            ticks: AtomicU64::new(0),
+            began: AtomicU64::new(0),
+            tid: AtomicU32::new(0),
+            name: [const { AtomicU64::new(0) }; 2],
+            cause: AtomicU64::new(NO_CAUSE),
+            gap_at: AtomicU32::new(0),
+            gap: AtomicU64::new(0),
+            words: Array::empty(),
+            nodes: Array::empty(),
+            node_count: AtomicU32::new(0),
+        }
+    }
+
+    /// Writes a call. The caller holds the lock. Without memory it stays without words.
+    pub(crate) fn write(
+        &self,
+        facts: &Facts,
+        words: impl ExactSizeIterator<Item = u64>,
+        nodes: impl ExactSizeIterator<Item = (u32, u32, Option<&'static Site>)>,
+    ) {
+        self.ticks.store(facts.ticks, Ordering::Relaxed);
+        self.began.store(facts.began, Ordering::Relaxed);
+        self.tid.store(facts.tid, Ordering::Relaxed);
+        for (word, bytes) in self.name.iter().zip(facts.name.as_chunks().0) {
+            word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
+        }
+        let cause = facts
+            .cause
+            .map_or(NO_CAUSE, |(node, kind)| u64::from(node) << 8 | kind as u64);
+        self.cause.store(cause, Ordering::Relaxed);
+        let (gap_at, gap) = facts.gap.unwrap_or_default();
+        self.gap_at.store(gap_at, Ordering::Relaxed);
+        self.gap.store(gap, Ordering::Relaxed);
+        self.node_count.store(0, Ordering::Relaxed);
+        let (word_count, node_count) = (words.len() as u32, nodes.len() as u32);
+        if !with_space(&self.words, word_count) || !with_space(&self.nodes, node_count) {
+            self.words.reuse(0);
+            return;
+        }
+        for (index, word) in (0..).zip(words) {
+            if let Some(place) = self.words.get(index) {
+                place.store(word, Ordering::Relaxed);
+            }
+        }
+        for (index, (node, parent, site)) in (0..).zip(nodes) {
+            if let Some(place) = self.nodes.get(index) {
+                place.index.store(node, Ordering::Relaxed);
+                place.parent.store(parent, Ordering::Relaxed);
+                place.site.set(site);
+            }
+        }
+        self.node_count.store(node_count, Ordering::Relaxed);
+    }
+
+    /// Copies the call. The caller holds the lock.
+    pub(crate) fn copied(&self) -> Copied {
+        let mut name = [0; 16];
+        for (bytes, word) in name.as_chunks_mut().0.iter_mut().zip(&self.name) {
+            *bytes = word.load(Ordering::Relaxed).to_ne_bytes();
+        }
+        let cause = match self.cause.load(Ordering::Relaxed) {
+            NO_CAUSE => None,
+            cause => CauseKind::ALL
+                .get((cause & 0xff) as usize)
+                .map(|&kind| ((cause >> 8) as u32, kind)),
+        };
+        let gap = (
+            self.gap_at.load(Ordering::Relaxed),
+            self.gap.load(Ordering::Relaxed),
+        );
+        let words = (0..self.words.len()).filter_map(|at| self.words.get(at));
+        let nodes = (0..self.node_count.load(Ordering::Relaxed)).filter_map(|at| self.nodes.get(at));
+        Copied {
+            facts: Facts {
+                ticks: self.ticks.load(Ordering::Relaxed),
+                began: self.began.load(Ordering::Relaxed),
+                tid: self.tid.load(Ordering::Relaxed),
+                name,
+                cause,
+                gap: Some(gap).filter(|gap| gap.1 > 0),
+            },
+            words: words.map(|word| word.load(Ordering::Relaxed)).collect(),
+            nodes: nodes
+                .filter_map(|node| {
+                    let place = |place: &AtomicU32| place.load(Ordering::Relaxed);
+                    Some((place(&node.index), place(&node.parent), node.site.get()?))
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Makes the array this long; false if there is no memory.
+fn with_space<T: crate::enabled::record::arena::FromZeros>(array: &Array<T>, length: u32) -> bool {
+    array.reuse(length) || array.allocate(length.next_power_of_two().max(LEAST)) && array.reuse(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(ticks: u64) -> Facts {
+        Facts {
+            ticks,
+            began: 5,
+            tid: 7,
+            name: *b"worker\0\0\0\0\0\0\0\0\0\0",
+            cause: Some((3, CauseKind::Waiting)),
+            gap: None,
+        }
+    }
+
+    #[test]
+    fn the_longest_calls_are_kept_and_some_others_by_chance() {
+        let kept = KeptCalls::new();
+        let mut random = 1u64;
+        for count in 1..=10_000u64 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            // Each number below 10 000 once.
+            let ticks = count * 7_919 % 10_007;
+            let words = (0..ticks % 700).collect::<Vec<_>>().into_iter();
+            assert!(kept.keep(ticks, count, random >> 33, |call| {
+                call.write(&facts(ticks), words, std::iter::empty());
+            }));
+        }
+        let (mut longest, mut others) = (Vec::new(), Vec::new());
+        assert!(kept.read(|number, is_longest, call| {
+            let copied = call.copied();
+            assert_eq!(copied.words.len() as u64, copied.facts.ticks % 700);
+            assert_eq!(copied.facts.cause, Some((3, CauseKind::Waiting)));
+            let list = if is_longest { &mut longest } else { &mut others };
+            list.push((copied.facts.ticks, number));
+        }));
+        longest.sort_unstable();
+        let all: Vec<u64> = (1..=10_000u64).map(|count| count * 7_919 % 10_007).collect();
+        let mut expected = all.clone();
+        expected.sort_unstable();
+        let ticks = |list: &[(u64, u64)]| list.iter().map(|call| call.0).collect::<Vec<_>>();
+        assert_eq!(ticks(&longest), expected[expected.len() - LONGEST..]);
+        assert_eq!(others.len(), RANDOM);
+        assert!(others.iter().any(|call| call.0 < 9_000), "{others:?}");
+    }
+
+    #[test]
+    fn a_call_that_finds_the_lock_taken_is_not_kept() {
+        let kept = KeptCalls::new();
+        assert!(kept.take_lock(1, || {}));
+        assert!(!kept.keep(9, 1, 0, |_| panic!("nothing is written")));
+        assert!(!kept.read(|_, _, _| panic!("nothing is read")));
+    }
+}

@@ -1,0 +1,151 @@
+//! What watched calls of a thread did in each of its nodes: in typical calls, in slow ones, and in the one that is added up.
+
+use tickscope_format::snapshot::CauseKind;
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering, add};
+use crate::enabled::record::arena::{Column, zeroed};
+
+/// The number of counts in [`Sums`].
+pub(crate) const COUNTS: usize = 6;
+
+zeroed! {
+    /// Counts of a node itself.
+    #[derive(Debug)]
+    pub(crate) struct Sums {
+        pub(crate) calls: AtomicU64,
+        pub(crate) ticks: AtomicU64,
+        pub(crate) waiting: AtomicU64,
+        pub(crate) ready: AtomicU64,
+        pub(crate) allocations: AtomicU64,
+        pub(crate) allocated_bytes: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// Slow calls of which this node is the cause, in one way.
+    #[derive(Debug)]
+    pub(crate) struct CauseSums {
+        pub(crate) calls: AtomicU64,
+        pub(crate) excess_ticks: AtomicU64,
+        pub(crate) path_calls: AtomicU64,
+    }
+}
+
+zeroed! {
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct PathSums {
+        pub(crate) typical: Sums,
+        pub(crate) slow: Sums,
+        /// Of the call that has just ended, or is too long for the journal.
+        pub(crate) pending: Sums,
+        /// Not 0 if the node is in the list of those with something pending.
+        pub(crate) is_touched: AtomicU64,
+        /// By how much the call exceeds the typical in the node and all below it, and how much of that is waiting: two's
+        /// complement.
+        pub(crate) excess: AtomicU64,
+        pub(crate) excess_waiting: AtomicU64,
+        /// The time of the call in the node and all below it, without that in which it had no CPU.
+        pub(crate) whole: AtomicU64,
+        /// By kind.
+        pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
+    }
+}
+
+zeroed! {
+    /// The sums of one watch in a thread's tree, by node.
+    #[derive(Debug)]
+    pub(crate) struct SumsOfWatch {
+        /// The number of the watch that they belong to; 0 while they are cleared.
+        number: AtomicU64,
+        /// How many typical calls there were.
+        pub(crate) typical_calls: AtomicU64,
+        pub(crate) nodes: Column<PathSums>,
+    }
+}
+
+impl Sums {
+    pub(crate) fn all(&self) -> [&AtomicU64; COUNTS] {
+        [
+            &self.calls,
+            &self.ticks,
+            &self.waiting,
+            &self.ready,
+            &self.allocations,
+            &self.allocated_bytes,
+        ]
+    }
+
+    pub(crate) fn read(&self) -> [u64; COUNTS] {
+        self.all().map(|count| count.load(Ordering::Relaxed))
+    }
+
+    fn clear(&self) {
+        for count in self.all() {
+            count.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Adds what is in `other`, and empties it.
+    pub(crate) fn take(&self, other: &Self) {
+        for (to, from) in self.all().into_iter().zip(other.all()) {
+            add(to, from.load(Ordering::Relaxed));
+            from.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+impl PathSums {
+    fn clear(&self) {
+        for sums in [&self.typical, &self.slow, &self.pending] {
+            sums.clear();
+        }
+        self.is_touched.store(0, Ordering::Relaxed);
+        for cause in &self.causes {
+            for count in [&cause.calls, &cause.excess_ticks, &cause.path_calls] {
+                count.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl SumsOfWatch {
+    pub(crate) const fn new() -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            typical_calls: AtomicU64::new(0),
+            nodes: Column::new(),
+        }
+    }
+
+    /// Returns the number of the watch that they belong to; 0 if to none.
+    pub(crate) fn number(&self) -> u64 {
+        self.number.load(Ordering::Acquire)
+    }
+
+    /// Makes them belong to the watch with this number: empties them if they belong to another one. The tree has `nodes` nodes.
+    pub(crate) fn belong_to(&self, number: u64, nodes: u32) {
+        if self.number.load(Ordering::Relaxed) == number {
+            return;
+        }
+        self.forget();
+        for index in 0..nodes {
+            self.clear_node(index);
+        }
+        self.typical_calls.store(0, Ordering::Relaxed);
+        // SYNC POINT: empty sums before their number.
+        self.number.store(number, Ordering::Release);
+    }
+
+    /// Makes them belong to no watch.
+    pub(crate) fn forget(&self) {
+        self.number.store(0, Ordering::Release);
+    }
+
+    /// Empties the sums of a node.
+    pub(crate) fn clear_node(&self, index: u32) {
+        if let Some(sums) = self.nodes.get(index) {
+            sums.clear();
+        }
+    }
+}

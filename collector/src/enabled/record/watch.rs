@@ -1,0 +1,97 @@
+//! The functions that are watched, as their threads see them: above what duration a call is slow, and the slow calls that are
+//! kept whole. The publisher sets all of this under the capture lock, and threads read it without one.
+
+use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::kept_calls::KeptCalls;
+
+/// A watched function.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// Changes when the watch begins to count anew; 0 while nothing is watched.
+    number: AtomicU64,
+    /// The shortest duration of a slow call, in ticks; 0 while that is not known. Then no call is watched.
+    threshold: AtomicU64,
+    discarded: AtomicU64,
+    missed: AtomicU64,
+    not_kept: AtomicU64,
+    /// How many slow calls there were, for choosing some of them at random.
+    pub(crate) slow_calls: AtomicU64,
+    pub(crate) kept: KeptCalls,
+}
+
+/// Why a watched call is in no sum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Lost {
+    Discarded,
+    Missed,
+    NotKept,
+}
+
+static WATCHES: [Watch; WATCHES_MAX] = [const { Watch::new() }; WATCHES_MAX];
+
+/// Returns a watch by its place.
+pub(crate) fn get(slot: u32) -> Option<&'static Watch> {
+    WATCHES.get(slot as usize)
+}
+
+impl Watch {
+    const fn new() -> Self {
+        Self {
+            number: AtomicU64::new(0),
+            threshold: AtomicU64::new(0),
+            discarded: AtomicU64::new(0),
+            missed: AtomicU64::new(0),
+            not_kept: AtomicU64::new(0),
+            slow_calls: AtomicU64::new(0),
+            kept: KeptCalls::new(),
+        }
+    }
+
+    /// Returns the number of the watch; 0 if nothing is watched.
+    pub(crate) fn number(&self) -> u64 {
+        self.number.load(Ordering::Acquire)
+    }
+
+    /// Begins to count anew under this number, or ends the watch with 0. Only the publisher's lock holder calls this.
+    pub(crate) fn begin(&self, number: u64) {
+        for counter in [&self.discarded, &self.missed, &self.not_kept, &self.slow_calls] {
+            counter.store(0, Ordering::Relaxed);
+        }
+        self.kept.clear();
+        if number == 0 {
+            self.threshold.store(0, Ordering::Relaxed);
+        }
+        self.number.store(number, Ordering::Release);
+    }
+
+    /// Returns the shortest duration of a slow call, in ticks; 0 if that is not known.
+    #[inline]
+    pub(crate) fn threshold(&self) -> u64 {
+        self.threshold.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_threshold(&self, ticks: u64) {
+        self.threshold.store(ticks, Ordering::Relaxed);
+    }
+
+    /// Counts a call that is in no sum.
+    #[cold]
+    pub(crate) fn lose(&self, why: Lost) {
+        let counter = match why {
+            Lost::Discarded => &self.discarded,
+            Lost::Missed => &self.missed,
+            Lost::NotKept => &self.not_kept,
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn lost(&self) -> LostCalls {
+        LostCalls {
+            discarded: self.discarded.load(Ordering::Relaxed),
+            missed: self.missed.load(Ordering::Relaxed),
+            not_kept: self.not_kept.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! Watched functions: typical and slow calls, what slow ones did, and what happens inside them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::support::{self, ask, isolated};
+use crate::waits::cpu;
+use tickscope::{Builder, Clock, Mode, Over, Session, Snapshot};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
+
+static TICK: AtomicU64 = AtomicU64::new(100);
+
+fn spend(ticks: u64) {
+    TICK.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// A session on a clock that stands still but for `spend`: a tick is a nanosecond.
+fn session(builder: Builder) -> Session {
+    builder
+        .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+        .try_start()
+        .unwrap()
+}
+
+fn lookup() {
+    tickscope::scope!("lookup");
+    spend(10);
+}
+
+/// A frame of 160 ns, or one that is slow in one of two ways.
+fn frame(number: u64) {
+    tickscope::scope!("frame");
+    tickscope::note!("number", number);
+    spend(5);
+    let parse = tickscope::scope_guard!("parse");
+    spend(if number % 100 == 33 { 5_000 } else { 100 });
+    drop(parse);
+    for _ in 0..if number % 100 == 66 { 600 } else { 5 } {
+        lookup();
+    }
+    spend(5);
+}
+
+/// The only watch, after the threads were told the threshold.
+fn watched() -> Watch {
+    let mut snapshot = tickscope::snapshot();
+    assert_eq!(snapshot.watches.len(), 1);
+    snapshot.watches.remove(0)
+}
+
+fn watch_frames() {
+    tickscope::watch("frame", Over::Duration(Duration::from_nanos(1_000))).unwrap();
+    // A function is known from its first call on, and a threshold from the first capture on.
+    frame(0);
+    assert_eq!(watched().calls(), (0, 0));
+}
+
+/// The path of this name: its place, and calls and ticks in typical and slow calls.
+fn path(snapshot: &Snapshot, watch: &Watch, name: &str) -> (u32, [u64; 4]) {
+    let at = watch
+        .paths
+        .iter()
+        .position(|path| snapshot.sites[path.site.index()].name == name);
+    let at = at.unwrap_or_else(|| panic!("{name} in {watch:?}"));
+    let path = watch.paths[at];
+    let counts = [
+        path.typical.calls,
+        path.typical.ticks,
+        path.slow.calls,
+        path.slow.ticks,
+    ];
+    (at as u32, counts)
+}
+
+fn causes(watch: &Watch) -> Vec<(u32, CauseKind, u64, u64)> {
+    let causes = watch.causes.iter();
+    causes
+        .map(|cause| (cause.path, cause.kind, cause.calls, cause.path_calls))
+        .collect()
+}
+
+/// The time of all steps.
+fn replayed(exemplar: &Exemplar) -> u64 {
+    let trace = exemplar.trace.as_ref().unwrap();
+    trace.ticks.iter().sum()
+}
+
+fn slow_calls_are_told_with_their_causes_and_kept() {
+    isolated!(|| {
+        let _session = session(Builder::new("frames"));
+        watch_frames();
+        for number in 1..=1_000 {
+            frame(number);
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!(
+            (watch.state, watch.threshold_ticks, watch.calls()),
+            (WatchState::Watching, 1_000, (980, 20))
+        );
+        let (root, counts) = path(&snapshot, watch, "frame");
+        assert_eq!(counts, [980, 9_800, 20, 200]);
+        let (parse, counts) = path(&snapshot, watch, "parse");
+        assert_eq!(counts, [980, 98_000, 20, 10 * 5_000 + 10 * 100]);
+        let (lookup, counts) = path(&snapshot, watch, "lookup");
+        assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
+        assert_eq!(
+            causes(watch),
+            [
+                (parse, CauseKind::SelfTime, 10, 10),
+                (lookup, CauseKind::Calls, 10, 6_000),
+            ]
+        );
+        assert_eq!(watch.causes[0].excess_ticks, 10 * 4_900);
+        assert_eq!(watch.causes[1].excess_ticks, 10 * 5_950);
+        // The longest are those with 600 calls. Beside them are some by chance.
+        let longest: Vec<u64> = watch
+            .exemplars
+            .iter()
+            .filter(|exemplar| exemplar.is_longest)
+            .map(|exemplar| exemplar.ticks)
+            .collect();
+        assert_eq!(longest, [6_110; 8]);
+        assert!(watch.exemplars.len() > 8);
+        for exemplar in &watch.exemplars {
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+            let trace = exemplar.trace.as_ref().unwrap();
+            let number: u64 = trace.notes[0].value.parse().unwrap();
+            assert_eq!(trace.keys, ["number"]);
+            let cause = match number % 100 {
+                33 => (parse, CauseKind::SelfTime),
+                66 => (lookup, CauseKind::Calls),
+                _ => panic!("{number} is not slow"),
+            };
+            assert_eq!(exemplar.cause, Some(cause));
+            assert_eq!(exemplar.thread, "main");
+            let first: Vec<_> = trace.steps().take(3).collect();
+            let parse_ticks = if cause.0 == parse { 5_000 } else { 100 };
+            assert_eq!(
+                first,
+                [
+                    (root, 5, Then::Enter),
+                    (parse, parse_ticks, Then::Exit),
+                    (root, 0, Then::Enter)
+                ]
+            );
+        }
+        // Nothing of it is left, and other functions go on.
+        tickscope::unwatch("frame").unwrap();
+        frame(33);
+        let snapshot = tickscope::snapshot();
+        assert!(snapshot.watches.is_empty());
+        assert_eq!(support::calls_of(&snapshot, "frame"), 1_002);
+    });
+}
+
+/// What interrupts a watched call is told, and the calls around it are counted as they are.
+fn whatever_happens_inside_is_told() {
+    isolated!(|| {
+        let _session = session(Builder::new("inside"));
+        watch_frames();
+        let discarded = || watched().lost.discarded;
+        frame(1);
+        let outer = tickscope::scope_guard!("outer");
+        // A panic ends it as a return does.
+        let panics = || {
+            tickscope::scope!("frame");
+            spend(7);
+            panic!("as planned");
+        };
+        assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+        drop(outer);
+        frame(2);
+        // A guard that is leaked inside is closed with it.
+        let leaks = |number| {
+            tickscope::scope!("frame");
+            std::mem::forget(tickscope::scope_guard!("leaked"));
+            frame(number);
+        };
+        leaks(3);
+        frame(4);
+        // The first frame has a site of its own in each closure: all are called "frame".
+        let known = watched().calls().0;
+        leaks(5);
+        frame(6);
+        assert_eq!(watched().calls(), (known + 2, 0));
+        assert_eq!(discarded(), 0);
+        // The guard of the call itself is leaked, or dropped after that of a call around it.
+        {
+            tickscope::scope!("outer");
+            let frame = tickscope::scope_guard!("frame");
+            spend(3);
+            std::mem::forget(frame);
+        }
+        watched();
+        {
+            tickscope::scope!("outer");
+            std::mem::forget(tickscope::scope_guard!("frame"));
+        }
+        frame(7);
+        // The site of the leaked guard was not known at its first call.
+        let (calls, lost) = (watched().calls(), discarded());
+        assert_eq!(calls, (known + 3, 0));
+        assert!(lost <= 1, "{lost}");
+        // A reset, a switch of modes, and another watch inside.
+        let inside = |between: &dyn Fn()| {
+            tickscope::scope!("frame");
+            spend(4);
+            between();
+            spend(4);
+        };
+        inside(&|| {});
+        watched();
+        inside(&|| {});
+        let before = discarded();
+        inside(&|| drop(tickscope::reset()));
+        assert_eq!(discarded(), 1, "counted anew: {before}");
+        inside(&|| {});
+        assert_eq!(watched().calls(), (1, 0));
+        inside(&|| tickscope::set_mode(Mode::Adaptive));
+        inside(&|| {});
+        inside(&|| tickscope::set_mode(Mode::Exact));
+        inside(&|| {});
+        assert_eq!(watched().calls(), (1, 0), "each switch is a reset as well");
+        inside(&|| tickscope::unwatch("frame").unwrap());
+        inside(&|| tickscope::watch("frame", Over::Duration(Duration::from_nanos(4))).unwrap());
+        watched();
+        inside(&|| {});
+        assert_eq!(watched().calls(), (0, 1));
+        // A pause is no part of the call.
+        inside(&|| {
+            let _pause = tickscope::pause();
+            spend(1_000);
+        });
+        let watch = watched();
+        assert_eq!(watch.calls(), (0, 2));
+        assert!(watch.exemplars.iter().all(|exemplar| exemplar.ticks == 8));
+        // A thread that ends inside, and one that is excluded.
+        let ends = move || {
+            std::mem::forget(tickscope::scope_guard!("frame"));
+            inside(&|| tickscope::thread::exclude());
+        };
+        std::thread::spawn(ends).join().unwrap();
+        assert_eq!(watched().calls(), (0, 2));
+        // What a thread has counted stays when it ends.
+        std::thread::spawn(move || inside(&|| {})).join().unwrap();
+        assert_eq!(watched().calls(), (0, 3));
+    });
+}
+
+/// A call of a million events keeps its head and its tail, and all of it is counted.
+fn a_long_call_is_counted_whole_and_kept_in_part() {
+    isolated!(|| {
+        let _session = session(Builder::new("long"));
+        watch_frames();
+        frame(1);
+        {
+            tickscope::scope!("frame");
+            lookup();
+        }
+        watched();
+        let before = watched().calls();
+        {
+            tickscope::scope!("outer");
+            long();
+        }
+        watched();
+        long();
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        // A function is known from its first call on.
+        assert_eq!(watch.calls().1, before.1 + 1);
+        let longest = &watch.exemplars[0];
+        assert_eq!(longest.ticks, 5_000_000);
+        let trace = longest.trace.as_ref().unwrap();
+        let gap = trace.gap.unwrap();
+        assert_eq!(replayed(longest) + gap.ticks, longest.ticks);
+        assert_eq!(trace.len() as u64 + gap.steps, 1_000_001);
+        assert_eq!(gap.step, 32_768);
+    });
+}
+
+#[inline(never)]
+fn long() {
+    tickscope::scope!("frame");
+    for _ in 0..500_000 {
+        lookup();
+    }
+}
+
+fn a_viewer_watches_and_thresholds_follow_the_calls() {
+    isolated!(|| {
+        let session = session(Builder::new("asked").interval(Duration::from_millis(10)));
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        let pattern = |text: &str| Pattern::new(text).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let reply = ask(&mut slot, Op::Watch(pattern("frame"), snapshot::Over::Tail));
+        assert_eq!(reply.outcome, Outcome::Done);
+        assert_eq!(watched().state, WatchState::NoFunction);
+        for number in 0..199 {
+            frame(number);
+        }
+        let watch = watched();
+        assert_eq!(
+            (watch.state, watch.threshold_ticks),
+            (WatchState::Learning(199), 0)
+        );
+        for number in 199..2_000 {
+            frame(number);
+        }
+        let watch = watched();
+        assert_eq!(watch.state, WatchState::Watching);
+        assert!((1_000..=5_000).contains(&watch.threshold_ticks), "{watch:?}");
+        for number in 0..1_000 {
+            frame(number);
+        }
+        let (typical, slow) = watched().calls();
+        assert!(slow >= 20 && typical + slow <= 2_801 && typical + slow >= 1_000);
+        for name in ["a", "b", "c"] {
+            let reply = ask(&mut slot, Op::Watch(pattern(name), snapshot::Over::P99));
+            assert_eq!(reply.outcome, Outcome::Done);
+        }
+        let reply = ask(&mut slot, Op::Watch(pattern("d"), snapshot::Over::P99));
+        assert_eq!(reply.outcome, Outcome::Refused, "four are watched");
+        let error = tickscope::watch("d", Over::P99).unwrap_err().to_string();
+        assert!(error.contains("4 functions are watched"), "{error}");
+        ask(&mut slot, Op::Unwatch(pattern("*")));
+        assert!(tickscope::snapshot().watches.is_empty());
+    });
+}
+
+fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
+    isolated!(|| {
+        let _session = session(Builder::new("off").watch("parse", Over::Duration(Duration::from_nanos(50))));
+        frame(1);
+        assert_eq!(tickscope::snapshot().watches[0].function, "parse");
+        tickscope::disable_sites("parse").unwrap();
+        frame(2);
+        assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 0));
+        tickscope::unwatch("parse").unwrap();
+        tickscope::watch("parse", Over::Duration(Duration::from_nanos(50))).unwrap();
+        tickscope::snapshot();
+        frame(3);
+        assert_eq!(tickscope::snapshot().watches[0].calls(), (0, 1));
+        let asks = || {
+            tickscope::scope!(watch, "asks");
+            spend(1);
+        };
+        asks();
+        let snapshot = tickscope::snapshot();
+        assert_eq!(snapshot.watches.len(), 2);
+        assert!(snapshot.watches[1].function.ends_with("::asks"));
+        assert_eq!(snapshot.watches[1].state, WatchState::Learning(1));
+    });
+}
+
+/// In adaptive mode the calls are watched that are timed. All time is still that of a scope or outside of all.
+fn in_adaptive_mode_timed_calls_are_watched() {
+    isolated!(|| {
+        let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
+        watch_frames();
+        drop(tickscope::reset());
+        let began = TICK.load(Ordering::Relaxed);
+        for number in 1..=20_000 {
+            frame(number);
+        }
+        let ticks = TICK.load(Ordering::Relaxed) - began;
+        let snapshot = tickscope::snapshot();
+        let outside: u64 = snapshot.threads.iter().map(|thread| thread.outside_ticks).sum();
+        let measured = snapshot.measured_ticks() + outside;
+        assert!(
+            measured.abs_diff(ticks) <= snapshot.nodes.len() as u64,
+            "{measured} of {ticks}"
+        );
+        assert_eq!(support::calls_of(&snapshot, "frame"), 20_000);
+        assert_eq!(support::calls_of(&snapshot, "parse"), 20_000);
+        let watch = &snapshot.watches[0];
+        let (typical, slow) = watch.calls();
+        assert!(
+            (1_000..20_000).contains(&(typical + slow)) && slow > 10,
+            "{typical} {slow}"
+        );
+        let (_, parse) = path(&snapshot, watch, "parse");
+        let (_, lookup) = path(&snapshot, watch, "lookup");
+        assert_eq!((parse[0], parse[2]), (typical, slow));
+        assert_eq!((parse[1], lookup[1]), (100 * typical, 50 * typical));
+        for exemplar in &watch.exemplars {
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+        }
+    });
+}
+
+/// Many threads that each live for one call: what they counted stays, and their calls are kept.
+fn threads_of_one_call_are_counted() {
+    isolated!(|| {
+        let _session = session(Builder::new("threads"));
+        watch_frames();
+        for number in 1..=100 {
+            std::thread::Builder::new()
+                .name(format!("worker-{}", number % 2))
+                .spawn(move || frame(number))
+                .unwrap()
+                .join()
+                .unwrap();
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!(watch.calls(), (98, 2));
+        // A thread without a typical call cannot say what a slow one did more.
+        assert!(watch.causes.is_empty());
+        let mut names: Vec<&str> = watch
+            .exemplars
+            .iter()
+            .map(|exemplar| exemplar.thread.as_str())
+            .collect();
+        names.sort_unstable();
+        assert_eq!(names, ["worker-0", "worker-1"]);
+        assert!(
+            watch
+                .exemplars
+                .iter()
+                .all(|exemplar| replayed(exemplar) == exemplar.ticks)
+        );
+    });
+}
+
+/// Why a frame is slow, by its number.
+fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
+    match number % 600 {
+        199 => Some(("parse", CauseKind::SelfTime)),
+        399 => Some(("lookup", CauseKind::Calls)),
+        599 => Some(("flush", CauseKind::Waiting)),
+        _ => None,
+    }
+}
+
+/// Works for about so many microseconds on the CPU, whatever others do.
+fn work(us: u64) {
+    let begin = cpu();
+    while cpu() - begin < Duration::from_micros(us) {
+        std::hint::spin_loop();
+    }
+}
+
+fn real_frame(number: u64) {
+    tickscope::scope!("real_frame");
+    tickscope::note!("number", number);
+    let reason = planted(number).map(|(name, _)| name);
+    tickscope::time!("parse", work(if reason == Some("parse") { 4_000 } else { 20 }));
+    for _ in 0..if reason == Some("lookup") { 900 } else { 20 } {
+        tickscope::time!("lookup", work(2));
+    }
+    tickscope::time!("flush", {
+        work(20);
+        if reason == Some("flush") {
+            std::thread::sleep(Duration::from_millis(8));
+        }
+    });
+}
+
+/// A branch in one function, a function that is called 900 times and not 20 times, and a sleep: each is told, also where threads
+/// lose their CPUs at random.
+fn three_reasons_are_told_apart_on_a_busy_machine() {
+    isolated!(|| {
+        let _session = Builder::new("reasons").try_start().unwrap();
+        for number in 0..200 {
+            real_frame(number);
+        }
+        tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
+        drop(tickscope::reset());
+        // More threads that compute than there are CPUs.
+        let stop = AtomicBool::new(false);
+        let snapshot = std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
+            }
+            tickscope::snapshot();
+            for number in 0..6_000 {
+                real_frame(number);
+            }
+            stop.store(true, Ordering::Relaxed);
+            tickscope::snapshot()
+        });
+        let watch = &snapshot.watches[0];
+        let (typical, slow) = watch.calls();
+        assert_eq!(typical + slow, 6_000);
+        let name = |path: u32| {
+            let site = watch.paths[path as usize].site;
+            snapshot.sites[site.index()].name.clone()
+        };
+        let mut told = std::collections::BTreeMap::new();
+        for cause in &watch.causes {
+            *told.entry((name(cause.path), cause.kind.as_str())).or_insert(0) += cause.calls;
+        }
+        println!("{typical} typical, {slow} slow: {told:?}");
+        for number in [199, 399, 599] {
+            let (name, kind) = planted(number).unwrap();
+            let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
+            // A frame that has lost its CPU for longer than what was planted is slow for that.
+            assert!((4..=10).contains(&calls), "{name}: {calls} of 10 in {told:?}");
+        }
+        for exemplar in &watch.exemplars {
+            let trace = exemplar.trace.as_ref().unwrap();
+            let number = trace.notes[0].value.parse().unwrap();
+            let Some(planted) = planted(number) else { continue };
+            let (path, kind) = exemplar.cause.unwrap();
+            assert!(
+                kind == CauseKind::Ready || (name(path).as_str(), kind) == planted,
+                "{number}: {kind:?} in {}",
+                name(path)
+            );
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+        }
+    });
+}
+
+support::tests![
+    in_adaptive_mode_timed_calls_are_watched,
+    threads_of_one_call_are_counted,
+    three_reasons_are_told_apart_on_a_busy_machine,
+    slow_calls_are_told_with_their_causes_and_kept,
+    whatever_happens_inside_is_told,
+    a_long_call_is_counted_whole_and_kept_in_part,
+    a_viewer_watches_and_thresholds_follow_the_calls,
+    a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched,
+];

@@ -1,0 +1,423 @@
+//! Whether a condition is true of a window.
+
+use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::Snapshot;
+
+use super::condition::{Comparison, Condition, Metric, Unit};
+use crate::call_tree::CallTree;
+use crate::functions::FunctionId;
+use crate::hotspots::{HotRow, hot};
+use crate::measure::Measure;
+use crate::tasks::{TaskKind, TaskRow, Tasks};
+
+const NO_LATENCIES: &str = "this program keeps no latencies of single calls; that takes the modes exact or adaptive, and no \
+                            TICKSCOPE_HISTOGRAM=off";
+
+const NO_TIMES: &str = "this is a counter, a value or a gauge, which has calls and no times";
+
+const NOT_COUNTING: &str = "measuring is off in this program; `tickscope mode exact` switches it on";
+
+/// What was found of a condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Whether the condition is true.
+    pub is_true: bool,
+    /// For each comparison what was found, in their order and in the same lists.
+    pub findings: Vec<Vec<Finding>>,
+}
+
+/// What was found of a comparison: of the function that comes closest to what it looks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// The full name of the function.
+    pub function: String,
+    /// Its calls that began in the window.
+    pub calls: u64,
+    /// The value in the unit of the comparison, or why there is none.
+    pub value: Result<f64, Absence>,
+    /// Whether the comparison is true. It is false where there is no value.
+    pub is_true: bool,
+}
+
+/// Why there is no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Absence {
+    /// No function of this name was met yet.
+    Unmet,
+    /// No call was there in the window that could be measured.
+    NoCalls,
+    /// The program does not measure it, and why.
+    NotMeasured(&'static str),
+}
+
+impl Verdict {
+    /// Returns the comparisons that make the condition true, each with what was found; all of them where it is false.
+    pub fn decisive<'a>(
+        &'a self,
+        condition: &'a Condition,
+    ) -> impl Iterator<Item = (&'a Comparison, &'a Finding)> {
+        let holds = |all: &&Vec<Finding>| all.iter().all(|finding| finding.is_true);
+        let first = self.findings.iter().position(|all| holds(&all));
+        let lists = condition.any_of.iter().zip(&self.findings).enumerate();
+        let chosen = lists.filter(move |(index, _)| first.is_none_or(|first| first == *index));
+        chosen.flat_map(|(_, (comparisons, findings))| comparisons.iter().zip(findings))
+    }
+}
+
+impl Condition {
+    /// Returns the first comparison of functions of which none was met yet in the program of a snapshot.
+    pub fn unmet(&self, snapshot: &Snapshot) -> Option<&Comparison> {
+        let is_met = |one: &Comparison| snapshot.sites.iter().any(|site| one.function.matches(site));
+        self.any_of.iter().flatten().find(|one| !is_met(one))
+    }
+}
+
+/// Judges what happened in a window, which is a snapshot that tells of the window alone.
+///
+/// In a window without a call of a function only its calls and what is in flight have a value, so all other comparisons of it are
+/// false. Where a pattern selects several functions the comparison is true if it is true of any of them.
+pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
+    let table = Table::of(window);
+    let findings: Vec<Vec<Finding>> = condition
+        .any_of
+        .iter()
+        .map(|all| all.iter().map(|comparison| table.find(comparison)).collect())
+        .collect();
+    Verdict {
+        is_true: findings
+            .iter()
+            .any(|all| all.iter().all(|finding| finding.is_true)),
+        findings,
+    }
+}
+
+/// The window by function.
+struct Table<'a> {
+    window: &'a Snapshot,
+    tree: CallTree,
+    /// By function; none where it has no row.
+    rows: Vec<Option<HotRow>>,
+}
+
+impl<'a> Table<'a> {
+    fn of(window: &'a Snapshot) -> Self {
+        let tree = CallTree::build(window, |_| true);
+        let mut rows: Vec<Option<HotRow>> = vec![None; tree.functions.list.len()];
+        for row in hot(&tree) {
+            let index = row.function.index();
+            rows[index] = Some(row);
+        }
+        Self { window, tree, rows }
+    }
+
+    /// What is found of the function that comes closest.
+    fn find(&self, comparison: &Comparison) -> Finding {
+        let functions = &self.tree.functions;
+        let mut chosen = vec![false; functions.list.len()];
+        for (site, id) in self.window.sites.iter().zip(&functions.of_site) {
+            let chosen = &mut chosen[id.index()];
+            *chosen = *chosen || comparison.function.matches(site);
+        }
+        let ids = (0..).map(FunctionId).zip(chosen).filter(|(_, is)| *is);
+        ids.map(|(id, _)| self.finding(comparison, id))
+            .reduce(|best, other| match is_closer(comparison, &other, &best) {
+                true => other,
+                false => best,
+            })
+            .unwrap_or_else(|| Finding {
+                function: comparison.function.as_str().to_string(),
+                calls: 0,
+                value: Err(Absence::Unmet),
+                is_true: false,
+            })
+    }
+
+    fn finding(&self, comparison: &Comparison, id: FunctionId) -> Finding {
+        let row = self.rows[id.index()].as_ref();
+        let value = match row {
+            _ if !self.window.capture.mode.traits().is_counting => Err(Absence::NotMeasured(NOT_COUNTING)),
+            Some(row) => self.value(comparison, row),
+            // It was met, so no calls is what there is to count.
+            None if matches!(comparison.metric, Metric::Calls | Metric::InFlight) => Ok(0.0),
+            None => Err(Absence::NoCalls),
+        };
+        Finding {
+            function: self.tree.functions.get(id).full_name(),
+            calls: row.map_or(0, |row| row.calls),
+            is_true: value.is_ok_and(|value| comparison.sign.holds(value, comparison.threshold)),
+            value,
+        }
+    }
+
+    fn value(&self, comparison: &Comparison, row: &HotRow) -> Result<f64, Absence> {
+        let metric = comparison.metric;
+        if row.tally.is_some() && metric != Metric::Calls {
+            return Err(Absence::NotMeasured(NO_TIMES));
+        }
+        let ns = |ticks: u64| self.window.nanos(ticks) as f64;
+        match metric {
+            Metric::Percentile(percent) => {
+                let ticks = row.latency.quantile(percent / 100.0);
+                ticks.map(ns).ok_or_else(|| self.no_latency())
+            }
+            Metric::Max => longest(&row.latency).map(ns).ok_or_else(|| self.no_latency()),
+            Metric::Avg => match row.asynchronous.or(row.calls, row.total_ns) {
+                (0, _) => Err(Absence::NoCalls),
+                (calls, total_ns) => Ok(total_ns as f64 / calls as f64),
+            },
+            Metric::Calls if comparison.unit == Unit::PerSecond => {
+                let seconds = self.window.capture.since_reset_ns as f64 / 1e9;
+                if seconds > 0.0 {
+                    Ok(row.calls as f64 / seconds)
+                } else {
+                    Err(Absence::NoCalls)
+                }
+            }
+            Metric::Calls => Ok(row.calls as f64),
+            Metric::Share => part(row.total_ns, self.tree.measured_ns(), row),
+            Metric::Waiting => match Measure::Waiting.check(self.window) {
+                Err(why) => Err(Absence::NotMeasured(why)),
+                Ok(()) => part(row.total_off.waiting_ns, row.total_ns, row),
+            },
+            Metric::InFlight if row.asynchronous.is_future => Ok(self.futures_in_flight(row.function) as f64),
+            Metric::InFlight => Ok(f64::from(row.open)),
+        }
+    }
+
+    /// Why a function has no latency.
+    fn no_latency(&self) -> Absence {
+        match self.window.capture.mode.charges_time() && self.keeps_latencies() {
+            true => Absence::NoCalls,
+            false => Absence::NotMeasured(NO_LATENCIES),
+        }
+    }
+
+    /// Whether any call has left a latency, or none can have.
+    fn keeps_latencies(&self) -> bool {
+        let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
+        let is_some = !polls.row.is_empty() || !calls.row.is_empty();
+        // Calls of this window that are still open have none yet: each thread has one a level at most.
+        let open: u64 = self
+            .window
+            .threads
+            .iter()
+            .map(|thread| thread.open.len() as u64)
+            .sum();
+        is_some || self.window.calls() <= open
+    }
+
+    fn futures_in_flight(&self, function: FunctionId) -> u64 {
+        let tasks = Tasks::of(self.window, &self.tree.functions);
+        let is_own = |row: &&TaskRow| row.function == function && row.kind == TaskKind::Future;
+        let in_flight = tasks.rows.iter().filter(is_own).map(|row| row.in_flight);
+        in_flight.fold(0, u64::saturating_add)
+    }
+}
+
+/// The longest call; where only its bucket is known, the middle of that.
+fn longest(latency: &Histogram) -> Option<u64> {
+    match latency.max()? {
+        (ticks, true) => Some(ticks),
+        (_, false) => latency.quantile(1.0),
+    }
+}
+
+/// A part of a time in percent; none of a function that did nothing.
+fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
+    if row.total_ns == 0 || whole_ns == 0 {
+        return Err(Absence::NoCalls);
+    }
+    Ok(part_ns as f64 * 100.0 / whole_ns as f64)
+}
+
+/// Whether one finding comes closer to what the comparison looks for than another.
+fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
+    match (one.value, other.value) {
+        (Ok(one), Ok(other)) if comparison.sign.is_upward() => one > other,
+        (Ok(one), Ok(other)) => one < other,
+        (Ok(_), Err(_)) => true,
+        (Err(_), Ok(_)) => false,
+        // That something cannot be measured says more than that there was nothing to measure.
+        (Err(one), Err(other)) => {
+            matches!(one, Absence::NotMeasured(_)) && !matches!(other, Absence::NotMeasured(_))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::ids::{NodeId, SiteId};
+    use tickscope_format::snapshot::{Mode, OpenFrame};
+    use tickscope_testkit::fixture;
+
+    use super::*;
+    use crate::window::between;
+
+    fn judged(condition: &str, window: &Snapshot) -> Verdict {
+        judge(&condition.parse().unwrap(), window)
+    }
+
+    fn first(condition: &str, window: &Snapshot) -> Finding {
+        judged(condition, window).findings[0][0].clone()
+    }
+
+    /// The recursion of the fixture, with so many calls of `fib` of 1 ms and of 60 ms since the reset.
+    fn calls(fast: u64, slow: u64) -> Snapshot {
+        let mut s = fixture::recursion();
+        let ms = (s.clock.ticks_per_second / 1e3) as u64;
+        let mut latency = Histogram::default();
+        (0..fast).for_each(|_| latency.insert(ms));
+        (0..slow).for_each(|_| latency.insert(60 * ms));
+        s.nodes.calls[1] = fast + slow;
+        s.nodes.self_ticks[1] = (fast + 60 * slow) * ms;
+        s.nodes.calls[2..].fill(0);
+        s.nodes.self_ticks[2..].fill(0);
+        s.nodes.calls[0] = 1;
+        s.latencies = Default::default();
+        s.latencies.push(1, &latency);
+        s.capture.since_reset_ns = (fast + slow) * 1_000_000_000;
+        s
+    }
+
+    #[test]
+    fn percentiles_are_those_of_the_window_and_not_since_the_start() {
+        // A thousand fast calls long ago, and then five of which two are slow.
+        let (before, after) = (calls(1_000, 0), calls(1_003, 2));
+        assert!(!judged("p99(fib) > 50ms", &after).is_true, "since the start");
+        let window = between(&after, &before);
+        let found = first("p99(fib) > 50ms", &window);
+        assert!(found.is_true && found.calls == 5, "{found:?}");
+        // A bucket is 12 % wide, and the value its middle.
+        assert!((56e6..=64e6).contains(&found.value.unwrap()), "{found:?}");
+        assert!(!judged("p50(fib) > 50ms", &window).is_true);
+        assert!(judged("max(fib) > 50ms", &window).is_true);
+        // And the other way round: what was slow long ago is over.
+        let window = between(&calls(1_005, 2), &calls(3, 2));
+        assert!(!judged("max(fib) > 50ms", &window).is_true);
+        assert!(judged("max(fib) < 2ms", &window).is_true);
+    }
+
+    #[test]
+    fn counts_rates_means_and_shares() {
+        let window = between(&calls(1_008, 2), &calls(1_000, 0));
+        let value = |condition| first(condition, &window).value.unwrap();
+        assert_eq!(value("calls(fib) > 1"), 10.0);
+        // Ten seconds.
+        assert_eq!(value("calls(fib) > 1/s"), 1.0);
+        assert!((value("avg(fib) > 1ms") - 12.8e6).abs() < 1e3);
+        let share = value("share(fib) > 1%");
+        assert!((0.0..=100.0).contains(&share) && share > 99.0, "{share}");
+        assert_eq!(
+            first("waiting(fib) > 1%", &window).value,
+            Err(Absence::NotMeasured(Measure::Waiting.check(&window).unwrap_err()))
+        );
+        let waiting = first("waiting(*) > 1%", &fixture::waiting());
+        assert!(waiting.is_true, "{waiting:?}");
+    }
+
+    #[test]
+    fn a_window_without_calls_is_true_of_nothing_but_few_calls() {
+        let window = between(&calls(10, 2), &calls(10, 2));
+        for condition in [
+            "p99(fib) > 0ns",
+            "p99(fib) < 1s",
+            "max(fib) < 1s",
+            "avg(fib) < 1s",
+            "share(fib) < 100%",
+            "calls(fib) > 0",
+        ] {
+            assert!(!judged(condition, &window).is_true, "{condition}");
+        }
+        for condition in ["calls(fib) < 1", "calls(fib) <= 0", "inflight(fib) < 1"] {
+            assert!(judged(condition, &window).is_true, "{condition}");
+        }
+        // What does not exist is not rare, but unknown.
+        let unmet = first("calls(fob) < 1", &window);
+        assert_eq!((unmet.value, unmet.is_true), (Err(Absence::Unmet), false));
+        assert_eq!(unmet.function, "fob");
+    }
+
+    #[test]
+    fn of_several_functions_the_one_that_comes_closest_is_told() {
+        let mut s = fixture::two_threads();
+        s.capture.since_reset_ns = 1_000_000_000;
+        let all: Vec<Finding> = (0..s.sites.len() as u32)
+            .map(|site| {
+                let site = &s.sites[SiteId(site).index()];
+                first(&format!("calls({}::{}) > 0", site.module, site.name), &s)
+            })
+            .collect();
+        let values = || all.iter().map(|finding| finding.value.unwrap());
+        let (most, least) = (values().fold(0.0, f64::max), values().fold(f64::MAX, f64::min));
+        assert!(most > least);
+        assert_eq!(first("calls(*) > 1000000", &s).value, Ok(most));
+        assert_eq!(first("calls(*) < 1000000", &s).value, Ok(least));
+    }
+
+    #[test]
+    fn calls_in_flight_are_open_threads_or_futures() {
+        let mut s = fixture::recursion();
+        s.threads[0].open = (0..4)
+            .map(|row| OpenFrame {
+                node: NodeId(row),
+                began_tick: 1,
+            })
+            .collect();
+        assert_eq!(
+            first("inflight(fib) > 0", &s).value,
+            Ok(1.0),
+            "one thread, however deep"
+        );
+        let serving = fixture::serving();
+        let in_flight = first("inflight(query) > 19", &serving);
+        assert_eq!((in_flight.value, in_flight.is_true), (Ok(20.0), true));
+    }
+
+    #[test]
+    fn what_a_mode_does_not_measure_is_said() {
+        let mut s = calls(10, 2);
+        s.latencies = Default::default();
+        let absent = |condition: &str, s: &Snapshot| first(condition, s).value;
+        assert_eq!(
+            absent("p99(fib) > 1ms", &s),
+            Err(Absence::NotMeasured(NO_LATENCIES))
+        );
+        assert!(absent("calls(fib) > 1", &s).is_ok());
+        s.capture.mode = Mode::Sampled;
+        assert_eq!(
+            absent("max(fib) > 1ms", &s),
+            Err(Absence::NotMeasured(NO_LATENCIES))
+        );
+        s.capture.mode = Mode::Off;
+        assert_eq!(
+            absent("calls(fib) < 1", &s),
+            Err(Absence::NotMeasured(NOT_COUNTING))
+        );
+        let counting = fixture::programs::order_sim_counting();
+        let counter = counting.counts[0].node;
+        let site = &counting.sites[SiteId(counting.nodes.site[counter.index()]).index()];
+        let condition = format!("avg({}) > 1ns", site.name);
+        assert_eq!(absent(&condition, &counting), Err(Absence::NotMeasured(NO_TIMES)));
+    }
+
+    #[test]
+    fn and_wants_all_and_or_wants_any() {
+        let s = calls(10, 2);
+        for (condition, is_true) in [
+            ("calls(fib) > 5 and max(fib) > 50ms", true),
+            ("calls(fib) > 5 and max(fib) > 5s", false),
+            ("calls(fib) > 50 and max(fib) > 50ms or p50(fib) < 2ms", true),
+            ("calls(fib) > 50 or max(fib) > 5s", false),
+        ] {
+            let condition: Condition = condition.parse().unwrap();
+            let verdict = judge(&condition, &s);
+            assert_eq!(verdict.is_true, is_true, "{condition}");
+            let decisive = verdict.decisive(&condition).count();
+            let wanted = match (is_true, condition.any_of.len()) {
+                (true, 2) => 1,
+                _ => 2,
+            };
+            assert_eq!(decisive, wanted, "{condition}");
+        }
+    }
+}

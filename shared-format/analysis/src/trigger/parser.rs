@@ -1,0 +1,457 @@
+//! Reads a condition as its user types it.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use tickscope_format::pattern::{BYTES_MAX, Pattern};
+
+use super::condition::{Comparison, Condition, Metric, Sign, Unit};
+
+/// A condition of more comparisons is a mistake, and each costs time at each look.
+const COMPARISONS_MAX: usize = 16;
+
+/// What each error ends with.
+const EXAMPLE: &str = "p99(handle) > 50ms";
+
+/// A condition that cannot be understood, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConditionError {
+    /// The first character that is not understood, counted from 1.
+    pub column: usize,
+    /// What stands there.
+    pub found: String,
+    /// What was wanted in its place.
+    pub wanted: String,
+}
+
+impl fmt::Display for ConditionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            column,
+            found,
+            wanted,
+        } = self;
+        write!(
+            f,
+            "column {column}: found {found}, wanted {wanted}; an example: {EXAMPLE}"
+        )
+    }
+}
+
+impl Error for ConditionError {}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        Scanner { text, at: 0 }.condition()
+    }
+}
+
+/// A place in the text.
+struct Scanner<'a> {
+    text: &'a str,
+    /// The byte to read next.
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    fn condition(&mut self) -> Result<Condition, ConditionError> {
+        let mut any_of = vec![vec![self.comparison()?]];
+        loop {
+            self.skip_blanks();
+            let begin = self.at;
+            if self.rest().is_empty() {
+                return Ok(Condition { any_of });
+            }
+            match self.word() {
+                "and" => {}
+                "or" => any_of.push(Vec::new()),
+                _ => return Err(self.wrong(begin, "`and`, `or` or the end of the condition")),
+            }
+            if any_of.iter().map(Vec::len).sum::<usize>() == COMPARISONS_MAX {
+                return Err(self.wrong(begin, &format!("at most {COMPARISONS_MAX} comparisons")));
+            }
+            let comparison = self.comparison()?;
+            if let Some(all) = any_of.last_mut() {
+                all.push(comparison);
+            }
+        }
+    }
+
+    fn comparison(&mut self) -> Result<Comparison, ConditionError> {
+        let metric = self.metric()?;
+        let function = self.function()?;
+        let sign = self.sign()?;
+        let (threshold, unit, threshold_text) = self.threshold(metric, sign)?;
+        Ok(Comparison {
+            metric,
+            function,
+            sign,
+            threshold,
+            unit,
+            threshold_text,
+        })
+    }
+
+    fn metric(&mut self) -> Result<Metric, ConditionError> {
+        const WANTED: &str = "p50, p90, p99, p99.9, max, avg, calls, share, waiting or inflight";
+        self.skip_blanks();
+        let begin = self.at;
+        match self.word() {
+            "max" => Ok(Metric::Max),
+            "avg" => Ok(Metric::Avg),
+            "calls" => Ok(Metric::Calls),
+            "share" => Ok(Metric::Share),
+            "waiting" => Ok(Metric::Waiting),
+            "inflight" => Ok(Metric::InFlight),
+            word => {
+                let digits = word
+                    .strip_prefix('p')
+                    .filter(|digits| digits.starts_with(|c: char| c.is_ascii_digit()));
+                let percent = digits.and_then(|digits| digits.parse().ok());
+                match percent {
+                    Some(percent) if percent > 0.0 && percent < 100.0 => Ok(Metric::Percentile(percent)),
+                    Some(_) => {
+                        Err(self.wrong(begin, "a percentile above 0 and below 100, like p99 or p99.9"))
+                    }
+                    None => Err(self.wrong(begin, WANTED)),
+                }
+            }
+        }
+    }
+
+    /// The pattern in parentheses. Names have parentheses themselves, in pairs.
+    fn function(&mut self) -> Result<Pattern, ConditionError> {
+        self.skip_blanks();
+        if !self.rest().starts_with('(') {
+            return Err(self.wrong(self.at, "`(` and the name of a function"));
+        }
+        let begin = self.at + 1;
+        let mut depth = 0;
+        let end = self.rest().char_indices().find_map(|(at, c)| {
+            depth += match c {
+                '(' => 1,
+                ')' => -1,
+                _ => 0,
+            };
+            (depth == 0).then_some(self.at + at)
+        });
+        let Some(end) = end else {
+            return Err(self.wrong(self.text.len(), "`)` behind the name of the function"));
+        };
+        self.at = end + 1;
+        let name = self.text[begin..end].trim();
+        if name.is_empty() {
+            return Err(self.wrong(
+                end,
+                "the name of a function, like handle, http::handle or http::*",
+            ));
+        }
+        Pattern::new(name).map_err(|_| {
+            self.wrong(
+                begin,
+                &format!("a name of at most {BYTES_MAX} bytes without control characters"),
+            )
+        })
+    }
+
+    fn sign(&mut self) -> Result<Sign, ConditionError> {
+        self.skip_blanks();
+        let begin = self.at;
+        let is_sign = |c: char| matches!(c, '<' | '>' | '=' | '!');
+        match self.take_while(is_sign) {
+            ">" => Ok(Sign::Above),
+            ">=" => Ok(Sign::AtLeast),
+            "<" => Ok(Sign::Below),
+            "<=" => Ok(Sign::AtMost),
+            _ => Err(self.wrong(begin, ">, >=, < or <=")),
+        }
+    }
+
+    /// The threshold with its unit, and both as one text.
+    fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
+        self.skip_blanks();
+        let begin = self.at;
+        let digits = self.take_while(|c| c.is_ascii_digit() || c == '.');
+        let Ok(number) = digits.parse::<f64>() else {
+            let example = match metric.unit() {
+                Unit::Nanoseconds => "a duration like 50ms",
+                Unit::Percent => "a part like 20%",
+                Unit::Count | Unit::PerSecond => "a number like 100",
+            };
+            return Err(self.wrong(begin, example));
+        };
+        let behind = self.at;
+        self.skip_blanks();
+        let unit_at = self.at;
+        let unit_text = match self.take_while(|c| c.is_alphabetic() || c == '%' || c == '/') {
+            // What follows a plain number.
+            "and" | "or" => {
+                self.at = behind;
+                ""
+            }
+            unit => unit,
+        };
+        let (factor, unit) = match (metric.unit(), unit_text) {
+            (Unit::Nanoseconds, "ns") => (1.0, Unit::Nanoseconds),
+            (Unit::Nanoseconds, "us" | "µs" | "μs") => (1e3, Unit::Nanoseconds),
+            (Unit::Nanoseconds, "ms") => (1e6, Unit::Nanoseconds),
+            (Unit::Nanoseconds, "s") => (1e9, Unit::Nanoseconds),
+            (Unit::Nanoseconds, _) => {
+                return Err(self.wrong(unit_at, &format!("a unit of {metric}: ns, us, ms or s")));
+            }
+            (Unit::Percent, "%") => (1.0, Unit::Percent),
+            (Unit::Percent, _) => return Err(self.wrong(unit_at, &format!("the unit of {metric}: %"))),
+            (Unit::Count | Unit::PerSecond, "") => (1.0, Unit::Count),
+            (Unit::Count | Unit::PerSecond, "/s") if metric == Metric::Calls => (1.0, Unit::PerSecond),
+            (Unit::Count | Unit::PerSecond, _) => {
+                let wanted = match metric == Metric::Calls {
+                    true => "/s for calls a second, or no unit for the calls of the window",
+                    false => "a number without a unit",
+                };
+                return Err(self.wrong(unit_at, wanted));
+            }
+        };
+        let threshold = number * factor;
+        if unit == Unit::Percent && threshold > 100.0 {
+            return Err(self.wrong(begin, "0% to 100%"));
+        }
+        if threshold == 0.0 && matches!(sign, Sign::Below | Sign::AtLeast) {
+            return Err(self.wrong(begin, "more than 0, because no value is below 0"));
+        }
+        Ok((threshold, unit, format!("{digits}{unit_text}")))
+    }
+
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.take_while(char::is_whitespace);
+    }
+
+    /// A name of letters, digits and full stops.
+    fn word(&mut self) -> &'a str {
+        self.take_while(|c| c.is_alphanumeric() || c == '.' || c == '_')
+    }
+
+    fn take_while(&mut self, fits: impl Fn(char) -> bool) -> &'a str {
+        let rest = self.rest();
+        let length = rest.find(|c| !fits(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// An error about what stands at a byte of the text.
+    fn wrong(&self, at: usize, wanted: &str) -> ConditionError {
+        let rest = self.text[at..].trim_end();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '%' | '/');
+        let word = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let found = match (rest.chars().next(), &rest[..word]) {
+            (None, _) => "the end".to_string(),
+            (Some(c), "") => format!("`{}`", c.escape_debug()),
+            (Some(_), word) => format!("`{word}`"),
+        };
+        ConditionError {
+            column: self.text[..at].chars().count() + 1,
+            found,
+            wanted: wanted.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Condition {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn every_metric_sign_and_unit_is_read() {
+        let table = [
+            (
+                "p99(handle) > 50ms",
+                Metric::Percentile(99.0),
+                Sign::Above,
+                50e6,
+                Unit::Nanoseconds,
+            ),
+            (
+                "p99.9(a::b)>=1.5s",
+                Metric::Percentile(99.9),
+                Sign::AtLeast,
+                1.5e9,
+                Unit::Nanoseconds,
+            ),
+            (
+                "p50( handle )  <  3 us",
+                Metric::Percentile(50.0),
+                Sign::Below,
+                3e3,
+                Unit::Nanoseconds,
+            ),
+            (
+                "max(http::*) <= 700µs",
+                Metric::Max,
+                Sign::AtMost,
+                700e3,
+                Unit::Nanoseconds,
+            ),
+            (
+                "avg(handle) > 0ns",
+                Metric::Avg,
+                Sign::Above,
+                0.0,
+                Unit::Nanoseconds,
+            ),
+            (
+                "calls(handle) < 10/s",
+                Metric::Calls,
+                Sign::Below,
+                10.0,
+                Unit::PerSecond,
+            ),
+            ("calls(handle) < 1", Metric::Calls, Sign::Below, 1.0, Unit::Count),
+            (
+                "share(handle) > 12.5%",
+                Metric::Share,
+                Sign::Above,
+                12.5,
+                Unit::Percent,
+            ),
+            (
+                "waiting(handle) > 50 %",
+                Metric::Waiting,
+                Sign::Above,
+                50.0,
+                Unit::Percent,
+            ),
+            (
+                "inflight(handle) > 100",
+                Metric::InFlight,
+                Sign::Above,
+                100.0,
+                Unit::Count,
+            ),
+        ];
+        for (text, metric, sign, threshold, unit) in table {
+            let condition = read(text);
+            let one = &condition.any_of[0][0];
+            assert_eq!(
+                (one.metric, one.sign, one.threshold, one.unit),
+                (metric, sign, threshold, unit),
+                "{text}"
+            );
+            // What is said of a condition means the same.
+            assert_eq!(read(&condition.to_string()), condition, "{condition}");
+        }
+    }
+
+    #[test]
+    fn names_have_parentheses_in_pairs_and_and_binds_closer_than_or() {
+        let condition = read("max(<impl Fn(u8) as Call>::call) > 1s");
+        assert_eq!(
+            condition.any_of[0][0].function.as_str(),
+            "<impl Fn(u8) as Call>::call"
+        );
+        let condition = read("calls(a) > 1 and calls(b) > 2 or calls(c) > 3/s");
+        let shape: Vec<usize> = condition.any_of.iter().map(Vec::len).collect();
+        assert_eq!(shape, [2, 1]);
+        assert_eq!(
+            condition.to_string(),
+            "calls(a) > 1 and calls(b) > 2 or calls(c) > 3/s"
+        );
+    }
+
+    #[test]
+    fn errors_say_where_what_was_found_and_what_was_wanted() {
+        let metrics = "p50, p90, p99, p99.9, max, avg, calls, share, waiting or inflight";
+        let table = [
+            ("", 1, "the end", metrics),
+            ("p9x(handle) > 5ms", 1, "`p9x`", metrics),
+            ("pinf(handle) > 5ms", 1, "`pinf`", metrics),
+            ("  latency(f) > 5ms", 3, "`latency`", metrics),
+            (
+                "p100(f) > 5ms",
+                1,
+                "`p100`",
+                "a percentile above 0 and below 100, like p99 or p99.9",
+            ),
+            ("p99 > 5ms", 5, "`>`", "`(` and the name of a function"),
+            (
+                "p99(handle > 5ms",
+                17,
+                "the end",
+                "`)` behind the name of the function",
+            ),
+            (
+                "p99( ) > 5ms",
+                6,
+                "`)`",
+                "the name of a function, like handle, http::handle or http::*",
+            ),
+            ("p99(f) = 5ms", 8, "`=`", ">, >=, < or <="),
+            ("p99(f)", 7, "the end", ">, >=, < or <="),
+            ("p99(f) >", 9, "the end", "a duration like 50ms"),
+            ("p99(f) > -5ms", 10, "`-`", "a duration like 50ms"),
+            ("p99(é) > 1.2.3ms", 10, "`1.2.3ms`", "a duration like 50ms"),
+            ("p99(f) > 50", 12, "the end", "a unit of p99: ns, us, ms or s"),
+            ("p99(f) > 50 min", 13, "`min`", "a unit of p99: ns, us, ms or s"),
+            ("p99(f) > 50%", 12, "`%`", "a unit of p99: ns, us, ms or s"),
+            ("share(f) > 20", 14, "the end", "the unit of share: %"),
+            ("share(f) > 120%", 12, "`120%`", "0% to 100%"),
+            (
+                "calls(f) > 5ms",
+                13,
+                "`ms`",
+                "/s for calls a second, or no unit for the calls of the window",
+            ),
+            ("inflight(f) > 5/s", 16, "`/s`", "a number without a unit"),
+            (
+                "calls(f) < 0/s",
+                12,
+                "`0/s`",
+                "more than 0, because no value is below 0",
+            ),
+            (
+                "p99(f) > 5ms but",
+                14,
+                "`but`",
+                "`and`, `or` or the end of the condition",
+            ),
+            ("p99(f) > 5ms and", 17, "the end", metrics),
+            ("p99(f) > 5ms or or", 17, "`or`", metrics),
+        ];
+        for (text, column, found, wanted) in table {
+            let Err(error) = text.parse::<Condition>() else {
+                panic!("{text} is no condition")
+            };
+            assert_eq!(
+                (error.column, error.found.as_str(), error.wanted.as_str()),
+                (column, found, wanted),
+                "{text}"
+            );
+        }
+        let error = "p99(f) > 50".parse::<Condition>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "column 12: found the end, wanted a unit of p99: ns, us, ms or s; an example: p99(handle) > 50ms"
+        );
+        let many = vec!["calls(f) > 1"; COMPARISONS_MAX + 1].join(" or ");
+        assert_eq!(
+            many.parse::<Condition>().unwrap_err().wanted,
+            "at most 16 comparisons"
+        );
+        let long = format!("calls({}) > 1", "x".repeat(BYTES_MAX + 1));
+        assert!(
+            long.parse::<Condition>()
+                .unwrap_err()
+                .wanted
+                .starts_with("a name of at most 96")
+        );
+    }
+}

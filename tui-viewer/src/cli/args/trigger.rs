@@ -1,0 +1,117 @@
+//! What can be typed behind `tickscope trigger`.
+
+use std::time::Duration;
+
+use clap::Args;
+use tickscope_analysis::trigger::{Condition, Limit};
+
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::duration;
+
+/// What stands behind the options in `tickscope trigger --help`.
+const CONDITIONS: &str = "\
+Conditions: METRIC(FUNCTION) SIGN NUMBER UNIT, joined by `and` and `or` (`and` binds closer)
+  p50 p90 p99 p99.9   ns us ms s   of the calls that ended in the window
+  max                 ns us ms s   the longest of them
+  avg                 ns us ms s   time in the function and all below, per call
+  calls               /s           calls a second; without a unit the calls of the window
+  share               %            part of all time in scopes
+  waiting             %            part of the function's time in which its threads waited
+  inflight            no unit      calls open now: async calls, or threads inside
+SIGN is > >= < <=. FUNCTION is a pattern as for `tickscope off`: handle, http::handle, 'http::*'.
+Each function that it selects is judged by itself. In a window without a call of it only calls and
+inflight have a value. A function that was not met yet is waited for.
+
+The recording is made of what the program's ring still holds. It is kept when the condition
+becomes true, and again when it does so after it was false for a whole window.
+
+--exec runs CMD by `sh -c`, without input. It finds in its environment:
+  TICKSCOPE_FILE       the recording, by its full path
+  TICKSCOPE_CONDITION  the condition, as above
+  TICKSCOPE_SUMMARY    what was true, in one line
+  TICKSCOPE_VALUE, TICKSCOPE_THRESHOLD, TICKSCOPE_UNIT   in ns, % or /s, or a count
+  TICKSCOPE_FUNCTION, TICKSCOPE_PROGRAM, TICKSCOPE_PID
+
+Examples:
+  tickscope trigger 'p99(handle) > 50ms'
+  tickscope trigger 'max(frame) > 20ms and calls(frame) > 30/s' game --keep 10s --at-most 20/h
+  tickscope trigger 'calls(tick) < 1' --over 10s --exec 'notify-send \"$TICKSCOPE_SUMMARY\"'
+  tickscope list                what was kept here; tickscope FILE opens it";
+
+/// What to wait for, in which program, and what to do then.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = CONDITIONS)]
+pub struct TriggerArgs {
+    /// When to keep the past: 'p99(handle) > 50ms'. In quotes, because > and ( mean something to shells.
+    #[arg(value_name = "CONDITION", value_parser = condition)]
+    pub condition: Condition,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How.
+    #[command(flatten)]
+    pub options: TriggerOptions,
+    /// Then run this command by `sh -c`; the recording is $TICKSCOPE_FILE.
+    #[arg(long, value_name = "CMD")]
+    pub exec: Option<String>,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+}
+
+/// What a trigger measures over, how much it keeps, and how often.
+#[derive(Args, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriggerOptions {
+    /// Measure over the last so long: 200ms to 10m.
+    #[arg(long, value_name = "DURATION", value_parser = over, default_value = "5s")]
+    pub over: Duration,
+    /// Keep so much of the past, 1s to 1h, as far as the program's ring has it.
+    #[arg(long, value_name = "DURATION", value_parser = keep, default_value = "30s")]
+    pub keep: Duration,
+    /// Keep at most so many recordings in so long: 1/s, 2/min, 6/h, 10/d.
+    #[arg(long, value_name = "N/TIME", value_parser = limit, default_value = "6/h")]
+    pub at_most: Limit,
+}
+
+/// Reads a condition.
+pub(crate) fn condition(text: &str) -> Result<Condition, String> {
+    text.parse::<Condition>().map_err(|error| error.to_string())
+}
+
+fn limit(text: &str) -> Result<Limit, String> {
+    text.parse::<Limit>().map_err(|error| error.to_string())
+}
+
+fn over(text: &str) -> Result<Duration, String> {
+    within(
+        text,
+        Duration::from_millis(200)..=Duration::from_secs(600),
+        "200ms to 10m",
+    )
+}
+
+fn keep(text: &str) -> Result<Duration, String> {
+    within(
+        text,
+        Duration::from_secs(1)..=Duration::from_secs(3_600),
+        "1s to 1h",
+    )
+}
+
+fn within(text: &str, allowed: std::ops::RangeInclusive<Duration>, words: &str) -> Result<Duration, String> {
+    let time = duration(text)?;
+    match allowed.contains(&time) {
+        true => Ok(time),
+        false => Err(format!("wanted {words}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(CONDITIONS.lines().all(|line| line.chars().count() <= 98));
+    }
+}

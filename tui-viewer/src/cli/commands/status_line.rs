@@ -1,0 +1,66 @@
+//! What a command that takes its time is doing: one line on a terminal, drawn over itself.
+
+use std::borrow::Cow;
+use std::io;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use crate::output::console::is_ascii;
+use crate::text::cells::cut_end;
+use crate::text::glyphs::Glyphs;
+
+/// Between two drawings of the line.
+const PAUSE: Duration = Duration::from_millis(200);
+
+#[derive(Debug)]
+pub(crate) struct StatusLine {
+    shown: bool,
+    /// When the line was drawn last.
+    drawn: Option<Duration>,
+}
+
+impl StatusLine {
+    /// A line on standard error, if that is a terminal and the line is wanted there.
+    pub(crate) fn on_stderr(wanted: bool) -> Self {
+        Self {
+            shown: wanted && io::stderr().is_terminal(),
+            drawn: None,
+        }
+    }
+
+    /// Draws the line, unless it was drawn just now. `elapsed` is the time since the command began.
+    pub(crate) fn show(&mut self, elapsed: Duration, line: impl FnOnce() -> String) {
+        if !self.shown || self.drawn.is_some_and(|drawn| elapsed < drawn + PAUSE) {
+            return;
+        }
+        self.drawn = Some(elapsed);
+        draw(&fitting(&line(), columns()));
+    }
+
+    /// The next line begins where this one stood.
+    pub(crate) fn clear(&mut self) {
+        if self.drawn.take().is_some() {
+            draw("");
+        }
+    }
+}
+
+/// The columns of the terminal.
+fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
+
+/// A line that goes on in the next one could not be drawn over.
+fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns) => cut_end(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),
+        None => Cow::Borrowed(line),
+    }
+}
+
+fn draw(line: &str) {
+    let mut out = io::stderr().lock();
+    // Without standard error the line cannot be shown.
+    let _ = write!(out, "\r{line}\x1b[K").and_then(|()| out.flush());
+}

@@ -1,0 +1,241 @@
+//! `tickscope trigger`: watches a program, and keeps its past in a recording when a condition becomes true.
+
+mod action;
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+
+use self::action::Action;
+use crate::cli::args::TriggerArgs;
+use crate::cli::commands::live_snapshot;
+use crate::cli::commands::record::stop_on_signals;
+use crate::cli::commands::status_line::StatusLine;
+use crate::event_loop::kept_past;
+use crate::output::console;
+use crate::output::console::{printable, say};
+use crate::source::events::{Feed, Target};
+use crate::source::feed::RingFeed;
+use crate::source::local_time::utc_offset_s;
+use crate::source::status::Status;
+use crate::source::target;
+use crate::source::target::wanted::Wanted;
+use crate::source::trigger::{Event, Fired, Watch};
+use crate::text::clock_time::{clock_tenths, nanos, running, seconds};
+
+/// Between two looks at most: so late Ctrl-C is noticed.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Watches until the program ends, a signal comes, or the reader of standard output closes it.
+///
+/// # Errors
+/// No such program that runs, or why it cannot be read any more.
+pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
+    let ring = live_snapshot::find_running(&args.target, args.wait, "a trigger watches a program that runs")?;
+    let stop = stop_on_signals()?;
+    let header = ring.header().clone();
+    let who = format!("{} (pid {})", printable(&header.name), header.pid);
+    let wanted = Wanted::File(ring.path().to_path_buf());
+    let mut feed = RingFeed::new(wanted, args.target.dir.clone(), utc_offset_s());
+    let mut session = Session::new(args);
+    let options = args.options;
+    say(&format!(
+        "watching {who} for {} in the last {}; then its last {} are kept, at most {}",
+        args.condition,
+        seconds(nanos(options.over)),
+        seconds(nanos(options.keep)),
+        options.at_most
+    ));
+    let begin = Instant::now();
+    let mut line = StatusLine::on_stderr(true);
+    let mut told_status = Status::Live.word();
+    let ended = loop {
+        let looked = Instant::now();
+        let events = feed.poll();
+        if events.new_run.is_some() {
+            line.clear();
+            say(&format!(
+                "the ring file of {who} was lost; its next one is followed"
+            ));
+        }
+        let event = session.watch.take(&events.past, begin.elapsed());
+        if session.has_to_tell(event.is_some()) {
+            line.clear();
+        }
+        if !session.tell(event, events.target.as_ref())? {
+            break None;
+        }
+        if stop.load(Ordering::Relaxed) {
+            break None;
+        }
+        let is_news = told_status != events.status.word();
+        match &events.status {
+            Status::Exited { .. } => break Some("has ended"),
+            Status::Crashed { .. } => break Some("has ended without a last record"),
+            Status::Broken { why } | Status::Waiting { why } if !target::runs_on(&header) => {
+                line.clear();
+                return Err(anyhow!("{why}"));
+            }
+            Status::Broken { why } if is_news => {
+                line.clear();
+                say(why);
+            }
+            Status::Stale { .. } if is_news => {
+                line.clear();
+                say(&format!(
+                    "no sign of life from {who}: it may be stopped, or too busy to publish"
+                ));
+            }
+            Status::Broken { .. }
+            | Status::Stale { .. }
+            | Status::Live
+            | Status::Waiting { .. }
+            | Status::Kept => {}
+        }
+        told_status = events.status.word();
+        line.show(begin.elapsed(), || {
+            format!(
+                "{}  kept {}  (Ctrl-C ends it)  {}",
+                running(nanos(begin.elapsed())),
+                session.kept,
+                printable(&session.watch.now_in_words()),
+            )
+        });
+        // Reading and judging a large program takes its time; four fifths of a CPU are left to others.
+        let rest = looked.elapsed().saturating_mul(4);
+        thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
+    };
+    line.clear();
+    session.finish(&who, ended, &stop)
+}
+
+/// A trigger at work, and what it does.
+struct Session<'a> {
+    args: &'a TriggerArgs,
+    watch: Watch,
+    action: Action,
+    kept: u64,
+    /// A recording could not be written.
+    has_failed: bool,
+    /// What was said last of a function that is not there, or cannot be measured.
+    doubt: Option<String>,
+    /// That the limit holds recordings back was said.
+    told_held_back: bool,
+}
+
+impl<'a> Session<'a> {
+    fn new(args: &'a TriggerArgs) -> Self {
+        Self {
+            args,
+            watch: Watch::new(args.condition.clone(), args.options, 0),
+            action: Action::new(args.exec.clone()),
+            kept: 0,
+            has_failed: false,
+            doubt: None,
+            told_held_back: false,
+        }
+    }
+
+    /// Whether there is something to say, so that a line on the terminal has to give way.
+    fn has_to_tell(&mut self, event: bool) -> bool {
+        event || self.watch.doubt() != self.doubt || self.action.has_ended()
+    }
+
+    /// Keeps and says what there is to keep and to say. False where standard output is closed.
+    fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
+        self.action.tell_end();
+        let doubt = self.watch.doubt();
+        if doubt != self.doubt {
+            if let Some(doubt) = &doubt {
+                say(doubt);
+            }
+            self.doubt = doubt;
+        }
+        match (event, target) {
+            (Some(Event::Act(fired)), Some(target)) => self.act(&fired, target),
+            (Some(Event::HeldBack(left)), _) if !self.told_held_back => {
+                self.told_held_back = true;
+                say(&format!(
+                    "{} became true, and nothing is kept for another {} (--at-most {})",
+                    self.watch.condition(),
+                    seconds(nanos(left)),
+                    self.args.options.at_most
+                ));
+                Ok(true)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    fn act(&mut self, fired: &Fired, target: &Target) -> anyhow::Result<bool> {
+        self.told_held_back = false;
+        let offset = utc_offset_s();
+        let when = clock_tenths(fired.unix_ns, offset);
+        let words = printable(&fired.words);
+        match kept_past::keep(&target.path, self.args.options.keep, offset) {
+            Ok(kept) => {
+                self.kept += 1;
+                let path = kept.path.display();
+                let is_open = put(&format!("{when}  {words}: kept {} in {path}\n", kept.words))?;
+                self.action
+                    .start(&self.args.condition, fired, target, &whole(&kept.path));
+                Ok(is_open)
+            }
+            Err(why) => {
+                self.has_failed = true;
+                say(&format!("{when}  {words}: the past could not be kept: {why}"));
+                Ok(true)
+            }
+        }
+    }
+
+    /// Says what there was, once the command that was started has ended.
+    fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
+        self.action.wait(|| stop.load(Ordering::Relaxed));
+        let kept = match self.kept {
+            0 if self.watch.acted() == 0 => {
+                format!("nothing was kept: {} did not become true", self.watch.condition())
+            }
+            0 => "nothing could be kept".to_string(),
+            1 => "1 recording was kept".to_string(),
+            many => format!("{many} recordings were kept"),
+        };
+        let held_back = match self.watch.held_back() {
+            0 => String::new(),
+            1 => format!(
+                "; once more it became true (--at-most {})",
+                self.args.options.at_most
+            ),
+            many => format!(
+                "; {many} times more it became true (--at-most {})",
+                self.args.options.at_most
+            ),
+        };
+        let ended = ended.map_or_else(String::new, |ended| format!("{who} {ended}; "));
+        say(&format!("{ended}{kept}{held_back}"));
+        Ok(match self.has_failed {
+            true => console::FAILED,
+            false => console::DONE,
+        })
+    }
+}
+
+/// Writes a line to standard output; false where the reader has closed the pipe.
+fn put(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(console::unwritten(error)),
+    }
+}
+
+/// A path that is right from any directory.
+fn whole(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
+}

@@ -1,0 +1,98 @@
+//! The command that a user has named for the moment at which a condition becomes true.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use tickscope_analysis::trigger::Condition;
+
+use crate::output::console::{printable, say};
+use crate::source::events::Target;
+use crate::source::trigger::Fired;
+
+/// Between two looks whether the command has ended.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// A command for `sh -c`, one run of it at a time.
+///
+/// Nothing that comes from the watched program stands in the command: what it may want to know is in its environment.
+#[derive(Debug)]
+pub(super) struct Action {
+    command: Option<String>,
+    running: Option<Child>,
+}
+
+impl Action {
+    pub(super) fn new(command: Option<String>) -> Self {
+        Self {
+            command,
+            running: None,
+        }
+    }
+
+    /// Starts the command, unless it still runs from the time before.
+    pub(super) fn start(&mut self, condition: &Condition, fired: &Fired, target: &Target, file: &Path) {
+        let Some(command) = &self.command else { return };
+        if let Some(running) = &self.running {
+            say(&format!(
+                "--exec: the command of the time before still runs (pid {}), so it is not started again",
+                running.id()
+            ));
+            return;
+        }
+        let (comparison, finding) = (&fired.comparison, &fired.finding);
+        let value = finding
+            .value
+            .map_or_else(|_| String::new(), |value| value.to_string());
+        let mut shell = Command::new("sh");
+        shell
+            .arg("-c")
+            .arg(command)
+            .stdin(Stdio::null())
+            .env("TICKSCOPE_FILE", file)
+            .env("TICKSCOPE_CONDITION", printable(&condition.to_string()))
+            .env("TICKSCOPE_SUMMARY", printable(&fired.words))
+            .env("TICKSCOPE_VALUE", value)
+            .env("TICKSCOPE_THRESHOLD", comparison.threshold.to_string())
+            .env("TICKSCOPE_UNIT", comparison.unit.name())
+            .env("TICKSCOPE_FUNCTION", printable(&finding.function))
+            .env("TICKSCOPE_PROGRAM", printable(&target.name))
+            .env("TICKSCOPE_PID", target.pid.to_string());
+        match shell.spawn() {
+            Ok(child) => self.running = Some(child),
+            Err(error) => say(&format!("--exec: sh cannot be started: {error}")),
+        }
+    }
+
+    /// Whether the command has ended since the last look in a way that is to be said.
+    pub(super) fn has_ended(&mut self) -> bool {
+        let ended = self.running.as_mut().map(Child::try_wait);
+        matches!(ended, Some(Ok(Some(status))) if !status.success()) || matches!(ended, Some(Err(_)))
+    }
+
+    /// Says how the command has ended, unless it succeeded.
+    pub(super) fn tell_end(&mut self) {
+        let Some(running) = &mut self.running else { return };
+        match running.try_wait() {
+            Ok(None) => return,
+            Ok(Some(status)) if status.success() => {}
+            Ok(Some(status)) => say(&format!("--exec: the command ended with {status}")),
+            Err(error) => say(&format!("--exec: the command is lost: {error}")),
+        }
+        self.running = None;
+    }
+
+    /// Waits for the end of the command, unless `stops` says that there is no time for that.
+    pub(super) fn wait(&mut self, stops: impl Fn() -> bool) {
+        loop {
+            self.tell_end();
+            let Some(running) = &self.running else { return };
+            if stops() {
+                say(&format!("--exec: the command runs on (pid {})", running.id()));
+                return;
+            }
+            thread::sleep(PAUSE);
+        }
+    }
+}

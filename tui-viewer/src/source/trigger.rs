@@ -1,0 +1,154 @@
+//! A trigger at work: it takes the records of a program as they come and tells when its condition has become true.
+
+mod judgement;
+mod recent;
+pub(crate) mod words;
+
+use std::time::Duration;
+
+use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, judge};
+
+use crate::cli::args::TriggerOptions;
+use crate::source::events::Past;
+use crate::source::trigger::judgement::Judgement;
+use crate::source::trigger::recent::{NoWindow, Recent};
+
+/// The condition is judged at most so many times in a window: judging costs as much as showing a view.
+const JUDGEMENTS: u32 = 20;
+
+/// A trigger of one program.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    condition: Condition,
+    options: TriggerOptions,
+    recent: Recent,
+    episodes: Episodes,
+    /// What was found at the last judgement.
+    found: Result<Judgement, NoWindow>,
+    /// When the record of the last judgement was captured.
+    judged_ns: Option<u64>,
+    /// That a function of the condition was not met yet.
+    unmet: Option<String>,
+    acted: u64,
+}
+
+/// What has become of a trigger.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// The condition has become true: the past is to be kept.
+    Act(Box<Fired>),
+    /// It has become true, but the limit lets nothing be kept for so long.
+    HeldBack(Duration),
+}
+
+/// A condition that has become true.
+#[derive(Clone, Debug)]
+pub(crate) struct Fired {
+    /// When: nanoseconds since the Unix epoch.
+    pub(crate) unix_ns: u64,
+    /// What was true, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
+    pub(crate) words: String,
+    /// The comparison that was true, the first one of several.
+    pub(crate) comparison: Comparison,
+    /// What was found of it.
+    pub(crate) finding: Finding,
+}
+
+impl Watch {
+    /// A trigger that judges records after the one of this number.
+    pub(crate) fn new(condition: Condition, options: TriggerOptions, after_seq: u64) -> Self {
+        Self {
+            recent: Recent::new(options.over, after_seq),
+            episodes: Episodes::new(options.at_most, options.over),
+            condition,
+            options,
+            found: Err(NoWindow::TooShort { ns: 0 }),
+            judged_ns: None,
+            unmet: None,
+            acted: 0,
+        }
+    }
+
+    /// The condition.
+    pub(crate) fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    /// How it measures and keeps.
+    pub(crate) fn options(&self) -> TriggerOptions {
+        self.options
+    }
+
+    /// How often it has acted.
+    pub(crate) fn acted(&self) -> u64 {
+        self.acted
+    }
+
+    /// How often the limit has held it back.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.episodes.held_back()
+    }
+
+    /// Another run of the program: what was seen of the one before says nothing of it.
+    pub(crate) fn restart(&mut self) {
+        self.recent = Recent::new(self.options.over, 0);
+        self.episodes.restart();
+        self.found = Err(NoWindow::TooShort { ns: 0 });
+        self.judged_ns = None;
+    }
+
+    /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.
+    pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
+        let mut any = false;
+        for record in records {
+            any |= self.recent.push(record);
+        }
+        let newest_ns = self.recent.newest_ns().filter(|_| any)?;
+        let least_ns = (self.options.over / JUDGEMENTS).as_nanos() as u64;
+        if self
+            .judged_ns
+            .is_some_and(|judged| newest_ns.abs_diff(judged) < least_ns)
+        {
+            return None;
+        }
+        self.judged_ns = Some(newest_ns);
+        self.found = self.recent.window().map(|window| Judgement {
+            verdict: judge(&self.condition, &window),
+            window_ns: window.capture.since_reset_ns,
+        });
+        let may_be_unmet = self.found.as_ref().map_or(true, Judgement::has_unmet);
+        let newest = may_be_unmet.then(|| self.recent.newest().ok()).flatten();
+        self.unmet = newest.and_then(|newest| words::unmet(&self.condition, &newest));
+        let judgement = self.found.as_ref().ok()?;
+        match self.episodes.step(now, judgement.verdict.is_true) {
+            Step::Nothing => None,
+            Step::HeldBack { until } => Some(Event::HeldBack(until.saturating_sub(now))),
+            Step::Act => {
+                let (comparison, finding) = judgement.verdict.decisive(&self.condition).next()?;
+                let fired = Fired {
+                    unix_ns: newest_ns,
+                    words: words::fired(&self.condition, judgement),
+                    comparison: comparison.clone(),
+                    finding: finding.clone(),
+                };
+                self.acted += 1;
+                Some(Event::Act(Box::new(fired)))
+            }
+        }
+    }
+
+    /// What was found last, in words: `p99(app::handle) = 12.1ms`.
+    pub(crate) fn now_in_words(&self) -> String {
+        words::found(&self.condition, &self.found, self.options.over)
+    }
+
+    /// That a function of the condition was not met yet, or cannot be measured so, and why; none while all is well.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let judgement = self.found.as_ref().ok();
+        let unmeasured = || words::unmeasured(&self.condition, judgement?);
+        self.unmet.clone().or_else(unmeasured)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+use std::rc::Rc;
+
+use tickscope_format::codec;
+use tickscope_format::latency::Latencies;
+use tickscope_format::snapshot::CaptureKind;
+
+use super::*;
+use crate::orderbook;
+
+const CHECK: &str = "orderbook_sim::risk::check";
+const TENTH: Duration = Duration::from_millis(100);
+
+/// The made-up program after so many tenths of a second, with so many calls of `check` of 60 ms among the others.
+fn record(tenths: u64, slow: u64) -> Past {
+    let mut snapshot = orderbook::snapshot(tenths);
+    let check = snapshot.sites.iter().position(|site| site.name == "check");
+    let mut latencies = Latencies::default();
+    for row in snapshot.latencies.row.clone() {
+        let mut latency = snapshot.latencies.of(row);
+        if Some(snapshot.nodes.site[row as usize] as usize) == check {
+            (0..slow).for_each(|_| latency.insert(60_000_000));
+        }
+        latencies.push(row, &latency);
+    }
+    snapshot.latencies = latencies;
+    past(&snapshot)
+}
+
+fn past(snapshot: &tickscope_format::Snapshot) -> Past {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).unwrap();
+    Past {
+        unix_ns: snapshot.capture.unix_ns,
+        kind: snapshot.capture.kind,
+        payload: Rc::from(payload),
+    }
+}
+
+fn watch(condition: &str, over_ms: u64, at_most: &str) -> Watch {
+    let options = TriggerOptions {
+        over: Duration::from_millis(over_ms),
+        keep: Duration::from_secs(30),
+        at_most: at_most.parse().unwrap(),
+    };
+    Watch::new(condition.parse().unwrap(), options, 0)
+}
+
+/// The tenths of a second at which the trigger acts. Slow calls come at `slow_at`, a million each.
+fn acted(watch: &mut Watch, tenths: std::ops::Range<u64>, slow_at: &[u64]) -> Vec<(u64, Fired)> {
+    let mut acted = Vec::new();
+    for at in tenths {
+        let slow = slow_at.iter().filter(|&&slow| slow <= at).count() as u64;
+        let event = watch.take(&[record(at, slow * 1_000)], TENTH * at as u32);
+        if let Some(Event::Act(fired)) = event {
+            acted.push((at, *fired));
+        }
+    }
+    acted
+}
+
+#[test]
+fn it_acts_once_for_what_happens_while_it_watches() {
+    let mut watch = watch("max(check) > 50ms", 1_000, "100/h");
+    // What was slow before the window is no matter of it.
+    let acted = acted(&mut watch, 1_000..1_100, &[900, 1_040, 1_043, 1_080]);
+    let at: Vec<u64> = acted.iter().map(|(at, _)| *at).collect();
+    assert_eq!(at, [1_040, 1_080]);
+    let fired = &acted[0].1;
+    assert_eq!(fired.finding.function, CHECK);
+    // There was one as slow before, so only its bucket is known.
+    assert!(
+        fired
+            .words
+            .starts_with(&format!("max({CHECK}) = 60.8ms > 50ms in the last 1.0 s (")),
+        "{}",
+        fired.words
+    );
+    assert_eq!(fired.unix_ns, record(1_040, 0).unix_ns);
+    assert_eq!(watch.acted(), 2);
+}
+
+#[test]
+fn the_first_judgement_comes_after_a_whole_window() {
+    let mut watch = watch("calls(check) > 1/s", 1_000, "100/h");
+    let acted = acted(&mut watch, 1_000..1_020, &[]);
+    assert_eq!(acted.iter().map(|(at, _)| *at).collect::<Vec<_>>(), [1_010]);
+}
+
+#[test]
+fn the_limit_holds_back_and_counts() {
+    let mut watch = watch("max(check) > 50ms", 500, "1/h");
+    let mut held = Vec::new();
+    for at in 1_000..1_060u64 {
+        let slow = [1_010, 1_030, 1_050].iter().filter(|&&slow| slow <= at).count() as u64;
+        match watch.take(&[record(at, slow)], TENTH * at as u32) {
+            Some(Event::HeldBack(left)) => held.push((at, left)),
+            Some(Event::Act(_)) => assert_eq!(at, 1_010),
+            None => {}
+        }
+    }
+    let left = |tenths| Duration::from_secs(3_600) - TENTH * tenths;
+    assert_eq!(held, [(1_030, left(20)), (1_050, left(40))]);
+    assert_eq!((watch.acted(), watch.held_back()), (1, 2));
+}
+
+#[test]
+fn another_run_of_the_program_is_watched_from_its_own_beginning() {
+    let mut watch = watch("calls(check) > 1/s", 500, "100/h");
+    let at = |acted: Vec<(u64, Fired)>| acted.iter().map(|(at, _)| *at).collect::<Vec<_>>();
+    assert_eq!(at(acted(&mut watch, 1_000..1_020, &[])), [1_005]);
+    watch.restart();
+    assert!(watch.now_in_words().starts_with("0.0 s of the first 0.5 s"));
+    // What was true to the end of the run before is news of this one.
+    assert_eq!(at(acted(&mut watch, 1..20, &[])), [6]);
+}
+
+#[test]
+fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
+    let mut watch = watch("calls(check) < 1", 500, "100/h");
+    assert!(acted(&mut watch, 1_000..1_010, &[]).is_empty());
+    let mut reset = orderbook::snapshot(1_010);
+    reset.capture.reset_epoch += 1;
+    reset.nodes.calls.fill(0);
+    reset.nodes.self_ticks.fill(0);
+    assert!(watch.take(&[past(&reset)], TENTH * 1_010).is_none());
+    assert!(watch.now_in_words().contains("a reset lies in the window"));
+    // With the record that closes the epoch all is counted, and the condition is false.
+    let mut whole = self::watch("calls(check) < 1", 500, "100/h");
+    assert!(acted(&mut whole, 1_000..1_010, &[]).is_empty());
+    let mut closing = orderbook::snapshot(1_010);
+    closing.capture.kind = CaptureKind::Closing;
+    reset.capture.seq += 1;
+    assert!(
+        whole
+            .take(&[past(&closing), past(&reset)], TENTH * 1_010)
+            .is_none()
+    );
+    assert!(whole.now_in_words().starts_with("calls(check) = "));
+}
+
+#[test]
+fn a_function_that_is_not_there_is_waited_for() {
+    let mut watch = watch("calls(chekc) < 1", 500, "100/h");
+    let waits = Some("no function that matches chekc was met yet (did you mean check?); it is waited for");
+    assert!(acted(&mut watch, 1_000..1_001, &[]).is_empty());
+    assert_eq!(watch.doubt().as_deref(), waits, "from the first record on");
+    assert!(acted(&mut watch, 1_001..1_010, &[]).is_empty());
+    assert_eq!(watch.doubt().as_deref(), waits);
+    assert_eq!(watch.now_in_words(), "calls(chekc): not met yet");
+}
