@@ -125,7 +125,10 @@ impl Answer<'_> {
             ),
             Doubt::Raised => format!(
                 "too many calls were slow by {}, so slow begins at {} now; to choose yourself: {}",
-                self.watch.over,
+                match self.watch.over {
+                    Over::Tail => "the tail".to_owned(),
+                    over @ (Over::P99 | Over::P999 | Over::Ns(_)) => over.to_string(),
+                },
                 self.threshold(),
                 watch("DURATION")
             ),
@@ -188,14 +191,15 @@ impl Answer<'_> {
             return "no typical call was known yet".into();
         };
         let name = self.cause_name(path);
-        // Having no CPU is of no path.
-        let of = (kind != CauseKind::Ready).then_some(path);
-        let sum = trace.map(|trace| slow::sums_in(trace, of));
+        let sum = trace.map(|trace| slow::sums_in(trace, Some(path)));
+        let all = trace.map(|trace| slow::sums_in(trace, None));
         let time = |ticks: u64| self.duration(self.snapshot.nanos(ticks) as f64);
         let times = if self.options.ascii { 'x' } else { '×' };
-        match (kind, sum) {
-            (CauseKind::Ready, None) => "no CPU".into(),
-            (CauseKind::Ready, Some(sum)) => format!("no CPU for {}", time(sum.ready)),
+        let without_cpu = |ready: u64| format!("no CPU for {}", time(ready));
+        let cause = match (kind, sum) {
+            (CauseKind::Ready, _) => {
+                return all.map_or_else(|| "no CPU".to_owned(), |all| without_cpu(all.ready));
+            }
             (CauseKind::Waiting, None) => format!("{name} waiting"),
             (CauseKind::Waiting, Some(sum)) => format!("{name} waiting {}", time(sum.waiting)),
             (CauseKind::Calls, None) => format!("{name}, more calls"),
@@ -203,7 +207,15 @@ impl Answer<'_> {
                 format!("{name} {times} {}, {}", number::count(sum.calls), time(sum.ticks))
             }
             (_, None) => name,
-            (_, Some(sum)) => format!("{name} {}", time(sum.ticks)),
+            (_, Some(sum)) => {
+                let off = sum.waiting.saturating_add(sum.ready);
+                format!("{name} {}", time(sum.ticks.saturating_sub(off)))
+            }
+        };
+        // A call may be slow by itself, and then have no CPU for most of its time.
+        match all.filter(|all| all.ready > exemplar.ticks / 2) {
+            Some(all) => format!("{cause}, {}", without_cpu(all.ready)),
+            None => cause,
         }
     }
 

@@ -1,4 +1,6 @@
-use tickscope_format::snapshot::{CauseSum, LostCalls, Over, PathSums, Snapshot, WatchState, WatchedPath};
+use tickscope_format::snapshot::{
+    CauseKind, CauseSum, LostCalls, Over, PathSums, Snapshot, WatchState, WatchedPath,
+};
 use tickscope_testkit::fixture;
 
 use super::*;
@@ -94,4 +96,18 @@ fn what_is_not_in_the_numbers_is_told() {
             && lost.ends_with("; 21 400 calls counted and not kept whole")
     );
     assert!(answer.facts().unwrap().contains("(>= 1.90ms, 1.90ms asked for)"));
+}
+
+#[test]
+fn a_call_that_is_slow_by_itself_and_had_no_cpu_says_both() {
+    let mut snapshot = fixture::slow_frames();
+    let exemplar = &mut snapshot.watches[0].exemplars[0];
+    exemplar.cause = Some((3, CauseKind::SelfTime));
+    let trace = exemplar.trace.as_mut().unwrap();
+    let ready = trace.off_cpu[0].1;
+    trace.off_cpu[0] = (3, 0, ready);
+    let answer = answer(&snapshot, false);
+    let exemplar = &snapshot.watches[0].exemplars[0];
+    let said = answer.exemplar_cause(exemplar, exemplar.trace.as_ref());
+    assert_eq!(said, "disk::flush 59.0µs, no CPU for 8.00ms");
 }
