@@ -1,7 +1,7 @@
 //! The screen over a program that does not exist: for trying it out, and for the tests with a real terminal.
 //!
 //! ```text
-//! cargo run -p tickscope-cli --example synthetic -- [live|still|stale|exited|crashed|kept|waiting|picker|broken]
+//! cargo run -p tickscope-cli --example synthetic -- [live|slow|still|stale|exited|crashed|kept|waiting|picker|broken]
 //!     [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--theme NAME] [--viewers N]
 //!     [--deaf] [--old] [--cost NS]
 //! ```
@@ -17,8 +17,9 @@ use tickscope_cli::source::events::{Events, Feed, Outcome, Request, RingLine, Ta
 use tickscope_cli::source::status::Status;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Site};
-use tickscope_testkit::{modes, orderbook};
+use tickscope_testkit::{fixture, modes, orderbook};
 
 /// How old the program is when the screen starts, in tenths of a second.
 const AGE: u64 = 1_340;
@@ -40,6 +41,8 @@ struct Synthetic {
     zero: u64,
     before: Option<u64>,
     outcomes: Vec<Outcome>,
+    /// What it watches.
+    watched: Vec<Pattern>,
 }
 
 impl Synthetic {
@@ -85,7 +88,37 @@ impl Synthetic {
         ]
     }
 
+    /// A program that draws frames, some of them slow.
+    fn slow_frames(&self, tenths: u64) -> Snapshot {
+        let mut s = fixture::slow_frames();
+        s.capture.seq = tenths;
+        s.capture.unix_ns += tenths * 100_000_000;
+        s.capture.reset_epoch = self.epoch;
+        s.capture.interval_ns = self.interval.as_nanos() as u64;
+        s.capture.viewers = self.viewers;
+        let watch = s.watches.pop().unwrap_or_default();
+        for function in &self.watched {
+            let mut watch = watch.clone();
+            watch.function = function.as_str().to_string();
+            // Snapshots take turns in having calls whole.
+            let turn = tenths as usize % watch.exemplars.len();
+            for (_, other) in watch
+                .exemplars
+                .iter_mut()
+                .enumerate()
+                .filter(|(at, _)| *at != turn)
+            {
+                other.trace = None;
+            }
+            s.watches.push(watch);
+        }
+        s
+    }
+
     fn snapshot(&self, tenths: u64) -> Snapshot {
+        if self.state == "slow" {
+            return self.slow_frames(tenths);
+        }
         let mut s = modes::in_mode(self.mode, orderbook::snapshot(tenths.saturating_sub(self.zero)));
         if let Some(ns) = self.cost_ns {
             s.capture.cost.upper_ns = ns as f64;
@@ -174,11 +207,20 @@ impl Feed for Synthetic {
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
                 return Err("a made-up program measures nothing that could be switched off".into());
             }
+            Request::Watch(..) | Request::Unwatch(_) if self.state != "slow" => {
+                return Err("a made-up program has no calls that could be watched".into());
+            }
+            Request::Watch(function, _) => self.watched.push(function),
+            Request::Unwatch(function) => self.watched.retain(|watched| *watched != function),
             Request::Mode(mode) => {
                 (self.mode, self.zero, self.before) = (mode, now, None);
             }
         }
-        self.epoch += u64::from(!matches!(request, Request::Interval { .. }));
+        let counts_on = matches!(
+            request,
+            Request::Interval { .. } | Request::Watch(..) | Request::Unwatch(_)
+        );
+        self.epoch += u64::from(!counts_on);
         self.outcomes.push(Outcome {
             request,
             result: Ok(self.epoch),
@@ -221,6 +263,7 @@ fn main() -> anyhow::Result<ExitCode> {
         zero: 0,
         before: None,
         outcomes: Vec::new(),
+        watched: Vec::new(),
     };
     let mut options = ScreenOptions {
         color: ColorChoice::Auto,

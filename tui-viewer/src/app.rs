@@ -36,6 +36,8 @@ pub(crate) mod screen_info;
 pub(crate) mod search;
 pub(crate) mod sides;
 pub(crate) mod site_rows;
+pub(crate) mod slow;
+pub(crate) mod slow_table;
 pub(crate) mod sort;
 pub(crate) mod state;
 #[cfg(test)]

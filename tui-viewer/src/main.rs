@@ -10,7 +10,7 @@ use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
     attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
-    stacks, switch, trigger,
+    stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -62,6 +62,8 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Off { sites, target }) => switch::run(&target, sites.pattern, Switch::Off),
         Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
+        Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
+        Some(Command::Why(args)) => why::run(&args),
         Some(Command::Run {
             report,
             dir,

@@ -3,3 +3,4 @@
 pub mod console;
 pub mod output_file;
 pub mod switched;
+pub(crate) mod watched;

@@ -5,6 +5,7 @@ pub mod events;
 pub mod feed;
 pub(crate) mod history;
 pub(crate) mod kept_files;
+pub(crate) mod kept_traces;
 pub mod known_functions;
 pub mod local_time;
 pub mod status;

@@ -3,6 +3,7 @@
 //! ```text
 //! Snapshot -> sites
 //!          -> waits_in (in which system calls threads wait)
+//!          -> slow (why slow calls of watched functions are slow) -> waterfall (one of them, over time)
 //!          -> functions -> tasks (calls of futures by which future awaits which)
 //!          -> functions -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
@@ -57,11 +58,13 @@ pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sites;
+pub mod slow;
 pub mod tasks;
 pub mod transform;
 pub mod trigger;
 pub mod uncertainty;
 pub mod waits_in;
+pub mod waterfall;
 pub mod window;
 
 #[cfg(test)]

@@ -5,6 +5,8 @@
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
+//!          -> slow               why slow calls of a watched function are slow
+//!          -> exemplar           one of these calls, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
@@ -42,6 +44,8 @@ pub mod clock;
 pub mod csv;
 pub mod diff;
 mod escape;
+#[cfg(feature = "exemplar")]
+pub mod exemplar;
 pub mod extent;
 pub mod folded;
 pub mod form;
@@ -51,6 +55,7 @@ pub mod html;
 pub mod json;
 pub mod label;
 pub mod log;
+mod markup;
 mod names;
 pub mod number;
 #[cfg(feature = "export")]
@@ -59,6 +64,7 @@ pub mod process_state;
 #[cfg(feature = "json")]
 mod quotient;
 pub mod sites;
+pub mod slow;
 #[cfg(feature = "export")]
 pub mod speedscope;
 pub mod stacks;

@@ -5,6 +5,7 @@
 pub(crate) mod functions;
 pub(crate) mod place;
 pub(crate) mod sites;
+pub(crate) mod slow;
 pub(crate) mod spec;
 pub(crate) mod tasks;
 pub(crate) mod threads;
@@ -12,6 +13,7 @@ pub(crate) mod threads;
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
+use crate::app::columns::slow::SlowColumn;
 use crate::app::columns::spec::ColumnSpec;
 use crate::app::columns::tasks::TaskColumn;
 use crate::app::columns::threads::ThreadColumn;
@@ -29,6 +31,8 @@ pub(crate) enum Column {
     Site(SiteColumn),
     /// Of the tree of tasks.
     Task(TaskColumn),
+    /// Of the paths of a watched function.
+    Slow(SlowColumn),
 }
 
 impl Column {
@@ -40,6 +44,7 @@ impl Column {
             .chain(threads)
             .chain(SiteColumn::ALL.into_iter().map(Self::Site))
             .chain(TaskColumn::ALL.into_iter().map(Self::Task))
+            .chain(SlowColumn::ALL.into_iter().map(Self::Slow))
     }
 
     /// What is known of it.
@@ -49,6 +54,7 @@ impl Column {
             Self::Thread(column) => column.spec(),
             Self::Site(column) => column.spec(),
             Self::Task(column) => column.spec(),
+            Self::Slow(column) => column.spec(),
         }
     }
 }
@@ -99,6 +105,10 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
             let places = tasks::places(width).into_iter();
             places.map(|place| place.map(Column::Task)).collect()
         }
+        View::Slow => {
+            let places = slow::places(width).into_iter();
+            places.map(|place| place.map(Column::Slow)).collect()
+        }
         View::Flame => Vec::new(),
     }
 }
@@ -125,6 +135,7 @@ mod tests {
                             | Column::Thread(ThreadColumn::Thread)
                             | Column::Site(SiteColumn::Name)
                             | Column::Task(TaskColumn::Name)
+                            | Column::Slow(SlowColumn::Name)
                     )
                 };
                 let name = places.iter().find(|place| is_name(place.column));

@@ -22,10 +22,13 @@ use crate::app::names::Names;
 use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
+use crate::app::slow_table::SlowTable;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
+use crate::source::kept_traces::KeptTraces;
 use crate::source::known_functions::KnownFunctions;
+use crate::text::clock_time::UtcOffset;
 
 /// A snapshot and its tables.
 #[derive(Debug)]
@@ -70,6 +73,10 @@ pub(crate) struct Data {
     /// All functions of the program, where they are known.
     pub(super) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
+    slow: OnceCell<SlowTable>,
+    /// What happened in slow calls that are kept whole, and how their times are shown.
+    pub(super) traces: Rc<KeptTraces>,
+    pub(super) utc_offset: UtcOffset,
 }
 
 /// The tasks, and the names of their rows.
@@ -120,6 +127,9 @@ impl Data {
             former_sites: former.and_then(Self::kept_sites),
             known: former.and_then(|former| former.known.clone()),
             tasks: OnceCell::new(),
+            slow: OnceCell::new(),
+            traces: Rc::default(),
+            utc_offset: None,
             then: None,
             per_calls: None,
             thread,
@@ -236,6 +246,25 @@ impl Data {
         })
     }
 
+    /// More is known of what happened in slow calls.
+    pub(super) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
+        self.traces = traces;
+        self.slow = OnceCell::new();
+    }
+
+    /// The watched functions, derived when first asked for.
+    pub(crate) fn slow(&self) -> &SlowTable {
+        self.slow.get_or_init(|| {
+            SlowTable::of(
+                &self.snapshot,
+                &self.tree.functions.of_site,
+                &self.traces,
+                self.utc_offset,
+                self.ascii,
+            )
+        })
+    }
+
     /// How long the finished calls of a row took.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
         static NONE: Histogram = Histogram {
@@ -246,7 +275,7 @@ impl Data {
             What::Tree(row) => self.tree.latency(row),
             What::Hot(row) => &self.hot()[row as usize].latency,
             What::Task(row) => self.tasks().wall(row),
-            What::Call(_) | What::Thread(_) | What::Site(_) | What::Outside => &NONE,
+            What::Call(_) | What::Thread(_) | What::Site(_) | What::Slow(_) | What::Outside => &NONE,
         }
     }
 
@@ -256,7 +285,7 @@ impl Data {
             What::Tree(row) => self.tree.uncertainty(row),
             What::Hot(row) => self.hot()[row as usize].uncertainty,
             What::Call(line) => self.around.as_ref().and_then(|around| around.uncertainty(line)),
-            What::Thread(_) | What::Site(_) | What::Task(_) | What::Outside => None,
+            What::Thread(_) | What::Site(_) | What::Task(_) | What::Slow(_) | What::Outside => None,
         }
     }
 
@@ -290,6 +319,7 @@ impl Data {
             What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
             What::Site(row) => RowId::Site(self.sites()[row as usize].key),
             What::Task(row) => RowId::Task(self.tasks().rows[row as usize].path),
+            What::Slow(row) => RowId::Slow(self.slow().rows[row as usize].key),
             What::Outside => RowId::Outside,
         }
     }
@@ -358,6 +388,7 @@ impl Data {
                     ..Figures::default()
                 }
             }
+            What::Slow(_) => Figures::default(),
             What::Outside => Figures {
                 total_ns: self.outside_ns,
                 self_ns: self.outside_ns,
@@ -377,6 +408,7 @@ impl Data {
                 Some(self.tree.functions.of_site[site.index()])
             }
             What::Task(row) => Some(self.tasks().rows[row as usize].function),
+            What::Slow(row) => self.slow().rows[row as usize].function,
             What::Thread(_) | What::Outside => None,
         }
     }
@@ -393,6 +425,7 @@ impl Data {
             What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
             What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
             What::Task(row) => Some(self.task_table().names[row as usize].as_str()),
+            What::Slow(row) => Some(self.slow().rows[row as usize].name.as_str()),
             What::Site(row) if self.site_table().is_grouped() => Some(self.site_table().name(row)),
             What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
         };
@@ -407,7 +440,13 @@ impl Data {
         match what {
             What::Thread(_) => return self.label(what),
             What::Site(row) if self.function(what).is_none() => return self.site_table().full_name(row),
-            What::Tree(_) | What::Hot(_) | What::Call(_) | What::Site(_) | What::Task(_) | What::Outside => {}
+            What::Tree(_)
+            | What::Hot(_)
+            | What::Call(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => {}
         }
         self.function(what)
             .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
@@ -430,7 +469,12 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
             What::Site(row) => self.site_table().parent(row).map(What::Site),
-            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => None,
+            What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => None,
         }
     }
 
@@ -440,7 +484,9 @@ impl Data {
             What::Tree(row) => (self.tree.children(row), What::Tree),
             What::Task(row) => (self.tasks().children(row), What::Task),
             What::Site(row) => (self.site_table().children(row), What::Site),
-            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Outside => return Vec::new(),
+            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Slow(_) | What::Outside => {
+                return Vec::new();
+            }
         };
         rows.iter().copied().map(make).collect()
     }
@@ -485,7 +531,12 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_) | What::Thread(_) | What::Site(_) | What::Task(_) | What::Outside => false,
+            What::Hot(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => false,
         }
     }
 
@@ -531,6 +582,7 @@ impl Data {
             | What::Thread(_)
             | What::Site(_)
             | What::Task(_)
+            | What::Slow(_)
             | What::Outside => None,
         };
         Row {
@@ -580,6 +632,7 @@ impl Data {
             What::Thread(_) => (then.threads().len(), What::Thread),
             What::Site(_) => (then.sites().len(), What::Site),
             What::Task(_) => (then.tasks().rows.len(), What::Task),
+            What::Slow(_) => (then.slow().rows.len(), What::Slow),
             What::Outside => return Some((then, what)),
         };
         let same = what.row().filter(|&row| (row as usize) < rows).map(make);

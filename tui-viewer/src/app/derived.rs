@@ -114,6 +114,8 @@ pub(super) struct RowsKey {
     pub(super) search: Option<String>,
     /// There is room for headings.
     pub(super) headings: bool,
+    /// The watched function that is shown.
+    pub(super) watch: Option<String>,
     /// Cells of the flame graph, and what fills them.
     pub(super) flame: Option<(u16, Vec<RowId>)>,
 }

@@ -63,7 +63,9 @@ impl Detail {
                     waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
                 }
             }
-            What::Call(_) | What::Thread(_) | What::Site(_) | What::Task(_) => Self::default(),
+            What::Call(_) | What::Thread(_) | What::Site(_) | What::Task(_) | What::Slow(_) => {
+                Self::default()
+            }
             What::Outside => Self {
                 threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
                 began: None,

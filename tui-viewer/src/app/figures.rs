@@ -18,6 +18,8 @@ pub(crate) enum What {
     Site(u32),
     /// A row of the tasks.
     Task(u32),
+    /// A path of a watched function.
+    Slow(u32),
     /// The time outside any scope.
     Outside,
 }
@@ -56,7 +58,8 @@ impl What {
             | Self::Call(row)
             | Self::Thread(row)
             | Self::Site(row)
-            | Self::Task(row) => Some(row),
+            | Self::Task(row)
+            | Self::Slow(row) => Some(row),
             Self::Outside => None,
         }
     }

@@ -86,12 +86,43 @@ impl Layout {
     }
 
     /// The same with some lines on what the list is about, as far as there is room.
-    pub(crate) fn with_title(mut self) -> Self {
+    pub(crate) fn with_title(self) -> Self {
         let lines = match self.area.height {
             ROOM_FOR_TITLE.. => 2,
             10.. => 1,
             _ => 0,
         };
+        self.with_lines(lines)
+    }
+
+    /// The same with some sentences above the list, which take so many lines, and a pane below it, as far as there is room. The
+    /// pane has as many lines as it needs, up to three fifths of what the two share, and what a list of so many rows leaves.
+    pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
+        let most = match self.area.height {
+            30.. => 7,
+            20.. => 5,
+            ROOM_FOR_TITLE.. => 3,
+            10.. => 1,
+            _ => 0,
+        };
+        let mut layout = self.with_lines(lines.min(most));
+        if let Some(detail) = layout.detail.take() {
+            let both = layout.rows.height + detail.height;
+            let least = pane.min(both * 3 / 5);
+            // An empty line stands behind the list.
+            let rest = both.saturating_sub(rows.max(3).saturating_add(1));
+            let pane = if pane == 0 { 0 } else { least.max(rest) };
+            layout.rows.height = both - pane;
+            layout.detail = (pane > 0).then_some(Rect {
+                y: layout.rows.bottom(),
+                height: pane,
+                ..detail
+            });
+        }
+        layout
+    }
+
+    fn with_lines(mut self, lines: u16) -> Self {
         self.title = (lines > 0).then_some(Rect {
             height: lines,
             ..self.columns
@@ -122,25 +153,35 @@ mod tests {
             for height in 5..60 {
                 for (banner, title) in [(false, false), (true, false), (false, true), (true, true)] {
                     let l = Layout::compute(Size::new(width, height), banner);
-                    let l = if title { l.with_title() } else { l };
-                    let parts = [
-                        Some(l.header),
-                        l.tabs,
-                        l.title,
-                        Some(l.columns),
-                        Some(l.rows),
-                        l.detail,
-                        l.banner,
-                        l.footer,
-                    ];
-                    let mut y = 0;
-                    for part in parts.into_iter().flatten() {
-                        assert_eq!(part.y, y, "{height}");
-                        assert_eq!(part.width, width);
-                        y += part.height;
+                    let layouts = match title {
+                        true => vec![
+                            l.with_title(),
+                            l.with_answer(0, 0, 0),
+                            l.with_answer(2, 3, 9),
+                            l.with_answer(9, 99, 99),
+                        ],
+                        false => vec![l],
+                    };
+                    for l in layouts {
+                        let parts = [
+                            Some(l.header),
+                            l.tabs,
+                            l.title,
+                            Some(l.columns),
+                            Some(l.rows),
+                            l.detail,
+                            l.banner,
+                            l.footer,
+                        ];
+                        let mut y = 0;
+                        for part in parts.into_iter().flatten() {
+                            assert_eq!(part.y, y, "{height}");
+                            assert_eq!(part.width, width);
+                            y += part.height;
+                        }
+                        assert_eq!(y, height);
+                        assert!(l.rows.height >= 3, "{height}");
                     }
-                    assert_eq!(y, height);
-                    assert!(l.rows.height >= 3);
                 }
             }
         }

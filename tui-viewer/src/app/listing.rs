@@ -176,7 +176,7 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
     let below = match what {
         What::Tree(row) => data.below(row),
         What::Site(row) => data.site_table().below(row),
-        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => 0,
+        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Slow(_) | What::Outside => 0,
     };
     let is_open = |path| shape.open.contains(&path);
     if below == 0 || (shape.only && !inside) {
@@ -212,6 +212,13 @@ pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
         shape,
         data.tasks().top().iter().map(|&row| What::Task(row)).collect(),
     )
+}
+
+/// The paths of one of the watched functions.
+pub(crate) fn slow(data: &Data, shape: &Shape<'_>, watch: usize) -> Listing {
+    let rows = (0..).zip(&data.slow().rows);
+    let of_watch = rows.filter(|(_, row)| row.watch == watch);
+    walk(data, shape, of_watch.map(|(row, _)| What::Slow(row)).collect())
 }
 
 /// The places by module, or as a list.

@@ -7,6 +7,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::app::cpu_history::CpuHistory;
 use crate::source::events::{RingLine, Target};
+use crate::source::kept_traces::KeptTraces;
 use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 
@@ -25,6 +26,8 @@ pub(crate) struct Program {
     pub(crate) newest: Option<Rc<Snapshot>>,
     /// All its functions, where they are known.
     pub(super) functions: Option<Rc<KnownFunctions>>,
+    /// What happened in slow calls that are kept whole.
+    pub(super) traces: Rc<KeptTraces>,
     /// The user has read the warnings of the program.
     pub(super) warnings_seen: bool,
     /// How busy its threads were at the last snapshots.
@@ -42,6 +45,7 @@ impl Default for Program {
             chosen: 0,
             newest: None,
             functions: None,
+            traces: Rc::default(),
             warnings_seen: false,
             cpu_history: CpuHistory::default(),
             lapped: 0,

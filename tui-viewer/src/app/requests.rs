@@ -46,6 +46,7 @@ impl Pending {
             Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
                 "switching"
             }
+            Request::Watch(..) | Request::Unwatch(_) => "asking",
             Request::Interval { .. } => "",
         }
     }
@@ -79,6 +80,7 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
         Request::SitesOn(pattern) => Some((pattern, Some(false))),
         Request::ForgetRule(pattern) => Some((pattern, None)),
         Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
+        Request::Watch(..) | Request::Unwatch(_) => None,
     }
 }
 
@@ -145,14 +147,31 @@ impl Requests {
 
     /// Takes the request that the newest snapshot shows done.
     pub(super) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
-        let epoch = self.pending?.epoch?;
-        if newest?.capture.reset_epoch < epoch {
+        let pending = self.pending?;
+        let (epoch, newest) = (pending.epoch?, newest?);
+        let watches = |function: Pattern| {
+            let mut watches = newest.watches.iter();
+            watches.any(|watch| watch.function == function.as_str())
+        };
+        let is_shown = match pending.request {
+            Request::Watch(function, _) => watches(function),
+            Request::Unwatch(function) => !watches(function),
+            Request::Reset
+            | Request::Undo
+            | Request::Interval { .. }
+            | Request::Mode(_)
+            | Request::SitesOff(_)
+            | Request::SitesOn(_)
+            | Request::ForgetRule(_) => true,
+        };
+        if newest.capture.reset_epoch < epoch || !is_shown {
             return None;
         }
         let request = self.pending.take()?.request;
         self.undoable = match request {
             Request::Reset => true,
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => self.undoable,
+            Request::Watch(..) | Request::Unwatch(_) => self.undoable,
             Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
         };
         Some(request)

@@ -19,6 +19,8 @@ pub(crate) enum RowId {
     Site(u64),
     /// A path of futures that await each other.
     Task(PathId),
+    /// A path of a watched function, by a hash of its names.
+    Slow(u64),
     /// Time outside any scope.
     Outside,
 }
@@ -75,7 +77,12 @@ impl RowId {
             Self::Path(path) => Some(path),
             // The keys of modules are hashes, as those of paths are.
             Self::Site(key) => Some(PathId(key)),
-            Self::Function(_) | Self::Call(_) | Self::Thread(_) | Self::Task(_) | Self::Outside => None,
+            Self::Function(_)
+            | Self::Call(_)
+            | Self::Thread(_)
+            | Self::Task(_)
+            | Self::Slow(_)
+            | Self::Outside => None,
         }
     }
 }

@@ -108,6 +108,7 @@ impl Matcher {
             | What::Thread(_)
             | What::Site(_)
             | What::Task(_)
+            | What::Slow(_)
             | What::Outside => false,
         }
     }

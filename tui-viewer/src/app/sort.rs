@@ -50,6 +50,12 @@ pub(crate) enum SortKey {
     Polls,
     /// Calls that were dropped before they were ready.
     Cancelled,
+    /// How much longer a slow call is in a path.
+    Difference,
+    /// In a typical call.
+    Typical,
+    /// In a slow call.
+    Slow,
 }
 
 /// A key and a direction.
@@ -98,6 +104,7 @@ impl Sort {
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
             View::Tasks => SortKey::InFlight,
+            View::Slow => SortKey::Difference,
         };
         Self { key, reversed: false }
     }
@@ -147,6 +154,7 @@ impl Sort {
             SortKey::SelfTime => figures.self_ns,
             SortKey::Wait => figures.off.waiting_ns,
             SortKey::Ready => figures.off.ready_ns,
+            SortKey::Calls if matches!(what, What::Slow(_)) => self.weight_of_its_kind(data, what),
             SortKey::Calls => figures.calls,
             SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),
             // A row without calls has no average and stands below all that have one.
@@ -170,7 +178,10 @@ impl Sort {
             | SortKey::Oldest
             | SortKey::Await
             | SortKey::Polls
-            | SortKey::Cancelled => self.weight_of_its_kind(data, what),
+            | SortKey::Cancelled
+            | SortKey::Difference
+            | SortKey::Typical
+            | SortKey::Slow => self.weight_of_its_kind(data, what),
             SortKey::Name => 0,
         }
     }
@@ -189,7 +200,11 @@ impl Sort {
                 SortKey::Total | SortKey::SelfTime | SortKey::Wait | SortKey::Ready | SortKey::Calls => 0,
                 SortKey::Quantile(_) | SortKey::Max | SortKey::Name | SortKey::Busy | SortKey::Cpu => 0,
                 SortKey::Outside | SortKey::State | SortKey::Tid => 0,
+                SortKey::Difference | SortKey::Typical | SortKey::Slow => 0,
             };
+        }
+        if let What::Slow(row) = what {
+            return self.weight_of_path(data, row);
         }
         if let What::Site(row) = what {
             return u64::MAX - data.sites()[row as usize].state as u64;
@@ -209,7 +224,41 @@ impl Sort {
             SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
             SortKey::Quantile(_) | SortKey::Max | SortKey::Wait | SortKey::Ready => 0,
             SortKey::InFlight | SortKey::Oldest | SortKey::Await | SortKey::Polls | SortKey::Cancelled => 0,
+            SortKey::Difference | SortKey::Typical | SortKey::Slow => 0,
         }
+    }
+
+    /// What paths of watched functions are compared by.
+    fn weight_of_path(self, data: &Data, row: u32) -> u64 {
+        let means = &data.slow().rows[row as usize].means;
+        let value = match self.key {
+            SortKey::Typical => means.typical.map(|typical| typical.ns),
+            SortKey::Slow => means.slow.map(|slow| slow.ns),
+            SortKey::Calls => means.slow.map(|slow| slow.calls * 1e3),
+            // Without slow calls what takes longest comes first.
+            SortKey::Difference
+            | SortKey::Total
+            | SortKey::SelfTime
+            | SortKey::Wait
+            | SortKey::Ready
+            | SortKey::Avg
+            | SortKey::Quantile(_)
+            | SortKey::Max
+            | SortKey::Name
+            | SortKey::Busy
+            | SortKey::Cpu
+            | SortKey::Outside
+            | SortKey::State
+            | SortKey::Tid
+            | SortKey::InFlight
+            | SortKey::Oldest
+            | SortKey::Await
+            | SortKey::Polls
+            | SortKey::Cancelled => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
+        };
+        // Differences may be below zero.
+        const ZERO: f64 = (1u64 << 62) as f64;
+        (value.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
     }
 
     /// From the order they had, moves only what is ahead by more than a twentieth: of workers that share their work

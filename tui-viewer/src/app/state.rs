@@ -95,9 +95,21 @@ impl App {
     pub(crate) fn layout(&self) -> Layout {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
-        match self.views.current == View::Function && self.derived.data.is_some() {
-            true => layout.with_title(),
-            false => layout,
+        match self.views.current {
+            View::Function if self.derived.data.is_some() => layout.with_title(),
+            View::Slow if self.derived.data.is_some() => layout.with_answer(
+                self.answer_lines().len() as u16,
+                self.path_lines(),
+                self.call_lines(),
+            ),
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow => layout,
         }
     }
 

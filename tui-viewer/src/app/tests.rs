@@ -11,6 +11,7 @@ mod notices;
 mod recording;
 mod shapes;
 mod sites;
+mod slow;
 mod telling;
 mod threads;
 mod triggering;
@@ -251,7 +252,7 @@ fn views_change_and_t_shows_the_heaviest_place() {
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::BackTab);
     assert_eq!(app.views.current, View::Hot);
-    for view in [View::Tree, View::Tasks, View::Sites] {
+    for view in [View::Tree, View::Slow, View::Tasks, View::Sites] {
         key(&mut app, Code::BackTab);
         assert_eq!(app.views.current, view);
     }
@@ -845,7 +846,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     let told = |app: &App| text(app).contains("report written to ./a.txt");
     let mut app = live(120, 30);
     wrote(&mut app);
-    keys(&mut app, "X");
+    keys(&mut app, "Q");
     assert!(told(&app), "a key that does nothing");
     keys(&mut app, "/");
     assert!(!told(&app));

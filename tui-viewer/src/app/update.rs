@@ -14,6 +14,7 @@ mod pointer;
 mod refresh;
 mod requests;
 mod sites;
+mod slow;
 mod threads;
 mod time;
 mod travel;
@@ -135,6 +136,17 @@ impl App {
             Action::ShowFlame => self.show(View::Flame),
             Action::ShowSites => self.show(View::Sites),
             Action::ShowTasks => self.show(View::Tasks),
+            Action::ShowSlow => self.show(View::Slow),
+            Action::Watch => self.watch_row(effects),
+            Action::Unwatch => self.unwatch(effects),
+            Action::NextWatch => self.next_watch(),
+            Action::NextCall => self.step_call(true),
+            Action::PreviousCall => self.step_call(false),
+            Action::Closer => self.zoom_call(None, true),
+            Action::Further => self.zoom_call(None, false),
+            Action::PartEarlier => self.pan_call(false),
+            Action::PartLater => self.pan_call(true),
+            Action::WholeCall => self.views.slow.zoom = None,
             Action::NextView => self.show(self.views.current.beside(1)),
             Action::PreviousView => self.show(self.views.current.beside(-1)),
             Action::Help => self.turn_help(),
@@ -251,7 +263,7 @@ impl App {
         self.forget_way();
         let chosen = self.chosen_by_hand().filter(|_| self.views.current != view);
         self.switch_to(view);
-        if let (Some(chosen), View::Hot | View::Sites | View::Tasks) = (chosen, view) {
+        if let (Some(chosen), View::Hot | View::Sites | View::Tasks | View::Slow) = (chosen, view) {
             self.follow(chosen.key);
         }
     }
@@ -286,6 +298,8 @@ impl App {
             self.per_call_end();
         } else if self.views.current == View::Flame && self.zoom_all() {
             // All of the graph is one step back.
+        } else if self.views.current == View::Slow && self.whole_call() {
+            // All of the call is as well.
         } else if let Some(origin) = self.views.came_from.take() {
             if origin.filtered {
                 self.show_time_of(ThreadChoice::All);

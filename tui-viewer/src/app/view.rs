@@ -21,27 +21,35 @@ pub(crate) enum View {
     Sites,
     /// Which calls of futures are in flight, and what they wait for.
     Tasks,
+    /// Why slow calls of watched functions are slow.
+    Slow,
 }
 
 /// How much room the tabs take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
-    /// Whole names, and no cell between two tabs: ` 3 Function `.
+    /// Whole names, and two cells between two tabs: ` 3 Function `.
     Wide,
-    /// Shorter ones: ` 3 Func `.
+    /// Whole names, and one cell between two tabs, which belongs to the second one: ` 3 Function`.
+    Close,
+    /// The same with shorter names: ` 3 Fn`.
     Narrow,
     /// In a line with other things: `[1 Tree] 2 3`.
     Digits,
 }
 
 impl TabForm {
+    /// From this width on there is room for whole names side by side with all that is said of the numbers.
+    const WIDE: u16 = 130;
+
     /// From this width on there is room for whole names.
-    const WIDE: u16 = 100;
+    const CLOSE: u16 = 100;
 
     /// How they stand on a screen.
     pub(crate) fn of(layout: &Layout) -> Self {
         match layout.tabs {
             Some(line) if line.width >= Self::WIDE => Self::Wide,
+            Some(line) if line.width >= Self::CLOSE => Self::Close,
             Some(_) => Self::Narrow,
             None => Self::Digits,
         }
@@ -55,7 +63,7 @@ impl TabForm {
 
 impl View {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Tree,
         Self::Hot,
         Self::Function,
@@ -63,22 +71,37 @@ impl View {
         Self::Flame,
         Self::Sites,
         Self::Tasks,
+        Self::Slow,
     ];
 
     /// Its tab, in brackets if it is on screen: they take the place of blanks, so that no tab ever moves.
     pub(crate) fn tab(self, shown: Self, form: TabForm) -> String {
         let digit = self as usize + 1;
         let title = match (form, self) {
-            (TabForm::Narrow, Self::Function) => "Func",
+            (TabForm::Narrow, Self::Function) => "Fn",
             (TabForm::Narrow, Self::Threads) => "Thr",
             (TabForm::Narrow, Self::Sites) => "Site",
             (TabForm::Narrow, Self::Tasks) => "Task",
-            (TabForm::Wide | TabForm::Narrow | TabForm::Digits, _) => self.title(),
+            (TabForm::Wide | TabForm::Close | TabForm::Narrow | TabForm::Digits, _) => self.title(),
         };
         match (self == shown, form) {
+            (_, TabForm::Close | TabForm::Narrow) => {
+                let is_behind = digit == shown as usize + 2;
+                let begin = match self == shown {
+                    true => "[",
+                    false if is_behind => "]",
+                    false => " ",
+                };
+                let end = match digit == Self::ALL.len() {
+                    false => "",
+                    true if self == shown => "]",
+                    true => " ",
+                };
+                format!("{begin}{digit} {title}{end}")
+            }
             (true, _) => format!("[{digit} {title}]"),
             (false, TabForm::Digits) => digit.to_string(),
-            (false, TabForm::Wide | TabForm::Narrow) => format!(" {digit} {title} "),
+            (false, TabForm::Wide) => format!(" {digit} {title} "),
         }
     }
 
@@ -104,6 +127,7 @@ impl View {
             Self::Flame => Context::Flame,
             Self::Sites => Context::Sites,
             Self::Tasks => Context::Tasks,
+            Self::Slow => Context::Slow,
         }
     }
 
@@ -117,6 +141,7 @@ impl View {
             Self::Flame => "Flame",
             Self::Sites => "Sites",
             Self::Tasks => "Tasks",
+            Self::Slow => "Slow",
         }
     }
 
@@ -141,7 +166,7 @@ mod tests {
 
     #[test]
     fn every_tab_is_hit_where_it_stands() {
-        for form in [TabForm::Wide, TabForm::Narrow, TabForm::Digits] {
+        for form in [TabForm::Wide, TabForm::Close, TabForm::Narrow, TabForm::Digits] {
             for shown in View::ALL {
                 let mut x = 1;
                 for view in View::ALL {

@@ -8,6 +8,7 @@ use crate::app::flame::Flame;
 use crate::app::function::FunctionView;
 use crate::app::row::{Row, RowId, past_headings};
 use crate::app::search::Search;
+use crate::app::slow::SlowView;
 use crate::app::sort::Sort;
 use crate::app::view::{Origin, View};
 
@@ -45,6 +46,8 @@ pub(crate) struct Views {
     pub(crate) function: FunctionView,
     /// Which part of the flame graph is on the screen.
     pub(crate) flame: Flame,
+    /// Which watched function, and which of its calls.
+    pub(crate) slow: SlowView,
     /// Where Escape goes back to.
     pub(super) came_from: Option<Origin>,
 }
@@ -99,6 +102,7 @@ impl Default for Views {
             commands: Vec::new(),
             function: FunctionView::default(),
             flame: Flame::default(),
+            slow: SlowView::default(),
             came_from: None,
         }
     }
@@ -126,5 +130,6 @@ impl Views {
         self.expanded.clear();
         self.function = FunctionView::default();
         self.flame = Flame::default();
+        self.slow = SlowView::default();
     }
 }

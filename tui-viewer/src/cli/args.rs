@@ -10,6 +10,7 @@ mod moment;
 mod record;
 mod report;
 mod shared;
+mod slow;
 pub(crate) mod trigger;
 pub(crate) mod values;
 
@@ -26,6 +27,7 @@ pub use self::moment::{MomentArgs, When};
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
+pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
 pub use self::trigger::{TriggerArgs, TriggerOptions};
 use crate::cli::args::values::duration;
 
@@ -64,6 +66,7 @@ Examples:
   tickscope stacks 4711            where each thread is right now
   tickscope mode adaptive          measure at a lower cost from now on
   tickscope off 'alloc::*'         leave sites out
+  tickscope why handle --for 10s   why its slow calls are slow
   tickscope demo                   look around without a program of your own
   tickscope completions bash       a script that makes Tab complete all this
   tickscope man | man -l -         the manual; of one command: tickscope man report
@@ -190,6 +193,17 @@ pub enum Command {
         #[arg(short, long, value_enum, default_value_t = Format::Text)]
         format: Format,
     },
+    /// Tell slow calls of a function from typical ones from now on.
+    Watch {
+        /// Which function.
+        #[command(flatten)]
+        watch: WatchArgs,
+        /// Which program.
+        #[command(flatten)]
+        target: TargetArgs,
+    },
+    /// Tell why the slow calls of a function are slow.
+    Why(Box<WhyArgs>),
     /// Start a program and watch it; its output follows afterwards, its exit code is ours.
     Run {
         /// No screen: print the report to standard error at the end.

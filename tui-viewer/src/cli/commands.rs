@@ -21,3 +21,5 @@ pub mod stacks;
 pub(crate) mod status_line;
 pub mod switch;
 pub mod trigger;
+pub mod watch;
+pub mod why;

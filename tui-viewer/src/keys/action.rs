@@ -19,6 +19,8 @@ pub(crate) enum Action {
     ShowSites,
     /// The calls of futures.
     ShowTasks,
+    /// Why slow calls are slow.
+    ShowSlow,
     /// The view to the right.
     NextView,
     /// The view to the left.
@@ -147,6 +149,26 @@ pub(crate) enum Action {
     ToggleSite,
     /// Switch the functions off that the row calls, or on again.
     ToggleCallees,
+    /// Watch the function of the row, or show why its slow calls are slow.
+    Watch,
+    /// Watch the function on the screen no longer.
+    Unwatch,
+    /// The next watched function.
+    NextWatch,
+    /// The next one of the slowest calls.
+    NextCall,
+    /// The one before.
+    PreviousCall,
+    /// Closer to a part of the call.
+    Closer,
+    /// Further from it.
+    Further,
+    /// An earlier part of the call.
+    PartEarlier,
+    /// A later part of it.
+    PartLater,
+    /// The whole call.
+    WholeCall,
     /// Type a command.
     Command,
     /// Complete the word that is being typed.
@@ -194,6 +216,8 @@ pub(crate) enum Context {
     Sites,
     /// The calls of futures.
     Tasks,
+    /// Why slow calls are slow.
+    Slow,
     /// A search is being typed.
     Typing,
     /// A command is being typed.

@@ -14,7 +14,7 @@ use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
 use crate::cli::args::values::{duration, form, measure};
-use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, TriggerOptions, When, ending, trigger};
+use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, TriggerOptions, WatchArgs, When, ending, trigger};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
 pub(crate) use crate::text::words::words;
@@ -61,6 +61,12 @@ pub(crate) enum ScreenCommand {
         /// Which sites.
         #[command(flatten)]
         sites: SitesArgs,
+    },
+    /// Tell slow calls of a function from typical ones.
+    Watch {
+        /// Which function.
+        #[command(flatten)]
+        watch: WatchArgs,
     },
     /// Time between two snapshots.
     Interval {
@@ -142,6 +148,9 @@ pub(crate) enum ScreenCommand {
     Sites,
     /// Which async calls are in flight, and what they wait for.
     Tasks,
+    /// Why slow calls of watched functions are slow.
+    #[command(alias = "why")]
+    Slow,
     /// Other colours.
     Theme {
         /// Which.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Mode};
+use tickscope_format::snapshot::{CaptureKind, Mode, Over};
 
 use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
@@ -98,6 +98,10 @@ pub enum Request {
     SitesOn(Pattern),
     /// Take the rule of a pattern back.
     ForgetRule(Pattern),
+    /// Tell slow calls of functions from typical ones.
+    Watch(Pattern, Over),
+    /// Watch functions no longer.
+    Unwatch(Pattern),
 }
 
 /// The answer to a request.

@@ -25,7 +25,7 @@ use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
 use crate::text::clock_time::{UtcOffset, clock_time};
 
-pub use answer::{RULES_FULL, refusal, result_of};
+pub use answer::{RULES_FULL, TOO_OLD, refusal, result_of};
 
 /// Between two looks at what changes seldom: locks, directories, what has ended.
 const LOOK_AROUND: Duration = Duration::from_millis(400);

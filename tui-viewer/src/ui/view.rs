@@ -31,6 +31,7 @@ mod picker;
 mod popup;
 mod rows;
 mod sites;
+mod slow;
 mod spark;
 mod tabs;
 mod tasks;
@@ -62,14 +63,20 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut canvas, app, area);
             }
-            if let Some(area) = layout.title {
-                function::title(&mut canvas, app, data, area);
+            match (layout.title, app.views.current) {
+                (Some(area), View::Slow) => slow::title(&mut canvas, app, area),
+                (Some(area), _) => function::title(&mut canvas, app, data, area),
+                (None, _) => {}
             }
             match app.views.current {
                 View::Flame => flame::title(&mut canvas, app, data, layout.columns),
-                View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
-                    titles::draw(&mut canvas, app, layout.columns)
-                }
+                View::Tree
+                | View::Hot
+                | View::Function
+                | View::Threads
+                | View::Sites
+                | View::Tasks
+                | View::Slow => titles::draw(&mut canvas, app, layout.columns),
             }
             match app.views.current {
                 View::Tree | View::Hot | View::Function => rows::draw(&mut canvas, app, data, layout.rows),
@@ -77,9 +84,12 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
                 View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
                 View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
+                View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
             }
-            if let Some(area) = layout.detail {
-                detail::draw(&mut canvas, app, data, area);
+            match (layout.detail, app.views.current) {
+                (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
+                (Some(area), _) => detail::draw(&mut canvas, app, data, area),
+                (None, _) => {}
             }
             if let Some(area) = layout.banner {
                 banner::draw(&mut canvas, app, area);

@@ -31,6 +31,7 @@ mod refusals;
 mod report;
 mod roles;
 mod run;
+mod slow;
 mod stopped;
 mod support;
 mod switching;

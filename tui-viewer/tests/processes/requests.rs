@@ -234,5 +234,7 @@ fn code_of(number: u64) -> u64 {
         Request::Mode(_) => 5,
         Request::SitesOff(_) => 6,
         Request::SitesOn(_) | Request::ForgetRule(_) => 7,
+        Request::Watch(..) => 9,
+        Request::Unwatch(_) => 10,
     }
 }

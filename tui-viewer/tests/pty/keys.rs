@@ -54,3 +54,25 @@ fn a_command_is_typed_completed_and_carried_out() {
     assert_eq!(session.end().exit_code(), 0);
     session.assert_as_before();
 }
+
+#[test]
+fn a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow() {
+    let mut session = Session::start(&["slow"], (120, 30));
+    session.wait_for_text("draw_frame");
+    session.send("W");
+    session.wait_for_text("game::draw_frame is watched: calls in the tail are slow");
+    session.send("W");
+    session.wait_for_text("scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6");
+    session.wait_for_text("waits 8.00ms");
+    session.send("J");
+    // What happened in it comes in another snapshot than that of the first.
+    session.wait_for_text("scene::lookup ×600");
+    session.send("+++");
+    session.wait_for("a part of the call", |screen| !screen.contents().contains("×600"));
+    session.send("\x1b");
+    session.wait_for_text("scene::lookup ×600");
+    session.send("X");
+    session.wait_for_text("No function is watched.");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+}

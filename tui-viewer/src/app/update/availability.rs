@@ -72,8 +72,10 @@ impl App {
             | Action::OtherPlace
             | Action::PerCall
             | Action::ToggleSite
+            | Action::Watch
             | Action::ToggleCallees
             | Action::Edit => rows,
+            Action::Unwatch => self.watched().is_some(),
             Action::Groups => self.shown().is_some(),
             Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
                 self.shown().is_some()
@@ -96,6 +98,15 @@ impl App {
             | Action::ShowFlame
             | Action::ShowSites
             | Action::ShowTasks
+            | Action::ShowSlow
+            | Action::NextWatch
+            | Action::NextCall
+            | Action::PreviousCall
+            | Action::Closer
+            | Action::Further
+            | Action::PartEarlier
+            | Action::PartLater
+            | Action::WholeCall
             | Action::NextView
             | Action::PreviousView
             | Action::Help

@@ -174,6 +174,14 @@ impl App {
             ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
             ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
             ScreenCommand::Tasks => self.perform(Action::ShowTasks, effects),
+            ScreenCommand::Slow => self.perform(Action::ShowSlow, effects),
+            ScreenCommand::Watch { watch } => self.request_if_free("watch", effects, |app, effects| {
+                let request = match watch.off {
+                    true => Request::Unwatch(watch.function),
+                    false => Request::Watch(watch.function, watch.over),
+                };
+                app.send(request, effects);
+            }),
             ScreenCommand::Theme { name } => {
                 let named = ThemeKind::ALL
                     .into_iter()

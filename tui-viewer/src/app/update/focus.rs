@@ -18,7 +18,7 @@ impl App {
         match self.views.current {
             View::Threads => self.enter_thread(),
             View::Flame => self.zoom_in(),
-            View::Tree | View::Hot | View::Function | View::Sites | View::Tasks => {
+            View::Tree | View::Hot | View::Function | View::Sites | View::Tasks | View::Slow => {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {
@@ -79,6 +79,7 @@ impl App {
             | What::Thread(_)
             | What::Site(_)
             | What::Task(_)
+            | What::Slow(_)
             | What::Outside) => data
                 .function(what)
                 .and_then(|function| data.heaviest_place(function)),
@@ -234,6 +235,7 @@ impl App {
             | What::Thread(_)
             | What::Site(_)
             | What::Task(_)
+            | What::Slow(_)
             | What::Outside => None,
         });
         self.switch_to(View::Tree);

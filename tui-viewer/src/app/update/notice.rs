@@ -44,7 +44,8 @@ impl App {
             | Context::Threads
             | Context::Flame
             | Context::Sites
-            | Context::Tasks => {
+            | Context::Tasks
+            | Context::Slow => {
                 let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }

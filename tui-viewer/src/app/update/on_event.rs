@@ -14,6 +14,8 @@ use crate::app::state::App;
 use crate::app::threads;
 use crate::app::update::sites;
 use crate::app::window::Window;
+use crate::output::console::printable;
+use crate::output::watched;
 use crate::source::events::{Events, Outcome, Request};
 use crate::source::status::Status;
 
@@ -86,6 +88,7 @@ impl App {
     /// Another program: what was asked of the one before, and seen of it, means nothing here.
     fn forget_program(&mut self) {
         self.program.newest = None;
+        self.program.traces = Rc::default();
         self.program.warnings_seen = false;
         self.views.forget_program();
         self.query.filter = Filter::default();
@@ -131,6 +134,7 @@ impl App {
             Request::Mode(_) => "mode",
             Request::SitesOff(_) => "off",
             Request::SitesOn(_) | Request::ForgetRule(_) => "on",
+            Request::Watch(..) | Request::Unwatch(_) => "watch",
         };
         self.requests.refused(request);
         self.complain(format!("{what}: {why}"));
@@ -144,6 +148,9 @@ impl App {
         }
         self.program.cpu_history.note(&snapshot);
         self.playback.history.note(&snapshot);
+        if !snapshot.watches.is_empty() {
+            Rc::make_mut(&mut self.program.traces).take(&snapshot);
+        }
         self.program.newest = Some(Rc::clone(&snapshot));
         self.screen.dirty |= !self.playback.stands_still();
         self.settle_rules();
@@ -198,6 +205,11 @@ impl App {
                     sites::said(newest, self.program.functions.as_deref(), request)
                 })
             }
+            Request::Watch(function, over) => {
+                let newest = self.program.newest.as_deref();
+                watched::began(None, newest, &function, over)
+            }
+            Request::Unwatch(function) => format!("{} is watched no longer", printable(function.as_str())),
             Request::Mode(mode) => {
                 let behind = if self.playback.stands_still() {
                     " behind the frozen screen"

@@ -28,6 +28,8 @@ impl App {
             } else {
                 self.click_row(x, line);
             }
+        } else if self.views.current == View::Slow && on(layout.detail) {
+            self.click_call(at);
         } else if layout.columns.contains(at) {
             let mut places = columns::places(self.views.current, layout.columns.width).into_iter();
             // A title may begin in the gap before its column.

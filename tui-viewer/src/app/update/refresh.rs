@@ -14,7 +14,7 @@ use crate::app::data::Data;
 use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
-use crate::app::listing::Shape;
+use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::query::Query;
 use crate::app::search::{Matcher, Search};
@@ -77,6 +77,7 @@ impl App {
             self.derive_data();
             self.greet();
         }
+        self.find_traces();
         self.count_calls();
         if self.views.current == View::Function && self.derived.data.is_some() {
             self.choose_function();
@@ -120,7 +121,8 @@ impl App {
             compensated: *compensated,
             measure: self.measure(),
             // A site is a place and no group.
-            grouped: self.query.filter.grouped && !matches!(self.views.current, View::Sites | View::Tasks),
+            grouped: self.query.filter.grouped
+                && !matches!(self.views.current, View::Sites | View::Tasks | View::Slow),
         }
     }
 
@@ -147,6 +149,7 @@ impl App {
             expanded: self.views.expanded.revision(),
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
+            watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
             flame: (view == View::Flame).then(|| (self.screen.size.width, flame.zoom.clone())),
         }
     }
@@ -183,13 +186,16 @@ impl App {
             }
         };
         let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
-        let grouped = self.query.filter.grouped && !matches!(self.views.current, View::Sites | View::Tasks);
+        let grouped = self.query.filter.grouped
+            && !matches!(self.views.current, View::Sites | View::Tasks | View::Slow);
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
         let mut data = sides.map(|sides| {
             let (threads, ascii) = (&self.query.threads, self.screen.ascii);
             let mut data = Data::of(side(sides.now), threads, former.as_ref(), ascii, grouped);
             data.known.clone_from(&self.program.functions);
+            data.traces = Rc::clone(&self.program.traces);
+            data.utc_offset = self.screen.utc_offset;
             data.then = sides
                 .then
                 .map(|then| Box::new(Data::of(side(then), threads, Some(&data), ascii, grouped)));
@@ -287,6 +293,10 @@ impl App {
             View::Threads => listing::threads(&data, &shape),
             View::Sites => listing::sites(&data, &shape),
             View::Tasks => listing::tasks(&data, &shape),
+            View::Slow => {
+                let watch = data.slow().place_of(self.views.slow.function.as_deref());
+                watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))
+            }
             View::Flame => flame.list(&data, &shape, width),
         };
         self.views.flame = flame;
@@ -298,9 +308,13 @@ impl App {
         }
         let first = match view {
             View::Flame => flame::largest(&data, &list.rows),
-            View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
-                list.rows.first()
-            }
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow => list.rows.first(),
         };
         if list.cursor.want.is_empty()
             && let Some(row) = first

@@ -40,7 +40,7 @@ fn path_of(site: &Site) -> String {
 }
 
 /// A path as a pattern. Names of functions may be long: the middle of what is too long becomes a star.
-fn pattern_of_path(path: &str) -> Option<Pattern> {
+pub(in crate::app) fn pattern_of_path(path: &str) -> Option<Pattern> {
     if path.len() <= BYTES_MAX {
         return Pattern::new(path).ok();
     }
@@ -207,7 +207,9 @@ fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
             let children = rows.flat_map(|row| calls.children(row));
             children.map(|&row| calls.rows[row as usize].function).collect()
         }
-        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Outside => BTreeSet::new(),
+        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Slow(_) | What::Outside => {
+            BTreeSet::new()
+        }
     };
     // Not the row itself, where it calls itself.
     let own = data.function(what);

@@ -6,7 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickscope_analysis::measure::Measure;
 use tickscope_format::pattern;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{Mode, Over};
 use tickscope_report::form::Form;
 
 pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
@@ -41,6 +41,11 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
             pattern::BYTES_MAX,
         )
     })
+}
+
+/// Which calls are slow: `tail`, `p99`, `p99.9`, `5ms`.
+pub(crate) fn over(text: &str) -> Result<Over, String> {
+    text.parse()
 }
 
 /// A pattern of functions, in the words in which it is passed on.

@@ -11,7 +11,8 @@ use tickscope_format::slots::{Op, Outcome};
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console::printable;
-use crate::source::feed::{RULES_FULL, refusal, result_of};
+use crate::output::watched;
+use crate::source::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
 use crate::source::target::wanted::{Found, Wanted, is_live, line_of};
 
 /// How long the program may take to answer.
@@ -34,6 +35,11 @@ impl Granted {
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
+    /// Its ring.
+    pub fn into_ring(self) -> RingFile {
+        self.ring
+    }
+
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.ring.header().pid
@@ -51,10 +57,30 @@ impl Granted {
 /// # Errors
 /// No such target, or why it did not do it.
 pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
-    let (ring, liveness) = match live_snapshot::find(&Wanted::of(args), args.dir.as_deref(), None)? {
-        Found::Ring(ring, liveness) => (ring, liveness),
+    ask_of(find(args, what)?, op, what)
+}
+
+/// The ring of a program that runs.
+///
+/// # Errors
+/// No such target, or one that nothing can be asked of.
+pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
+    match live_snapshot::find(&Wanted::of(args), args.dir.as_deref(), None)? {
+        Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
+        Found::Ring(ring, liveness) => bail!(
+            "{} does not run any more; there is nothing to {what}",
+            line_of(&ring, &liveness)
+        ),
         Found::Kept(path) => bail!("{} is a kept snapshot: no program is behind it", path.display()),
-    };
+    }
+}
+
+/// Like [`ask`], of a program whose ring is open.
+///
+/// # Errors
+/// Why it did not do it.
+pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
+    let liveness = ring.liveness()?;
     let line = line_of(&ring, &liveness);
     if !is_live(&liveness) {
         bail!("{line} does not run any more; there is nothing to {what}");
@@ -81,10 +107,18 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
     if reply.outcome == Outcome::Refused && matches!(op, Op::SitesOff(_) | Op::SitesOn(_)) {
         bail!("{line}: {RULES_FULL}");
     }
+    if reply.outcome == Outcome::Refused && matches!(op, Op::Watch(..)) {
+        let newest = ring.newest_snapshot().ok();
+        let why = watched::refused(newest.as_ref().map(|(_, newest)| newest));
+        bail!("{line}: {why}");
+    }
+    if reply.outcome == Outcome::Unknown && matches!(op, Op::Watch(..) | Op::Unwatch(_)) {
+        bail!("{line}: {TOO_OLD}");
+    }
     let epoch = result_of(&reply).map_err(|why| anyhow!("{line}: {why}"))?;
     Ok(Granted {
         epoch,
-        ring: *ring,
+        ring,
         published: reply.record != 0,
     })
 }

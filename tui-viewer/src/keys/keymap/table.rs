@@ -5,22 +5,22 @@ use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};
 use Context::{
-    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Start, Tasks, Threads, Tree,
-    Typing,
+    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Slow, Start, Tasks, Threads,
+    Tree, Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Typing, Commanding, Help, Choosing, Measuring, Asking,
-    Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Typing, Commanding, Help, Choosing, Measuring,
+    Asking, Start,
 ];
 const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Help, Choosing, Measuring, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Help, Choosing, Measuring, Asking, Start,
 ];
-const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks];
+const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow];
 /// Views whose rows are functions or places.
-const ROWS: &[Context] = &[Tree, Hot, Function, Sites, Tasks];
+const ROWS: &[Context] = &[Tree, Hot, Function, Sites, Tasks, Slow];
 const LISTS: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Help, Choosing, Measuring, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Help, Choosing, Measuring, Start,
 ];
 pub(super) const TREE: &[Context] = &[Tree];
 /// Views whose rows open and close.
@@ -112,6 +112,20 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('7'), Action::ShowTasks)],
         "tasks: async calls that are in flight",
     ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('8'), Action::ShowSlow)],
+        "slow: why slow calls are slow",
+    ),
+    line(
+        Section::Views,
+        &[Tree, Hot, Function, Flame, Sites, Tasks, Slow],
+        &[(Char('W'), Action::Watch)],
+        "watch this function; again: the view",
+    )
+    .note(": tell its slow calls from typical ones, and show in the view Slow why they are slow")
+    .left("why slow", 13),
     line(
         Section::Views,
         VIEWS,
@@ -286,6 +300,49 @@ pub(crate) const KEYS: &[Binding] = &[
         "show where it is in the tree",
     )
     .left("in tree", 7),
+    line(
+        Section::Tree,
+        &[Slow],
+        &[(Char('J'), Action::NextCall), (Char('K'), Action::PreviousCall)],
+        "in Slow: next, previous slow call",
+    )
+    .left("call", 5),
+    line(
+        Section::Tree,
+        &[Slow],
+        &[
+            (Char('+'), Action::Closer),
+            (Char('-'), Action::Further),
+            (Char('0'), Action::WholeCall),
+        ],
+        "in Slow: zoom in, out; the whole call",
+    )
+    .left("zoom", 6),
+    line(
+        Section::Tree,
+        &[Slow],
+        &[
+            (Code::Left, Action::PartEarlier),
+            (Code::Right, Action::PartLater),
+            (Char('h'), Action::PartEarlier),
+            (Char('l'), Action::PartLater),
+        ],
+        "in Slow: earlier, later in the call",
+    ),
+    line(
+        Section::Tree,
+        &[Slow],
+        &[(Char(' '), Action::NextWatch)],
+        "in Slow: the next watched function",
+    )
+    .left("next watch", 9),
+    line(
+        Section::Program,
+        &[Slow],
+        &[(Char('X'), Action::Unwatch)],
+        "in Slow: stop watching this function",
+    )
+    .left("stop watching", 10),
     line(
         Section::Find,
         VIEWS,
@@ -476,7 +533,7 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Program,
-        &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Measuring],
+        &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Measuring],
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )

@@ -10,6 +10,12 @@ use crate::source::events::Request;
 /// Why a program takes no further rule on sites.
 pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
 
+/// Why a program does not watch functions.
+pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
+
+/// Why a program watches no further function.
+const WATCHES_FULL: &str = "the program watches as many functions as it takes, four, or none for others; X in the view Slow stops watching one";
+
 /// Why a program takes no request from here, whose ring gave no slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
@@ -27,6 +33,12 @@ pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> 
         request,
         Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)
     );
+    if matches!(request, Request::Watch(..) | Request::Unwatch(_)) && reply.outcome == Outcome::Unknown {
+        return Err(TOO_OLD.into());
+    }
+    if matches!(request, Request::Watch(..)) && reply.outcome == Outcome::Refused {
+        return Err(WATCHES_FULL.into());
+    }
     if is_rule && reply.outcome == Outcome::Refused {
         return Err(RULES_FULL.into());
     }

@@ -159,6 +159,8 @@ impl Attached {
             Request::SitesOff(pattern) => Op::SitesOff(pattern),
             Request::SitesOn(pattern) => Op::SitesOn(pattern),
             Request::ForgetRule(pattern) => Op::ForgetRule(pattern),
+            Request::Watch(pattern, over) => Op::Watch(pattern, over),
+            Request::Unwatch(pattern) => Op::Unwatch(pattern),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;
         self.sent.push((request, sent));

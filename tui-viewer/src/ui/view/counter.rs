@@ -38,9 +38,13 @@ impl CounterCell {
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
-            View::Tree | View::Function | View::Threads | View::Flame | View::Sites | View::Tasks => {
-                Portion::Total
-            }
+            View::Tree
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow => Portion::Total,
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,

@@ -19,8 +19,8 @@ use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
 
 /// What fills frames beside each other, and the edge before each: Unicode, then ASCII.
-const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
-const EDGES: [&str; 2] = ["▏", "|"];
+pub(super) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
+pub(super) const EDGES: [&str; 2] = ["▏", "|"];
 
 /// For those that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];

@@ -90,7 +90,7 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let rows = usize::from(app.layout().rows.height);
     let (offset, all) = match app.views.current {
         View::Flame => (app.views.flame.top, app.views.flame.lines()),
-        View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks => {
+        View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks | View::Slow => {
             (list.cursor.offset, list.rows.len())
         }
     };
@@ -165,6 +165,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
         View::Threads => (data.threads().len(), "threads"),
         View::Sites => (data.site_table().counts().0 as usize, "sites"),
         View::Tasks => (data.tasks().rows.len(), "rows"),
+        View::Slow => (app.list().rows.len(), "paths"),
         View::Function => (
             app.list().rows.iter().filter(|row| !row.is_heading()).count(),
             "rows",
@@ -173,7 +174,10 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
-    if matches!(app.views.current, View::Threads | View::Sites | View::Tasks) {
+    if matches!(
+        app.views.current,
+        View::Threads | View::Sites | View::Tasks | View::Slow
+    ) {
         // Neither is a part of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return if long.len() <= cells {
@@ -213,7 +217,8 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         | Context::Threads
         | Context::Flame
         | Context::Sites
-        | Context::Tasks => app.way_back(),
+        | Context::Tasks
+        | Context::Slow => app.way_back(),
         Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {

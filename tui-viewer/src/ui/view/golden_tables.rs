@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Rule, Thread, ThreadState};
+use tickscope_format::snapshot::{Rule, Thread, ThreadState, WatchState};
 use tickscope_testkit::fixture;
 
 use crate::app::columns;
@@ -96,6 +96,48 @@ fn tasks_in_flight_and_what_they_wait_for() {
     let mut app = live(80, 24);
     keys(&mut app, "7");
     assert_snapshot!("tasks_of_a_program_without_futures", text(&app));
+}
+
+/// A program that watches a function in this state; what was told before is as it was.
+fn slow_frames(state: WatchState) -> Snapshot {
+    let mut s = fixture::slow_frames();
+    s.watches[0].state = state;
+    s
+}
+
+#[test]
+fn why_slow_calls_are_slow() {
+    for (width, height) in [(160, 42), (120, 30), (80, 24), (60, 15), (20, 5)] {
+        let mut app = empty(width, height);
+        events(&mut app, Status::Live, Some(slow_frames(WatchState::Watching)));
+        keys(&mut app, "8j");
+        assert_snapshot!(format!("slow_{width}x{height}"), looks(&app));
+    }
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(slow_frames(WatchState::Watching)));
+    keys(&mut app, "8J++l");
+    assert_snapshot!("slow_zoomed_120x30", looks(&app));
+}
+
+#[test]
+fn what_is_said_where_slow_calls_cannot_be_told() {
+    let mut app = live(80, 24);
+    keys(&mut app, "8");
+    let mut screens = vec![text(&app)];
+    for state in [WatchState::Learning(57), WatchState::NoTail] {
+        let mut app = empty(80, 24);
+        let mut snapshot = slow_frames(state);
+        if state != WatchState::NoTail {
+            snapshot.watches[0].exemplars.clear();
+            snapshot.watches[0].causes.clear();
+            snapshot.watches[0].paths.clear();
+            snapshot.watches[0].threshold_ticks = 0;
+        }
+        events(&mut app, Status::Live, Some(snapshot));
+        keys(&mut app, "8");
+        screens.push(text(&app));
+    }
+    assert_snapshot!(screens.join("\n"));
 }
 
 #[test]

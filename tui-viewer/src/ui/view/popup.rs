@@ -131,7 +131,9 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
         | Request::Interval { .. }
         | Request::SitesOff(_)
         | Request::SitesOn(_)
-        | Request::ForgetRule(_) => (
+        | Request::ForgetRule(_)
+        | Request::Watch(..)
+        | Request::Unwatch(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",

@@ -137,7 +137,9 @@ fn line(
         .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
     let main = match app.views.current {
         View::Tree | View::Function => of_total.max(then_total),
-        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks => of_self.max(then_self),
+        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow => {
+            of_self.max(then_self)
+        }
     };
     let is_counter = data.figures(row.what).tally.is_some();
     let weight = match main {
@@ -196,7 +198,9 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     let figures = data.figures(what);
     let (off, of_ns) = match app.views.current {
         View::Tree | View::Function | View::Flame => (figures.off, figures.total_ns),
-        View::Hot | View::Threads | View::Sites | View::Tasks => (figures.own_off, figures.self_ns),
+        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow => {
+            (figures.own_off, figures.self_ns)
+        }
     };
     share(off.waiting_ns.saturating_add(off.ready_ns), of_ns)
 }

@@ -66,7 +66,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
         .query
         .threads
         .only()
-        .filter(|_| !matches!(app.views.current, View::Sites | View::Tasks))?;
+        .filter(|_| !matches!(app.views.current, View::Sites | View::Tasks | View::Slow))?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
@@ -107,10 +107,15 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         false => format!("sort {column} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
-    if !matches!(app.views.current, View::Threads | View::Sites | View::Tasks) {
+    if !matches!(
+        app.views.current,
+        View::Threads | View::Sites | View::Tasks | View::Slow
+    ) {
         all.push(plain(app.percent_label().to_string()));
     }
-    if app.query.threads.only().is_none() || matches!(app.views.current, View::Sites | View::Tasks) {
+    if app.query.threads.only().is_none()
+        || matches!(app.views.current, View::Sites | View::Tasks | View::Slow)
+    {
         all.push(plain("all threads".to_string()));
     }
     // Largest change first is not what one expects: it is among the last to give way.

@@ -7,6 +7,7 @@ use crate::app::columns::Column;
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
+use crate::app::columns::slow::SlowColumn;
 use crate::app::columns::spec::Align;
 use crate::app::columns::tasks::TaskColumn;
 use crate::app::state::App;
@@ -34,6 +35,7 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
         Column::Function(FunctionColumn::Name)
             | Column::Site(SiteColumn::Name)
             | Column::Task(TaskColumn::Name)
+            | Column::Slow(SlowColumn::Name)
     );
     let words = match names && !said_above {
         true => app.query.filter.words(app.views.current).join("  "),

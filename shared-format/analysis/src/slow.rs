@@ -1,0 +1,439 @@
+//! Why slow calls of a watched function are slow: what they do that typical calls do not, path by path, and by cause.
+//!
+//! All times are nanoseconds per call of the watched function, so that what a path takes in a typical and in a slow call
+//! can be compared.
+
+use std::cmp::Reverse;
+
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::{
+    CauseKind, CauseSum, Exemplar, PathSums, Snapshot, Then, Trace, Watch, WatchState,
+};
+
+/// What slow calls of a watched function do that typical ones do not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slow {
+    /// How many calls were typical.
+    pub typical_calls: u64,
+    /// How many calls were slow.
+    pub slow_calls: u64,
+    /// The duration from which on a call is slow, in nanoseconds; `None` if it is not known yet.
+    pub threshold_ns: Option<u64>,
+    /// How long a typical call takes on average; `None` if there was none.
+    pub typical_ns: Option<f64>,
+    /// How long a slow call takes on average; `None` if there was none.
+    pub slow_ns: Option<f64>,
+    /// The paths. The largest difference comes first, or the largest time where nothing can be compared.
+    pub rows: Vec<SlowRow>,
+    /// What slow calls spent their time on. The cause of most calls comes first.
+    pub causes: Vec<Cause>,
+    /// Why there is no answer, or why it says less than was asked for; `None` if all is as it was asked for.
+    pub doubt: Option<Doubt>,
+}
+
+/// A path from the watched function on, without the paths that continue it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlowRow {
+    /// The path, among [`Watch::paths`].
+    pub path: u32,
+    /// In a typical call; `None` if there was none.
+    pub typical: Option<Means>,
+    /// In a slow call; `None` if there was none.
+    pub slow: Option<Means>,
+}
+
+/// What a path has in one call of the watched function, on average.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Means {
+    /// Nanoseconds in the path itself.
+    pub ns: f64,
+    /// Calls of the path.
+    pub calls: f64,
+    /// Nanoseconds of its time in which the thread waited.
+    pub waiting_ns: f64,
+    /// Nanoseconds of its time in which the thread could run and had no CPU.
+    pub ready_ns: f64,
+    /// Allocations.
+    pub allocations: f64,
+    /// Bytes allocated.
+    pub allocated_bytes: f64,
+}
+
+/// What most of the time of some slow calls went to, as far as it is above the typical.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cause {
+    /// The path, among [`Watch::paths`]. Having no CPU is of no path; it then is that of the function.
+    pub path: u32,
+    /// What it was there.
+    pub kind: CauseKind,
+    /// How many slow calls.
+    pub slow_calls: u64,
+    /// How much longer than typical each was because of it, on average.
+    pub difference_ns: f64,
+    /// How often a typical call calls the path.
+    pub typical_path_calls: Option<f64>,
+    /// How often each of these slow calls called it.
+    pub slow_path_calls: f64,
+    /// The number of the longest [`Exemplar`] that shows it, if any is kept.
+    pub exemplar: Option<u64>,
+}
+
+/// Why slow calls cannot be told, or are told otherwise than was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// No function that has been called matches.
+    NoFunction,
+    /// Too few calls have ended to tell which are slow: so many.
+    Learning(u64),
+    /// Slow calls are told, but hardly slower than others.
+    NoTail,
+    /// Too many calls were slow, so that slow begins later than was asked for.
+    Raised,
+    /// A threshold by share needs histograms, and they are off.
+    NoHistograms,
+    /// The mode measures no time of single calls.
+    NoTime,
+    /// No call has both begun and ended.
+    NoCalls,
+    /// No call was slow.
+    NothingSlow,
+    /// Every call was slow, so that nothing is known of typical ones.
+    NothingTypical,
+    /// The state is one that this version does not know.
+    Unknown,
+}
+
+impl Slow {
+    /// Returns the answer for a watched function of this snapshot.
+    pub fn of(watch: &Watch, snapshot: &Snapshot) -> Self {
+        let (typical_calls, slow_calls) = watch.calls();
+        let ns_of_tick = 1e9 / snapshot.clock.ticks_per_second;
+        let mut rows: Vec<SlowRow> = (0..)
+            .zip(&watch.paths)
+            .map(|(index, path)| SlowRow {
+                path: index,
+                typical: Means::of(&path.typical, typical_calls, ns_of_tick),
+                slow: Means::of(&path.slow, slow_calls, ns_of_tick),
+            })
+            .filter(|row| [row.typical, row.slow].iter().flatten().any(Means::is_any))
+            .collect();
+        let rank = |row: &SlowRow| {
+            let either = || row.slow.or(row.typical).map_or(0.0, |means| means.ns);
+            row.difference_ns().unwrap_or_else(either)
+        };
+        rows.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+        let sum = |side: fn(&SlowRow) -> Option<Means>, calls: u64| {
+            let means = rows.iter().filter_map(side);
+            (calls > 0).then(|| means.map(|means| means.ns).sum())
+        };
+        Self {
+            typical_calls,
+            slow_calls,
+            threshold_ns: (watch.threshold_ticks > 0).then(|| snapshot.nanos(watch.threshold_ticks)),
+            typical_ns: sum(|row| row.typical, typical_calls),
+            slow_ns: sum(|row| row.slow, slow_calls),
+            causes: causes(watch, typical_calls, ns_of_tick),
+            doubt: doubt(watch.state, typical_calls, slow_calls),
+            rows,
+        }
+    }
+
+    /// Returns the calls of the function that were counted.
+    pub fn calls(&self) -> u64 {
+        self.typical_calls.saturating_add(self.slow_calls)
+    }
+
+    /// Returns how much longer a slow call takes than a typical one; `None` if there was none of either.
+    pub fn difference_ns(&self) -> Option<f64> {
+        Some(self.slow_ns? - self.typical_ns?)
+    }
+
+    /// Returns which part of that difference a path is; it may be below 0 or above 1.
+    pub fn share_of(&self, row: &SlowRow) -> Option<f64> {
+        let all = self.difference_ns().filter(|all| *all > 0.0)?;
+        Some(row.difference_ns()? / all)
+    }
+}
+
+impl SlowRow {
+    /// Returns how much longer a slow call is in this path.
+    pub fn difference_ns(&self) -> Option<f64> {
+        self.difference(|means| means.ns)
+    }
+
+    /// Returns how much more a slow call has of a column.
+    pub fn difference(&self, column: impl Fn(&Means) -> f64) -> Option<f64> {
+        Some(column(&self.slow?) - column(&self.typical?))
+    }
+}
+
+impl Means {
+    fn of(sums: &PathSums, calls: u64, ns_of_tick: f64) -> Option<Self> {
+        let mean = |value: u64| value as f64 / calls as f64;
+        (calls > 0).then(|| Self {
+            ns: mean(sums.ticks) * ns_of_tick,
+            calls: mean(sums.calls),
+            waiting_ns: mean(sums.waiting) * ns_of_tick,
+            ready_ns: mean(sums.ready) * ns_of_tick,
+            allocations: mean(sums.allocations),
+            allocated_bytes: mean(sums.allocated_bytes),
+        })
+    }
+
+    fn is_any(&self) -> bool {
+        *self != Self::default()
+    }
+}
+
+/// The causes, those without a CPU as one.
+fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
+    let mut sums: Vec<CauseSum> = Vec::new();
+    for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
+        let of = CauseSum {
+            path: match cause.kind {
+                CauseKind::Ready => root_of(watch, cause.path),
+                CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => cause.path,
+            },
+            ..*cause
+        };
+        match sums
+            .iter_mut()
+            .find(|sum| (sum.path, sum.kind) == (of.path, of.kind))
+        {
+            Some(sum) => {
+                sum.calls = sum.calls.saturating_add(of.calls);
+                sum.excess_ticks = sum.excess_ticks.saturating_add(of.excess_ticks);
+                sum.path_calls = sum.path_calls.saturating_add(of.path_calls);
+            }
+            None => sums.push(of),
+        }
+    }
+    sums.sort_by_key(|sum| Reverse((sum.calls, sum.excess_ticks)));
+    let shows = |exemplar: &&Exemplar, sum: &CauseSum| {
+        exemplar.cause.is_some_and(|(path, kind)| {
+            let path = if kind == CauseKind::Ready {
+                root_of(watch, path)
+            } else {
+                path
+            };
+            (path, kind) == (sum.path, sum.kind)
+        })
+    };
+    sums.iter()
+        .map(|sum| {
+            let exemplars = watch.exemplars.iter().filter(|exemplar| shows(exemplar, sum));
+            let typical = watch.paths.get(sum.path as usize).map(|path| path.typical.calls);
+            Cause {
+                path: sum.path,
+                kind: sum.kind,
+                slow_calls: sum.calls,
+                difference_ns: sum.excess_ticks as f64 * ns_of_tick / sum.calls as f64,
+                typical_path_calls: typical
+                    .filter(|_| typical_calls > 0)
+                    .map(|calls| calls as f64 / typical_calls as f64),
+                slow_path_calls: sum.path_calls as f64 / sum.calls as f64,
+                exemplar: exemplars
+                    .max_by_key(|exemplar| exemplar.ticks)
+                    .map(|exemplar| exemplar.number),
+            }
+        })
+        .collect()
+}
+
+fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt> {
+    match state {
+        WatchState::NoFunction => Some(Doubt::NoFunction),
+        WatchState::Learning(calls) => Some(Doubt::Learning(calls)),
+        WatchState::NoHistograms => Some(Doubt::NoHistograms),
+        WatchState::NoTime => Some(Doubt::NoTime),
+        WatchState::Watching | WatchState::NoTail | WatchState::Raised => match (typical_calls, slow_calls) {
+            (0, 0) => Some(Doubt::NoCalls),
+            (_, 0) => Some(Doubt::NothingSlow),
+            (0, _) => Some(Doubt::NothingTypical),
+            _ if state == WatchState::NoTail => Some(Doubt::NoTail),
+            _ if state == WatchState::Raised => Some(Doubt::Raised),
+            _ => None,
+        },
+        _ => Some(Doubt::Unknown),
+    }
+}
+
+/// Returns the path of the watched function that a path continues.
+pub fn root_of(watch: &Watch, path: u32) -> u32 {
+    lineage(watch, path).first().copied().unwrap_or(path)
+}
+
+/// Returns a path and all paths that it continues, the outermost first.
+pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
+    let parent = |&path: &u32| {
+        let parent = watch.paths.get(path as usize)?.parent;
+        // A parent stands before its children, so this ends.
+        (parent != NO_PARENT && parent < path).then_some(parent)
+    };
+    let mut lineage: Vec<u32> = std::iter::successors(Some(path), parent).collect();
+    lineage.reverse();
+    lineage
+}
+
+/// Returns what a path has itself in a call that is kept whole, or all paths together.
+pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
+    let mut sum = PathSums::default();
+    let mut off_cpu = trace.off_cpu.iter().peekable();
+    let mut begins = true;
+    for (step, (path, ticks, then)) in (0..).zip(trace.steps()) {
+        let off = off_cpu.next_if(|off| off.0 == step);
+        if of.is_none_or(|of| of == path) {
+            sum.calls += u64::from(begins);
+            sum.ticks = sum.ticks.saturating_add(ticks);
+            if let Some(&(_, waiting, ready)) = off {
+                sum.waiting = sum.waiting.saturating_add(waiting);
+                sum.ready = sum.ready.saturating_add(ready);
+            }
+        }
+        begins = then == Then::Enter;
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    fn ms(ns: f64) -> f64 {
+        (ns / 1e4).round() / 1e2
+    }
+
+    fn frames() -> (Snapshot, Slow) {
+        let snapshot = fixture::slow_frames();
+        let slow = Slow::of(&snapshot.watches[0], &snapshot);
+        (snapshot, slow)
+    }
+
+    #[test]
+    fn differences_are_per_call_of_the_function_and_the_largest_comes_first() {
+        let (_, slow) = frames();
+        assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
+        assert_eq!(slow.threshold_ns, Some(1_900_000));
+        // 20 + 400 + 6 x 5 + 60 us; of 30 slow calls 20 look up 594 times more, 8 wait 8 ms, 2 have no CPU for 5 ms.
+        assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
+        let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
+        assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));
+        let rows: Vec<(u32, f64, f64)> = slow
+            .rows
+            .iter()
+            .map(|row| {
+                (
+                    row.path,
+                    ms(row.difference_ns().unwrap()),
+                    slow.share_of(row).unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(),
+            [(3, 2.13), (2, 1.98), (0, 0.33), (1, 0.0)]
+        );
+        let shares: f64 = rows.iter().map(|row| row.2).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        let [flush, lookup, frame] = [slow.rows[0], slow.rows[1], slow.rows[2]];
+        assert_eq!(flush.difference(|means| means.waiting_ns).map(ms), Some(2.13));
+        assert_eq!(frame.difference(|means| means.ready_ns).map(ms), Some(0.33));
+        assert_eq!(lookup.typical.map(|means| means.calls), Some(6.0));
+        assert_eq!(lookup.slow.map(|means| means.calls), Some(402.0));
+        assert_eq!(slow.doubt, None);
+    }
+
+    #[test]
+    fn causes_are_of_calls_that_had_them_and_not_of_the_average() {
+        let (_, slow) = frames();
+        let causes: Vec<_> = slow
+            .causes
+            .iter()
+            .map(|cause| (cause.path, cause.kind, cause.slow_calls, ms(cause.difference_ns)))
+            .collect();
+        assert_eq!(
+            causes,
+            [
+                (2, CauseKind::Calls, 20, 2.97),
+                (3, CauseKind::Waiting, 8, 8.0),
+                (0, CauseKind::Ready, 2, 5.0),
+            ]
+        );
+        let lookup = slow.causes[0];
+        assert_eq!(
+            (lookup.typical_path_calls, lookup.slow_path_calls),
+            (Some(6.0), 600.0)
+        );
+        assert_eq!(
+            slow.causes.iter().map(|cause| cause.exemplar).collect::<Vec<_>>(),
+            [Some(3), Some(7), None]
+        );
+    }
+
+    #[test]
+    fn having_no_cpu_is_one_cause_wherever_it_was() {
+        let mut snapshot = fixture::slow_frames();
+        let watch = &mut snapshot.watches[0];
+        let ready = |path| CauseSum {
+            path,
+            kind: CauseKind::Ready,
+            calls: 20,
+            excess_ticks: 2_500_000,
+            path_calls: 20,
+        };
+        watch.causes.extend([ready(1), ready(3)]);
+        let slow = Slow::of(&snapshot.watches[0], &snapshot);
+        let first = slow.causes[0];
+        assert_eq!(
+            (first.kind, first.path, first.slow_calls),
+            (CauseKind::Ready, 0, 42)
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_has_no_numbers() {
+        let mut snapshot = fixture::slow_frames();
+        let doubt = |snapshot: &Snapshot| Slow::of(&snapshot.watches[0], snapshot).doubt;
+        for (state, wanted) in [
+            (WatchState::NoFunction, Doubt::NoFunction),
+            (WatchState::Learning(57), Doubt::Learning(57)),
+            (WatchState::NoTail, Doubt::NoTail),
+            (WatchState::Raised, Doubt::Raised),
+            (WatchState::NoHistograms, Doubt::NoHistograms),
+            (WatchState::NoTime, Doubt::NoTime),
+        ] {
+            snapshot.watches[0].state = state;
+            assert_eq!(doubt(&snapshot), Some(wanted));
+        }
+        snapshot.watches[0].state = WatchState::Watching;
+        for path in &mut snapshot.watches[0].paths {
+            path.slow = PathSums::default();
+        }
+        snapshot.watches[0].causes.clear();
+        let slow = Slow::of(&snapshot.watches[0], &snapshot);
+        assert_eq!((slow.doubt, slow.slow_ns), (Some(Doubt::NothingSlow), None));
+        assert!(slow.rows.iter().all(|row| row.difference_ns().is_none()));
+        assert_eq!(
+            slow.rows[0].path, 1,
+            "the longest part of a typical call comes first"
+        );
+        snapshot.watches[0].paths.clear();
+        assert_eq!(doubt(&snapshot), Some(Doubt::NoCalls));
+    }
+
+    #[test]
+    fn a_kept_call_says_how_often_and_how_long_it_was_where() {
+        let snapshot = fixture::slow_frames();
+        let watch = &snapshot.watches[0];
+        let [waiting, lookups] = [0, 1].map(|at| watch.exemplars[at].trace.as_ref().unwrap());
+        assert_eq!(sums_in(lookups, Some(2)).calls, 600);
+        assert_eq!(sums_in(lookups, Some(0)).calls, 1);
+        assert_eq!(snapshot.nanos(sums_in(waiting, Some(3)).waiting), 8_001_000);
+        for (exemplar, trace) in watch.exemplars.iter().zip([waiting, lookups]) {
+            assert_eq!(sums_in(trace, None).ticks, exemplar.ticks);
+        }
+        assert_eq!(lineage(watch, 3), [0, 3]);
+    }
+}

@@ -1,0 +1,113 @@
+//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for each call, and
+//! inside it one for each stretch off the CPU. Times are microseconds since the call began.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::call::Call;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'a> {
+    trace_events: Vec<Event<'a>>,
+    display_time_unit: &'static str,
+    other_data: BTreeMap<&'static str, String>,
+}
+
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    cat: &'static str,
+    ph: &'static str,
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    pid: u32,
+    tid: u32,
+    /// Of an instant: that it is of its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'static str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    args: BTreeMap<&'a str, String>,
+}
+
+pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
+    let names: Vec<String> = call
+        .functions
+        .list
+        .iter()
+        .map(|function| function.full_name())
+        .collect();
+    let (pid, tid) = (call.snapshot.process.pid, call.exemplar.tid);
+    let us = |ticks: u64| call.ns(ticks) as f64 / 1e3;
+    let event = |name, cat, ph, ts| Event {
+        name,
+        cat,
+        ph,
+        ts,
+        dur: None,
+        pid,
+        tid,
+        s: None,
+        args: BTreeMap::new(),
+    };
+    let named = |name: &'static str, value: &str| Event {
+        args: [("name", value.to_owned())].into(),
+        ..event(name, "__metadata", "M", 0.0)
+    };
+    let mut events = vec![
+        named("process_name", &call.snapshot.process.name),
+        named("thread_name", &call.exemplar.thread),
+    ];
+    for span in &call.waterfall.spans {
+        let name = &names[call.of_path[span.path as usize]];
+        events.push(Event {
+            dur: Some(us(span.end) - us(span.begin)),
+            ..event(name, "call", "X", us(span.begin))
+        });
+    }
+    for off in &call.waterfall.off_cpu {
+        // Where in the stretch they were is not known: they end with it, one after the other.
+        let ready = off.end.saturating_sub(off.ready);
+        let parts = [
+            ("waits", off.waiting, ready.saturating_sub(off.waiting)),
+            ("no CPU", off.ready, ready),
+        ];
+        for (name, ticks, begin) in parts.into_iter().filter(|part| part.1 > 0) {
+            events.push(Event {
+                dur: Some(us(begin + ticks) - us(begin)),
+                ..event(name, "off-cpu", "X", us(begin))
+            });
+        }
+    }
+    if let Some((gap, steps)) = &call.waterfall.gap {
+        events.push(Event {
+            dur: Some(us(gap.end) - us(gap.start)),
+            args: [("steps", steps.to_string())].into(),
+            ..event("left out", "gap", "X", us(gap.start))
+        });
+    }
+    for (at, key, value) in call.notes() {
+        events.push(Event {
+            s: Some("t"),
+            args: [(key, value.to_owned())].into(),
+            ..event("note", "note", "i", us(at))
+        });
+    }
+    let file = File {
+        trace_events: events,
+        display_time_unit: "ns",
+        other_data: [
+            (
+                "exporter",
+                concat!("tickscope@", env!("CARGO_PKG_VERSION")).to_owned(),
+            ),
+            ("call", call.title()),
+            ("began_unix_ns", call.exemplar.began_unix_ns.to_string()),
+        ]
+        .into(),
+    };
+    Ok(serde_json::to_writer(out, &file)?)
+}

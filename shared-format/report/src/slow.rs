@@ -1,0 +1,24 @@
+//! Why slow calls of a watched function are slow: the answer in sentences, by path, and the slowest calls.
+//!
+//! ```text
+//! Snapshot, Watch -> tickscope-analysis -> sentences  what is known, the causes, what is in doubt
+//!                                       -> text       for reading, about ten lines
+//!                                       -> markdown   for a message or an issue
+//!                                       -> json       for programs (feature `json`)
+//! ```
+
+mod answer;
+#[cfg(feature = "json")]
+mod json;
+mod markdown;
+mod sentences;
+mod text;
+
+pub use self::answer::{Answer, SlowOptions, Typed, both_calls, calls, difference, duration};
+#[cfg(feature = "json")]
+pub use self::json::json;
+pub use self::markdown::markdown;
+pub use self::text::text;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! Why slow calls of a watched function are slow, with names, and how its numbers are written.
+
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::{Exemplar, Snapshot, Watch};
+
+use crate::clock;
+use crate::escape::visible;
+use crate::label::labels;
+use crate::number;
+
+/// How the answer is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SlowOptions {
+    /// Whether to use ASCII characters only.
+    pub ascii: bool,
+    /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
+    pub utc_offset_s: Option<i32>,
+    /// What stands before the commands that sentences name: by default `tickscope `.
+    pub typed: Typed,
+}
+
+/// Where a reader types commands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Typed {
+    /// In a shell.
+    #[default]
+    Shell,
+    /// In the viewer's command line.
+    Viewer,
+}
+
+/// Why slow calls of a watched function are slow, with names.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// The snapshot.
+    pub snapshot: &'a Snapshot,
+    /// The watched function.
+    pub watch: &'a Watch,
+    /// The numbers.
+    pub slow: Slow,
+    pub(super) functions: Functions,
+    /// By function.
+    labels: Vec<String>,
+    pub(super) options: SlowOptions,
+}
+
+impl<'a> Answer<'a> {
+    /// Returns the answer for a watched function of this snapshot.
+    pub fn of(snapshot: &'a Snapshot, watch: &'a Watch, options: SlowOptions) -> Self {
+        let functions = Functions::of(snapshot);
+        Self {
+            snapshot,
+            watch,
+            slow: Slow::of(watch, snapshot),
+            labels: labels(&functions, options.ascii),
+            functions,
+            options,
+        }
+    }
+
+    /// Returns the name of the watched function, as it was asked for.
+    pub fn function(&self) -> String {
+        visible(&self.watch.function, self.options.ascii).into_owned()
+    }
+
+    /// Returns the name of the function that a path ends in.
+    pub fn name(&self, path: u32) -> &str {
+        let path = self.watch.paths.get(path as usize);
+        path.map_or("", |path| {
+            &self.labels[self.functions.of_site[path.site.index()].index()]
+        })
+    }
+
+    /// Returns the names on a path: those below the watched function, or of the function itself its own.
+    pub fn path_name(&self, path: u32) -> String {
+        let lineage = slow::lineage(self.watch, path);
+        let roots = self.watch.paths.iter().filter(|path| path.parent == NO_PARENT);
+        // Where the pattern has several functions, each path says of which it is.
+        let shown = match roots.count() {
+            1 if lineage.len() > 1 => &lineage[1..],
+            _ => &lineage[..],
+        };
+        let names: Vec<&str> = shown.iter().map(|&path| self.name(path)).collect();
+        let names = names.join(if self.options.ascii { " > " } else { " › " });
+        match lineage.len() {
+            1 => names + " (itself)",
+            _ => names,
+        }
+    }
+
+    /// Returns the name of a path in a sentence: that of its function, and all of it where another cause has the same.
+    pub(super) fn cause_name(&self, path: u32) -> String {
+        let name = self.name(path);
+        let is_other = |other: u32| other != path && self.name(other) == name;
+        match self.slow.causes.iter().any(|cause| is_other(cause.path)) {
+            true => self.path_name(path),
+            false => name.to_owned(),
+        }
+    }
+
+    /// Returns the slow calls that are kept whole, the longest first.
+    pub fn exemplars(&self) -> Vec<&'a Exemplar> {
+        let mut exemplars: Vec<&Exemplar> = self.watch.exemplars.iter().collect();
+        exemplars.sort_by_key(|exemplar| std::cmp::Reverse((exemplar.ticks, exemplar.number)));
+        exemplars
+    }
+
+    /// Returns when a call began: `14:02:11.250`, with a Z where it is in UTC.
+    pub fn began(&self, exemplar: &Exemplar) -> String {
+        let (_, second) = clock::split(exemplar.began_unix_ns, self.options.utc_offset_s.unwrap_or(0));
+        let zone = if self.options.utc_offset_s.is_some() {
+            ""
+        } else {
+            "Z"
+        };
+        let millis = exemplar.began_unix_ns / 1_000_000 % 1_000;
+        format!("{}.{millis:03}{zone}", clock::of_day(second))
+    }
+
+    /// Formats nanoseconds per call.
+    pub fn duration(&self, ns: f64) -> String {
+        duration(ns, self.options.ascii)
+    }
+
+    /// Formats a difference of nanoseconds per call, with its sign.
+    pub fn difference(&self, ns: f64) -> String {
+        difference(ns, self.options.ascii)
+    }
+
+    pub(super) fn visible(&self, text: &str) -> String {
+        visible(text, self.options.ascii).into_owned()
+    }
+}
+
+/// Formats nanoseconds per call in at most 6 cells.
+pub fn duration(ns: f64, ascii: bool) -> String {
+    let text = number::duration(ns.max(0.0).round() as u64);
+    if ascii { number::ascii(text) } else { text }
+}
+
+/// Formats a difference of nanoseconds per call, with its sign, in at most 7 cells.
+pub fn difference(ns: f64, ascii: bool) -> String {
+    let sign = match ns.round() {
+        ns if ns < 0.0 => "-",
+        ns if ns > 0.0 => "+",
+        _ => "",
+    };
+    format!("{sign}{}", duration(ns.abs(), ascii))
+}
+
+/// Formats calls per call in at most 5 cells: `6`, `0.25`, `12.3`, `1.34k`.
+pub fn calls(calls: f64) -> String {
+    let rounded = calls.round();
+    match (calls - rounded).abs() < 0.005 {
+        true => number::count(rounded as u64),
+        false => number::quotient((calls * 1e3).round() as u64, 1_000),
+    }
+}
+
+/// Formats the calls of a path in a typical and in a slow call: `6 → 600`.
+pub fn both_calls(row: &SlowRow, ascii: bool) -> String {
+    let side = |means: Option<Means>| means.map_or_else(|| "-".to_owned(), |means| calls(means.calls));
+    let arrow = if ascii { "->" } else { "→" };
+    format!("{} {arrow} {}", side(row.typical), side(row.slow))
+}

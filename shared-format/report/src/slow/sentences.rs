@@ -1,0 +1,259 @@
+//! The answer in sentences.
+
+use tickscope_analysis::slow::{self, Cause, Doubt};
+use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace};
+
+use super::answer::{Answer, Typed, calls as per_call};
+use crate::number;
+
+/// So many causes are named.
+const NAMED: usize = 3;
+
+impl Answer<'_> {
+    /// Returns how many calls were slow and how much longer they took; `None` if no call has been counted.
+    ///
+    /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms instead of
+    /// 510µs`
+    pub fn facts(&self) -> Option<String> {
+        let slow = &self.slow;
+        let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
+        // Without any, that none was slow says it all.
+        if slow.slow_calls == 0 {
+            return None;
+        }
+        let mut facts = format!(
+            "{}: {} slow of {} {} (>= {}, {})",
+            self.function(),
+            grouped(slow.slow_calls),
+            grouped(calls),
+            plural(calls, "call"),
+            self.duration(threshold as f64),
+            self.over(),
+        );
+        if let (Some(typical), Some(of_slow), Some(more)) =
+            (slow.typical_ns, slow.slow_ns, slow.difference_ns())
+        {
+            facts.push_str(&format!(
+                "; a slow call takes {} {}: {} instead of {}",
+                self.duration(more.abs()),
+                if more < 0.0 { "less" } else { "more" },
+                self.duration(of_slow),
+                self.duration(typical),
+            ));
+        }
+        Some(facts)
+    }
+
+    /// Returns what slow calls spent their time on, by cause; `None` if nothing is known of it.
+    ///
+    /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each, waiting`
+    pub fn why(&self) -> Option<String> {
+        let causes = &self.slow.causes;
+        let mut parts: Vec<String> = causes
+            .iter()
+            .take(NAMED)
+            .enumerate()
+            .map(|(index, cause)| self.cause(cause, index == 0))
+            .collect();
+        let rest = causes.get(NAMED..).unwrap_or_default();
+        if !rest.is_empty() {
+            let calls = rest
+                .iter()
+                .map(|cause| cause.slow_calls)
+                .fold(0, u64::saturating_add);
+            parts.push(format!(
+                "{} other {} in {}",
+                rest.len(),
+                plural(rest.len() as u64, "cause"),
+                grouped(calls)
+            ));
+        }
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    fn cause(&self, cause: &Cause, is_first: bool) -> String {
+        let name = match cause.kind {
+            CauseKind::Ready => "no CPU (preempted)".to_owned(),
+            CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => self.cause_name(cause.path),
+        };
+        let calls = grouped(cause.slow_calls);
+        let calls = match is_first {
+            true => format!("most of it in {calls} {}", plural(cause.slow_calls, "call")),
+            false => format!("in {calls}"),
+        };
+        let each = if cause.slow_calls == 1 { "" } else { " each" };
+        let how = match cause.kind {
+            CauseKind::Calls => match cause.typical_path_calls {
+                Some(typical) => format!(
+                    ", {} calls instead of {}",
+                    per_call(cause.slow_path_calls),
+                    per_call(typical)
+                ),
+                None => format!(", {} calls", per_call(cause.slow_path_calls)),
+            },
+            CauseKind::Waiting => ", waiting".into(),
+            CauseKind::Ready => String::new(),
+            CauseKind::SelfTime | _ => ", working longer".into(),
+        };
+        format!(
+            "{name}: {calls}, {}{each}{how}",
+            self.difference(cause.difference_ns)
+        )
+    }
+
+    /// Returns why there is no answer, or what it does not say, and the next step; `None` if there is nothing to say.
+    pub fn doubt(&self) -> Option<String> {
+        let function = self.function();
+        let slow = &self.slow;
+        let watch = |over: &str| self.command(&format!("watch {function} --over {over}"));
+        Some(match slow.doubt? {
+            Doubt::NoFunction => format!(
+                "no function that has been called matches {function}; {} lists those that were called",
+                self.command("sites")
+            ),
+            Doubt::Learning(calls) => format!(
+                "{function}: {} {} {} ended, too few to tell which are slow; wait, or say which are: {}",
+                grouped(calls),
+                plural(calls, "call"),
+                if calls == 1 { "has" } else { "have" },
+                watch("5ms")
+            ),
+            Doubt::NoTail => format!(
+                "{function} has no tail: its slowest calls take hardly longer than the others; {} shows the slowest of 100 \
+                 all the same",
+                watch("p99")
+            ),
+            Doubt::Raised => format!(
+                "too many calls were slow by {}, so slow begins at {} now; to choose yourself: {}",
+                self.watch.over,
+                self.threshold(),
+                watch("DURATION")
+            ),
+            Doubt::NoHistograms => format!(
+                "{function}: histograms are off, and without them only a duration tells which calls are slow: {}",
+                watch("5ms")
+            ),
+            Doubt::NoTime => format!(
+                "{function}: mode {} measures no time of single calls; {} does",
+                self.snapshot.capture.mode.as_str(),
+                self.command("mode exact")
+            ),
+            Doubt::NoCalls => format!(
+                "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
+                 before its end: watch a function that it calls"
+            ),
+            Doubt::NothingSlow => format!(
+                "{function}: none of {} {} was slow (>= {}); wait for one, or ask for less, as with {}",
+                grouped(slow.calls()),
+                plural(slow.calls(), "call"),
+                self.threshold(),
+                watch("p99")
+            ),
+            Doubt::NothingTypical => format!(
+                "{function}: every call was slow (>= {}), so there is no typical one to compare with; ask for a longer time: {}",
+                self.threshold(),
+                watch("DURATION")
+            ),
+            Doubt::Unknown => format!(
+                "{function}: the program says of its watch what this tickscope does not know; use the tickscope of its version"
+            ),
+        })
+    }
+
+    /// Returns what is not in the numbers; `None` if all is.
+    pub fn lost(&self) -> Option<String> {
+        let lost = &self.watch.lost;
+        let mut parts = Vec::new();
+        let mut add = |count: u64, why: &str| {
+            if count > 0 {
+                parts.push(format!("{} {} {why}", grouped(count), plural(count, "call")));
+            }
+        };
+        add(
+            lost.discarded,
+            "not counted: the end was not seen, or counts or the mode changed inside",
+        );
+        add(
+            lost.missed,
+            "not counted: begun while the thread was at the one before",
+        );
+        add(lost.not_kept, "counted and not kept whole");
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+
+    /// Returns what a call that is kept spent its time on: `scene::lookup × 600, 3.00ms`. `trace` is what happened in it, if
+    /// that is known.
+    pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
+        let Some((path, kind)) = exemplar.cause else {
+            return "no typical call was known yet".into();
+        };
+        let name = self.cause_name(path);
+        // Having no CPU is of no path.
+        let of = (kind != CauseKind::Ready).then_some(path);
+        let sum = trace.map(|trace| slow::sums_in(trace, of));
+        let time = |ticks: u64| self.duration(self.snapshot.nanos(ticks) as f64);
+        let times = if self.options.ascii { 'x' } else { '×' };
+        match (kind, sum) {
+            (CauseKind::Ready, None) => "no CPU".into(),
+            (CauseKind::Ready, Some(sum)) => format!("no CPU for {}", time(sum.ready)),
+            (CauseKind::Waiting, None) => format!("{name} waiting"),
+            (CauseKind::Waiting, Some(sum)) => format!("{name} waiting {}", time(sum.waiting)),
+            (CauseKind::Calls, None) => format!("{name}, more calls"),
+            (CauseKind::Calls, Some(sum)) => {
+                format!("{name} {times} {}, {}", number::count(sum.calls), time(sum.ticks))
+            }
+            (_, None) => name,
+            (_, Some(sum)) => format!("{name} {}", time(sum.ticks)),
+        }
+    }
+
+    /// Returns what the program noted in a call: `frame=4711`.
+    pub fn notes(&self, trace: &Trace) -> String {
+        let key = |key: u32| trace.keys.get(key as usize).map_or("", String::as_str);
+        let notes = trace.notes.iter().map(|note| {
+            let (key, value) = (self.visible(key(note.key)), self.visible(&note.value));
+            format!("{key}={value}")
+        });
+        notes.collect::<Vec<_>>().join(" ")
+    }
+
+    /// What was asked for.
+    fn over(&self) -> String {
+        match self.watch.over {
+            Over::Tail => "where the tail begins".into(),
+            over @ (Over::P99 | Over::P999) => over.to_string(),
+            Over::Ns(ns) => format!("{} asked for", self.duration(ns as f64)),
+        }
+    }
+
+    fn threshold(&self) -> String {
+        let threshold = self.slow.threshold_ns;
+        threshold.map_or_else(|| "not known yet".to_owned(), |ns| self.duration(ns as f64))
+    }
+
+    fn command(&self, words: &str) -> String {
+        match self.options.typed {
+            Typed::Shell => format!("tickscope {words}"),
+            Typed::Viewer => format!(":{words}"),
+        }
+    }
+}
+
+fn plural(count: u64, noun: &str) -> String {
+    format!("{noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// 21 400: digits in groups where there are more than four.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let parts: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|part| std::str::from_utf8(part).unwrap_or_default())
+        .collect();
+    parts.join(" ")
+}

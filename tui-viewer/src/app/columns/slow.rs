@@ -1,0 +1,114 @@
+//! The columns of the paths of a watched function.
+
+use crate::app::columns::place::Width::{Cells, Own, Parts};
+use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::sort::SortKey;
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlowColumn {
+    /// How much longer a slow call is in the path.
+    Difference,
+    /// Its share of the whole difference.
+    Share,
+    /// The same as a bar.
+    Bar,
+    /// In a typical call.
+    Typical,
+    /// In a slow call.
+    Slow,
+    /// Calls of the path in both.
+    Calls,
+    /// The path.
+    Name,
+}
+
+impl SlowColumn {
+    /// All of them, in the order of the help.
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Difference,
+        Self::Share,
+        Self::Bar,
+        Self::Typical,
+        Self::Slow,
+        Self::Calls,
+        Self::Name,
+    ];
+
+    /// What is known of it.
+    pub(crate) const fn spec(self) -> ColumnSpec {
+        match self {
+            Self::Difference => number(
+                "DIFFERENCE",
+                "slow less typical, per call",
+                11,
+                SortKey::Difference,
+                Value::Drawn,
+            ),
+            Self::Share => number(
+                "SHARE",
+                "its part of the whole difference",
+                6,
+                SortKey::Difference,
+                Value::Drawn,
+            ),
+            Self::Bar => text("", "the same as a bar").wide(10),
+            Self::Typical => number(
+                "TYPICAL",
+                "in the path itself, in a typical call",
+                8,
+                SortKey::Typical,
+                Value::Drawn,
+            ),
+            Self::Slow => number(
+                "SLOW",
+                "in the path itself, in a slow call",
+                6,
+                SortKey::Slow,
+                Value::Drawn,
+            ),
+            Self::Calls => number(
+                "CALLS",
+                "of the path, in a typical, a slow call",
+                13,
+                SortKey::Calls,
+                Value::Drawn,
+            ),
+            Self::Name => text("PATH", "from the watched function on").sorted_by(SortKey::Name),
+        }
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(self) -> bool {
+        self.spec().align == Align::Right
+    }
+}
+
+/// The columns of a table that is `width` cells wide, from left to right.
+pub(crate) fn places(width: u16) -> Vec<Place<SlowColumn>> {
+    use SlowColumn::{Bar, Calls, Difference, Name, Share, Slow, Typical};
+    let columns: &[(SlowColumn, Width)] = match width {
+        100.. => &[
+            (Difference, Own),
+            (Share, Own),
+            (Bar, Own),
+            (Typical, Own),
+            (Slow, Own),
+            (Calls, Own),
+            (Name, Parts(1)),
+        ],
+        80.. => &[
+            (Difference, Own),
+            (Share, Own),
+            (Typical, Own),
+            (Slow, Own),
+            (Calls, Own),
+            (Name, Parts(1)),
+        ],
+        60.. => &[(Difference, Own), (Share, Own), (Calls, Own), (Name, Parts(1))],
+        40.. => &[(Difference, Own), (Share, Own), (Name, Parts(1))],
+        _ => &[(Difference, Cells(7)), (Name, Parts(1))],
+    };
+    side_by_side(columns, width, |column| column.spec().width)
+}

@@ -1,0 +1,117 @@
+//! Which watched function, which of its calls and which part of it the view Slow shows.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use tickscope_analysis::waterfall::Waterfall;
+
+/// What is chosen in the view.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SlowView {
+    /// The pattern of the watched function; the first one where it is not there.
+    pub(crate) function: Option<String>,
+    /// The number of the call whose waterfall is shown; the longest one where it is not there.
+    pub(super) call: Option<u64>,
+    /// The part of that call that is shown, in ticks; all of it where there is none.
+    pub(super) zoom: Option<Range<u64>>,
+    /// The moment, and the past as it was, in which earlier snapshots were looked at for what this one leaves out.
+    pub(super) searched: Option<(u64, u64)>,
+    /// The last waterfall that was made, and of which call: a frame asks for it more than once.
+    pub(super) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
+}
+
+/// A call: the number of its watch, its own number, and how many steps are known of it.
+pub(super) type CallKey = (u64, u64, usize);
+
+/// How much of what is shown remains after one step closer.
+const CLOSER: (u64, u64) = (1, 2);
+
+/// A step to the side is so much of what is shown.
+const STEP: u64 = 4;
+
+/// So many ticks are shown at least.
+const LEAST: u64 = 16;
+
+impl SlowView {
+    /// The part of a call of so many ticks that is on screen.
+    pub(crate) fn shown(&self, ticks: u64) -> Range<u64> {
+        let whole = 0..ticks.max(1);
+        match &self.zoom {
+            Some(zoom) if zoom.end <= whole.end && zoom.start < zoom.end => zoom.clone(),
+            Some(_) | None => whole,
+        }
+    }
+
+    /// Closer to a moment, or further from it.
+    pub(super) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
+        let shown = self.shown(ticks);
+        let length = shown.end - shown.start;
+        let (more, less) = CLOSER;
+        let next = match closer {
+            true => (length / less * more).max(LEAST.min(ticks.max(1))),
+            false => length.saturating_mul(less) / more,
+        };
+        if next >= ticks {
+            self.zoom = None;
+            return;
+        }
+        let around = around.unwrap_or(shown.start + length / 2);
+        // What is at the pointer stays there.
+        let part =
+            u128::from(around.saturating_sub(shown.start)) * u128::from(next) / u128::from(length.max(1));
+        let start = around.saturating_sub(part as u64).min(ticks - next);
+        self.zoom = Some(start..start + next);
+    }
+
+    /// To an earlier or a later part.
+    pub(super) fn pan(&mut self, ticks: u64, later: bool) {
+        let shown = self.shown(ticks);
+        let length = shown.end - shown.start;
+        let step = (length / STEP).max(1);
+        let start = match later {
+            true => shown.start.saturating_add(step).min(ticks.saturating_sub(length)),
+            false => shown.start.saturating_sub(step),
+        };
+        if length < ticks {
+            self.zoom = Some(start..start + length);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zooming_stays_around_a_moment_and_ends_at_the_whole() {
+        let mut view = SlowView::default();
+        assert_eq!(view.shown(1_000), 0..1_000);
+        view.zoom(1_000, Some(900), true);
+        assert_eq!(view.shown(1_000), 450..950);
+        view.pan(1_000, true);
+        assert_eq!(view.shown(1_000), 500..1_000);
+        view.pan(1_000, false);
+        assert_eq!(view.shown(1_000), 375..875);
+        for _ in 0..20 {
+            view.zoom(1_000, None, true);
+        }
+        let shown = view.shown(1_000);
+        assert_eq!(shown.end - shown.start, LEAST);
+        for _ in 0..20 {
+            view.zoom(1_000, None, false);
+        }
+        assert_eq!(view.shown(1_000), 0..1_000);
+        view.pan(1_000, true);
+        assert_eq!(view.shown(1_000), 0..1_000, "there is nothing beside the whole");
+        assert_eq!(
+            SlowView {
+                zoom: Some(5..50),
+                ..view
+            }
+            .shown(20),
+            0..20,
+            "of another call"
+        );
+    }
+}

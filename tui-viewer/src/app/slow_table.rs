@@ -1,0 +1,149 @@
+//! The watched functions of a snapshot, as the view Slow shows them.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::slow::{Slow, SlowRow, lineage};
+use tickscope_format::Snapshot;
+use tickscope_format::pattern::Pattern;
+use tickscope_report::slow::{Answer, SlowOptions, Typed};
+
+use crate::output::watched::watch_of;
+use crate::source::kept_traces::KeptTraces;
+use crate::text::clock_time::UtcOffset;
+
+/// The watched functions.
+#[derive(Debug, Default)]
+pub(crate) struct SlowTable {
+    /// In the order of the snapshot.
+    pub(crate) watches: Vec<WatchTable>,
+    /// The paths of all of them.
+    pub(crate) rows: Vec<PathRow>,
+}
+
+/// A watched function.
+#[derive(Debug)]
+pub(crate) struct WatchTable {
+    /// The pattern that names it.
+    pub(crate) function: String,
+    /// How many calls were slow, and how much longer they took.
+    pub(crate) facts: Option<String>,
+    /// What the time of slow calls went to.
+    pub(crate) why: Option<String>,
+    /// Why there is no answer, or what it does not say.
+    pub(crate) doubt: Option<String>,
+    /// The numbers.
+    pub(crate) slow: Slow,
+    /// Its calls that are kept whole, the longest first.
+    pub(crate) calls: Vec<CallLine>,
+}
+
+/// A path of a watched function.
+#[derive(Debug)]
+pub(crate) struct PathRow {
+    /// The watched function, among [`SlowTable::watches`].
+    pub(crate) watch: usize,
+    /// The numbers.
+    pub(crate) means: SlowRow,
+    /// The path, whatever the snapshot.
+    pub(crate) key: u64,
+    /// The function that it ends in.
+    pub(crate) function: Option<FunctionId>,
+    /// The names on it.
+    pub(crate) name: String,
+}
+
+/// A slow call that is kept whole.
+#[derive(Debug)]
+pub(crate) struct CallLine {
+    /// Its number in the program.
+    pub(crate) number: u64,
+    /// Its place among those of the snapshot.
+    pub(crate) index: usize,
+    /// When it began.
+    pub(crate) began: String,
+    /// How long it took.
+    pub(crate) ns: u64,
+    /// The name of its thread.
+    pub(crate) thread: String,
+    /// What most of its time went to.
+    pub(crate) cause: String,
+    /// What the program noted in it.
+    pub(crate) notes: String,
+}
+
+impl SlowTable {
+    /// Derives the table; `of_site` has the function of each site.
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        of_site: &[FunctionId],
+        traces: &KeptTraces,
+        offset: UtcOffset,
+        ascii: bool,
+    ) -> Self {
+        let mut table = Self::default();
+        let options = SlowOptions {
+            ascii,
+            utc_offset_s: offset,
+            typed: Typed::Viewer,
+        };
+        for (at, watch) in snapshot.watches.iter().enumerate() {
+            let answer = Answer::of(snapshot, watch, options);
+            let function_of = |path: u32| {
+                let site = watch.paths.get(path as usize)?.site;
+                of_site.get(site.index()).copied()
+            };
+            for row in &answer.slow.rows {
+                let mut hasher = DefaultHasher::new();
+                watch.function.hash(&mut hasher);
+                for path in lineage(watch, row.path) {
+                    function_of(path).map(FunctionId::index).hash(&mut hasher);
+                }
+                table.rows.push(PathRow {
+                    watch: at,
+                    means: *row,
+                    key: hasher.finish(),
+                    function: function_of(row.path),
+                    name: answer.path_name(row.path),
+                });
+            }
+            let index = |number: u64| {
+                let mut exemplars = watch.exemplars.iter();
+                exemplars.position(|exemplar| exemplar.number == number)
+            };
+            let calls = answer.exemplars().into_iter().map(|exemplar| {
+                let trace = traces.of(watch, exemplar);
+                CallLine {
+                    number: exemplar.number,
+                    index: index(exemplar.number).unwrap_or(0),
+                    began: answer.began(exemplar),
+                    ns: snapshot.nanos(exemplar.ticks),
+                    thread: exemplar.thread.clone(),
+                    cause: answer.exemplar_cause(exemplar, trace),
+                    notes: trace.map_or_else(String::new, |trace| answer.notes(trace)),
+                }
+            });
+            table.watches.push(WatchTable {
+                function: watch.function.clone(),
+                facts: answer.facts(),
+                why: answer.why(),
+                doubt: answer.doubt(),
+                calls: calls.collect(),
+                slow: answer.slow,
+            });
+        }
+        table
+    }
+
+    /// Returns the place of a watched function: that of the pattern, or else the first.
+    pub(crate) fn place_of(&self, function: Option<&str>) -> Option<usize> {
+        let named = |watch: &WatchTable| Some(watch.function.as_str()) == function;
+        let found = self.watches.iter().position(named);
+        found.or((!self.watches.is_empty()).then_some(0))
+    }
+}
+
+/// Returns the pattern of the watch that a function is watched by.
+pub(super) fn watched_as(snapshot: &Snapshot, function: &Pattern) -> Option<String> {
+    watch_of(snapshot, function).map(|watch| watch.function.clone())
+}

@@ -1,0 +1,81 @@
+//! What can be typed behind `tickscope why` and `tickscope watch`.
+
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::Over;
+
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values;
+
+/// What stands behind the options in `tickscope why --help`.
+const WHY: &str = "\
+Watching a function tells its slow calls from the typical ones: tickscope watch FUNCTION, W in the viewer, or --for here.
+Times are per call of FUNCTION, each in the path itself; CALLS are calls of the path in a typical and in a slow call.
+
+Examples:
+  tickscope why handle_request --for 10s          watch it for 10 s, and say why slow calls are slow
+  tickscope why handle_request order-book --json  of a program that watches it already
+  tickscope why handle_request run.tks            of a recording
+  tickscope why handle_request -f trace > slow.json
+                                                  the longest call over time, for ui.perfetto.dev";
+
+/// The function, and how to tell.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = WHY)]
+pub struct WhyArgs {
+    /// The function: parse, book::insert.
+    #[arg(value_parser = values::pattern)]
+    pub function: Pattern,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Watch it for so long first: 10, 10s, 500ms. It is watched no longer afterwards, unless it was before.
+    #[arg(long = "for", value_name = "DURATION", value_parser = values::duration)]
+    pub during: Option<Duration>,
+    /// With --for: which calls are slow; see tickscope watch.
+    #[arg(long, value_name = "THRESHOLD", value_parser = values::over, requires = "during")]
+    pub over: Option<Over>,
+    /// The form.
+    #[arg(short, long, value_enum, default_value_t = WhyFormat::Text)]
+    pub format: WhyFormat,
+    /// With -f trace, firefox or speedscope: which call, by its number in the JSON; without it the longest.
+    #[arg(long, value_name = "NUMBER")]
+    pub call: Option<u64>,
+    /// The same as -f json.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// The forms of the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WhyFormat {
+    /// For reading.
+    Text,
+    /// For programs.
+    Json,
+    /// For messages and issues.
+    Markdown,
+    /// One of the slowest calls over time, as trace events: for Perfetto.
+    Trace,
+    /// The same for the Firefox Profiler.
+    Firefox,
+    /// The same for speedscope.
+    Speedscope,
+}
+
+/// Which function to watch, and what is slow.
+#[derive(Args, Clone, Debug)]
+pub struct WatchArgs {
+    /// The function: parse, book::insert. One that is switched off is switched on.
+    #[arg(value_parser = values::pattern)]
+    pub function: Pattern,
+    /// Which calls are slow: those of 5ms and more, the slowest of 100 (p99) or of 1000 (p99.9), or those behind the widest gap
+    /// between durations (tail).
+    #[arg(long, value_name = "THRESHOLD", value_parser = values::over, default_value_t = Over::Tail)]
+    pub over: Over,
+    /// Watch it no longer.
+    #[arg(long, conflicts_with = "over")]
+    pub off: bool,
+}

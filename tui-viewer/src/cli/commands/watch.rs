@@ -1,0 +1,40 @@
+//! `tickscope watch`: which functions' slow calls are told from their typical ones.
+
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::slots::Op;
+
+use crate::cli::args::{TargetArgs, WatchArgs};
+use crate::cli::commands::request;
+use crate::output::console;
+use crate::output::watched;
+
+/// Has the program watch a function, or watch it no longer; returns once the program has said so.
+///
+/// # Errors
+/// No such target, or why it did not do it.
+pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
+    let ring = request::find(target, "watch")?;
+    let before = newest(&ring);
+    let op = match args.off {
+        true => Op::Unwatch(args.function),
+        false => Op::Watch(args.function, args.over),
+    };
+    let done = request::ask_of(ring, op, "watch")?;
+    let line = match args.off {
+        true => watched::stopped(before.as_ref(), &args.function),
+        false => watched::began(
+            before.as_ref(),
+            done.snapshot().as_ref(),
+            &args.function,
+            args.over,
+        ),
+    };
+    console::write(&format!("{}: {line}\n", done.who()))?;
+    Ok(console::DONE)
+}
+
+/// What the program showed last, if it can be read.
+pub(super) fn newest(ring: &RingFile) -> Option<Snapshot> {
+    ring.newest_snapshot().ok().map(|(_, snapshot)| snapshot)
+}

@@ -1,0 +1,219 @@
+//! `tickscope why`: why slow calls of a function are slow.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::slots::Op;
+use tickscope_format::snapshot::{Over, Watch};
+use tickscope_report::exemplar::ExemplarForm;
+use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
+
+use crate::cli::args::{WhyArgs, WhyFormat};
+use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::{live_snapshot, request, watch};
+use crate::output::console;
+use crate::output::console::{Misuse, printable, say};
+use crate::output::watched::{others, watch_of};
+use crate::source::kept_traces::KeptTraces;
+use crate::source::local_time;
+use crate::source::target::wanted::{Found, Wanted, is_live};
+use crate::source::timeline::Timeline;
+
+/// Snapshots take turns in what calls they have whole; so many are looked at for it.
+const TURNS: usize = 64;
+
+/// Between two looks for a new record.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Tells why slow calls are slow.
+///
+/// # Errors
+/// The function is not watched, no such target, or why it cannot be read.
+pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
+    let mut traces = KeptTraces::default();
+    let mut snapshot = match args.during {
+        Some(during) => watched_for(args, during, &mut traces)?,
+        None => of_target(args, &mut traces)?,
+    };
+    traces.fill(&mut snapshot);
+    let Some(watch) = watch_of(&snapshot, &args.function) else {
+        let name = printable(args.function.as_str());
+        return Err(Misuse(format!(
+            "the program says nothing of {name}: it watches it no longer"
+        ))
+        .into());
+    };
+    write(args, &snapshot, watch)?;
+    Ok(console::DONE)
+}
+
+fn write(args: &WhyArgs, snapshot: &Snapshot, watch: &Watch) -> anyhow::Result<()> {
+    let options = SlowOptions {
+        ascii: console::is_ascii(),
+        utc_offset_s: local_time::utc_offset_s(),
+        typed: Typed::Shell,
+    };
+    let answer = Answer::of(snapshot, watch, options);
+    let text = match args.format {
+        _ if args.json => slow::json(&answer),
+        WhyFormat::Json => slow::json(&answer),
+        WhyFormat::Text => slow::text(&answer),
+        WhyFormat::Markdown => slow::markdown(&answer),
+        WhyFormat::Trace => return write_call(args, &answer, ExemplarForm::Chrome),
+        WhyFormat::Firefox => return write_call(args, &answer, ExemplarForm::Firefox),
+        WhyFormat::Speedscope => return write_call(args, &answer, ExemplarForm::Speedscope),
+    };
+    if let Some(number) = args.call {
+        return Err(Misuse(format!(
+            "--call {number} is for -f trace, firefox and speedscope; leave it out"
+        ))
+        .into());
+    }
+    console::write(&text)?;
+    // The document has numbers alone.
+    if (args.json || args.format == WhyFormat::Json)
+        && let Some(doubt) = answer.doubt()
+    {
+        say(&doubt);
+    }
+    Ok(())
+}
+
+/// Writes one of the calls that are kept whole, for another tool.
+fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow::Result<()> {
+    let calls = answer.exemplars();
+    let Some(longest) = calls.first() else {
+        let doubt = answer
+            .doubt()
+            .unwrap_or_else(|| "no slow call is kept whole yet".into());
+        bail!("{doubt}");
+    };
+    let call = match args.call {
+        None => longest,
+        Some(number) => calls.iter().find(|call| call.number == number).ok_or_else(|| {
+            let numbers: Vec<String> = calls.iter().map(|call| call.number.to_string()).collect();
+            Misuse(format!(
+                "no call {number} is kept; there are {}",
+                numbers.join(", ")
+            ))
+        })?,
+    };
+    if call.trace.is_none() {
+        bail!(
+            "what happened in call {} is in no snapshot that is left; try again, or choose another with --call",
+            call.number
+        );
+    }
+    let mut out = Vec::new();
+    form.write(answer.snapshot, answer.watch, call, &mut out)?;
+    console::write(&String::from_utf8_lossy(&out))
+}
+
+/// What a target shows of a function that it watches.
+fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<Snapshot> {
+    let wanted = Wanted::of(&args.target);
+    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+    let LiveSnapshot { mut snapshot, .. } = live_snapshot::of(&found, &wanted)?;
+    if watch_of(&snapshot, &args.function).is_none() {
+        let name = printable(args.function.as_str());
+        let next = match &found {
+            Found::Ring(_, liveness) if is_live(liveness) => {
+                let target = args
+                    .target
+                    .target
+                    .as_deref()
+                    .map(|target| format!(" {}", printable(target)));
+                let by_pid = || args.target.pid.map(|pid| format!(" -p {pid}"));
+                let target = target.or_else(by_pid).unwrap_or_default();
+                format!("watch it for a while: tickscope why {name}{target} --for 10s")
+            }
+            Found::Ring(..) | Found::Kept(_) => {
+                "what was not watched while it ran cannot be told afterwards: tickscope watch, then record"
+                    .into()
+            }
+        };
+        return Err(Misuse(format!("{name} is not watched ({}); {next}", others(&snapshot))).into());
+    }
+    traces.take(&snapshot);
+    if !traces.fill(&mut snapshot) {
+        look_back(&found, traces);
+    }
+    Ok(snapshot)
+}
+
+/// Takes what earlier snapshots have of calls that the newest leaves out.
+fn look_back(found: &Found, traces: &mut KeptTraces) {
+    // Where there is one snapshot alone, there is nothing more.
+    let Ok(timeline) = Timeline::of(found, local_time::utc_offset_s()) else {
+        return;
+    };
+    for at in (0..timeline.newest()).rev().take(TURNS) {
+        if let Ok(earlier) = timeline.snapshot(at) {
+            traces.take(&earlier);
+        }
+    }
+}
+
+/// Watches a function for a time; it is watched no longer afterwards, unless it was before.
+fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> anyhow::Result<Snapshot> {
+    let target = &args.target;
+    let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let newest = watch::newest(&ring);
+    let before = newest
+        .as_ref()
+        .and_then(|newest| watch_of(newest, &args.function));
+    let ring = match before.filter(|watch| args.over.is_none_or(|over| over == watch.over)) {
+        Some(_) => ring,
+        None => {
+            let over = args.over.unwrap_or(Over::Tail);
+            request::ask_of(ring, Op::Watch(args.function, over), "watch")?.into_ring()
+        }
+    };
+    let read = follow(&ring, during, &stop, traces);
+    // Also after an error nothing stays as it was not before.
+    if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
+        request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
+    }
+    read
+}
+
+/// Reads records as they come; returns the last one.
+fn follow(
+    ring: &RingFile,
+    during: Duration,
+    stop: &AtomicBool,
+    traces: &mut KeptTraces,
+) -> anyhow::Result<Snapshot> {
+    let end = Instant::now() + during;
+    let mut slot = ring.take_slot()?;
+    let mut read = None;
+    loop {
+        let is_over = Instant::now() >= end || stop.load(Ordering::Relaxed);
+        let is_alive = is_live(&ring.liveness()?);
+        if let (true, true, Some(slot)) = (is_over, is_alive, &mut slot)
+            && let Err(why) = live_snapshot::publish_by(ring, slot)
+        {
+            say(&format!("{why}; showing the newest record"));
+        }
+        let latest = ring.latest()?;
+        if is_over || !is_alive || read != Some(latest) {
+            let (_, snapshot) = ring.newest_snapshot()?;
+            traces.take(&snapshot);
+            read = Some(latest);
+            if is_over || !is_alive {
+                return Ok(snapshot);
+            }
+        }
+        thread::sleep(PAUSE.min(end.saturating_duration_since(Instant::now())));
+    }
+}

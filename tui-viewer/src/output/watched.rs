@@ -1,0 +1,174 @@
+//! What watching a function has done, in words.
+
+use tickscope_analysis::sites::sites;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{Over, WATCHES_MAX, Watch, WatchState};
+use tickscope_report::slow::{Answer, SlowOptions};
+
+use crate::output::console::printable;
+use crate::text::did_you_mean::nearest;
+
+/// Returns the watch of a function: that of this pattern, or one whose function it matches.
+pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option<&'a Watch> {
+    let named = |watch: &&Watch| watch.function == function.as_str();
+    let matched = |watch: &&Watch| {
+        let mut roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
+        roots.any(|path| function.matches(&snapshot.sites[path.site.index()]))
+    };
+    let watches = || snapshot.watches.iter();
+    watches().find(named).or_else(|| watches().find(matched))
+}
+
+/// Returns what is so since the program watches a function.
+pub(crate) fn began(
+    before: Option<&Snapshot>,
+    now: Option<&Snapshot>,
+    function: &Pattern,
+    over: Over,
+) -> String {
+    let name = printable(function.as_str());
+    let slow = match over {
+        Over::Tail => "calls in the tail are slow".to_owned(),
+        Over::P99 | Over::P999 => format!("the slowest are those above {over}"),
+        Over::Ns(_) => format!("calls of {over} and more are slow"),
+    };
+    let Some((snapshot, watch)) = now.and_then(|now| Some((now, watch_of(now, function)?))) else {
+        return format!("{name} is watched; {slow}");
+    };
+    let state = match watch.state {
+        WatchState::NoFunction => format!(
+            "no function that has been called matches{}",
+            similar(snapshot, function)
+        ),
+        WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => slow,
+        WatchState::NoHistograms | WatchState::NoTime | _ => {
+            return Answer::of(snapshot, watch, SlowOptions::default())
+                .doubt()
+                .unwrap_or(slow);
+        }
+    };
+    let off = before.map_or(0, |before| off_sites(before, function));
+    let on = match off.saturating_sub(off_sites(snapshot, function)) {
+        0 => String::new(),
+        1 => "; it was off and is switched on".into(),
+        many => format!("; {many} functions were off and are switched on"),
+    };
+    format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
+}
+
+/// Returns what is so since the program watches a function no longer.
+pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
+    let name = printable(function.as_str());
+    let Some(before) = before else {
+        return format!("{name} is not watched");
+    };
+    match before
+        .watches
+        .iter()
+        .any(|watch| watch.function == function.as_str())
+    {
+        true => format!("{name} is watched no longer"),
+        false => format!("{name} was not watched; {}", others(before)),
+    }
+}
+
+/// Returns which functions are watched.
+pub(crate) fn others(snapshot: &Snapshot) -> String {
+    let names: Vec<String> = snapshot
+        .watches
+        .iter()
+        .map(|watch| printable(&watch.function))
+        .collect();
+    match names.is_empty() {
+        true => "no function is watched".into(),
+        false => format!("watched: {}", names.join(", ")),
+    }
+}
+
+/// Returns why a program refuses to watch a function.
+pub(crate) fn refused(newest: Option<&Snapshot>) -> String {
+    match newest.filter(|newest| newest.watches.len() >= WATCHES_MAX) {
+        Some(newest) => format!(
+            "{WATCHES_MAX} functions are watched already ({}); `watch NAME --off` makes room for another",
+            others(newest).trim_start_matches("watched: ")
+        ),
+        None => "the program watches no function for others (Builder::allow_remote_control)".into(),
+    }
+}
+
+fn off_sites(snapshot: &Snapshot, function: &Pattern) -> usize {
+    let sites = sites(snapshot).into_iter();
+    sites
+        .filter(|row| row.off && function.matches(&snapshot.sites[row.site.index()]))
+        .count()
+}
+
+/// The function that may have been meant.
+fn similar(snapshot: &Snapshot, function: &Pattern) -> String {
+    let names = snapshot.sites.iter().flat_map(|site| {
+        let last = site.name.rsplit("::").next();
+        last.into_iter().chain([site.name.as_str()])
+    });
+    match nearest(function.as_str(), names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::ids::SiteId;
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::new(text).unwrap()
+    }
+
+    #[test]
+    fn it_says_what_is_slow_and_what_was_switched_on() {
+        let now = fixture::slow_frames();
+        let mut before = now.clone();
+        before.measuring.off_sites = vec![SiteId(0)];
+        let frame = pattern("draw_frame");
+        assert_eq!(
+            began(Some(&before), Some(&now), &frame, Over::Tail),
+            "draw_frame is watched: calls in the tail are slow; it was off and is switched on; the answer: tickscope why \
+             draw_frame"
+        );
+        let mut unknown = now.clone();
+        unknown.watches[0].state = WatchState::NoFunction;
+        unknown.watches[0].function = "lokup".into();
+        let line = began(None, Some(&unknown), &pattern("lokup"), Over::P99);
+        assert!(
+            line.contains("no function that has been called matches (did you mean lookup?)"),
+            "{line}"
+        );
+        assert_eq!(
+            began(None, None, &frame, Over::Ns(5_000_000)),
+            "draw_frame is watched; calls of 5ms and more are slow"
+        );
+        assert_eq!(stopped(Some(&now), &frame), "draw_frame is watched no longer");
+        assert_eq!(
+            stopped(Some(&now), &pattern("lookup")),
+            "lookup was not watched; watched: draw_frame"
+        );
+    }
+
+    #[test]
+    fn a_watch_is_found_by_its_pattern_and_by_its_function() {
+        let mut snapshot = fixture::slow_frames();
+        snapshot.watches[0].function = "game::draw*".into();
+        for name in ["game::draw*", "draw_frame", "game::draw_frame"] {
+            assert!(watch_of(&snapshot, &pattern(name)).is_some(), "{name}");
+        }
+        assert!(watch_of(&snapshot, &pattern("lookup")).is_none());
+        let refusal = refused(Some(&snapshot));
+        assert!(refusal.contains("allow_remote_control"), "{refusal}");
+        snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX];
+        assert!(refused(Some(&snapshot)).starts_with("4 functions are watched already (game::draw*, "));
+    }
+}

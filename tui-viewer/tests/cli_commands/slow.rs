@@ -1,0 +1,122 @@
+//! Why slow calls are slow: `tickscope why` and `tickscope watch`.
+
+use tickscope_format::snapshot_file;
+use tickscope_testkit::fixture;
+
+use crate::support::Place;
+
+/// A kept snapshot of a program that watches `draw_frame`.
+fn kept() -> (Place, &'static str) {
+    let place = Place::new();
+    snapshot_file::write(&place.work().join("frames.tks"), &fixture::slow_frames()).unwrap();
+    (place, "./frames.tks")
+}
+
+#[test]
+fn a_kept_snapshot_says_why_slow_calls_are_slow() {
+    let (place, file) = kept();
+    let done = place.tickscope(&["why", "draw_frame", file]).ok().quiet();
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(
+        lines[0].starts_with("draw_frame: 30 slow of 6000 calls (>= 1.90ms, "),
+        "{}",
+        done.out
+    );
+    assert!(
+        lines[1].starts_with("scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; "),
+        "{}",
+        done.out
+    );
+    let markdown = place
+        .tickscope(&["why", "draw_frame", file, "-f", "markdown"])
+        .ok()
+        .quiet()
+        .out;
+    assert!(markdown.contains("| +1.98ms | 44.5% | 30.0µs | 2.01ms | 6 → 402 | `scene::lookup` |"));
+}
+
+#[test]
+fn the_json_is_the_same_by_either_option() {
+    let (place, file) = kept();
+    let document = place
+        .tickscope(&["why", "draw_frame", file, "--json"])
+        .ok()
+        .quiet();
+    let by_form = place
+        .tickscope(&["why", "game::draw_frame", file, "-f", "json"])
+        .ok()
+        .quiet();
+    assert_eq!(document.out, by_form.out);
+    let document = document.json();
+    let members: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut wanted = [
+        "function",
+        "calls",
+        "slow_calls",
+        "threshold_ns",
+        "typical_ns",
+        "slow_ns",
+        "causes",
+        "rows",
+        "exemplars",
+    ];
+    wanted.sort_unstable();
+    assert_eq!(members, wanted);
+    assert_eq!(
+        document["causes"][0]["path"],
+        "game::draw_frame;game::scene::lookup"
+    );
+    assert_eq!(document["causes"][0]["kind"], "calls");
+    assert_eq!(document["slow_calls"], 30);
+    let sum: f64 = document["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["difference_ns"].as_f64().unwrap())
+        .sum();
+    let whole = document["slow_ns"].as_f64().unwrap() - document["typical_ns"].as_f64().unwrap();
+    assert!((sum - whole).abs() < 1.0, "{sum} {whole}");
+}
+
+#[test]
+fn one_of_the_calls_is_written_for_other_tools() {
+    let (place, file) = kept();
+    let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
+    let trace = done(&["-f", "trace"]).ok().quiet().json();
+    assert_eq!(
+        trace["otherData"]["call"], "draw_frame, 8.48ms, on main",
+        "the longest"
+    );
+    let firefox = done(&["-f", "firefox", "--call", "3"]).ok().quiet().json();
+    assert_eq!(
+        firefox["meta"]["product"],
+        "order-book (draw_frame, 3.48ms, on main)"
+    );
+    let speedscope = done(&["-f", "speedscope", "--call", "3"]).ok().quiet().json();
+    assert_eq!(speedscope["profiles"][0]["endValue"], 3_484_000);
+    done(&["-f", "trace", "--call", "4"]).failed(2, &["no call 4 is kept; there are 7, 3"]);
+    done(&["--call", "3"]).failed(
+        2,
+        &["--call 3 is for -f trace, firefox and speedscope; leave it out"],
+    );
+}
+
+#[test]
+fn what_is_not_watched_names_the_command_that_watches_it() {
+    let (place, file) = kept();
+    place.tickscope(&["why", "lookup", file]).failed(
+        2,
+        &["lookup is not watched (watched: draw_frame); what was not watched while it ran"],
+    );
+    place
+        .tickscope(&["why", "draw_frame", file, "--for", "1s"])
+        .failed(2, &["is a file; --for watches a program that runs"]);
+    let program = place.start("busy");
+    let name = program.name.as_str();
+    place.tickscope(&["why", "leaf", name]).failed(
+        2,
+        &[&format!(
+            "leaf is not watched (no function is watched); watch it for a while: tickscope why leaf {name} --for 10s"
+        )],
+    );
+}
