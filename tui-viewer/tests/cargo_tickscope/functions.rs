@@ -275,16 +275,20 @@ fn main() {
 }
 "#;
 
-/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer.
+/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer, and
+/// `STORM_UNDER` has a program and its options that are to run it.
 #[test]
 fn results_stay_right_while_all_sleds_are_switched() {
     let project = shared_with_tickscope();
     project.run("build --release --bin storm").with_code(0);
+    let under = std::env::var("STORM_UNDER").unwrap_or_default();
     let program = project.built("release/storm");
+    let mut words: Vec<&str> = under.split_whitespace().collect();
+    words.push(program.to_str().unwrap());
     let seconds = std::env::var("STORM_SECONDS").unwrap_or_else(|_| "2".into());
     let (done, kept) = run_measured(
         project,
-        project.command(program.to_str().unwrap()).arg(seconds),
+        project.command(words[0]).args(&words[1..]).arg(seconds),
         "storm",
     );
     println!(
