@@ -114,7 +114,9 @@ fn marked(source: &Path) -> Report {
     let project = depending_on_tickscope("\"enable\"", &text("src/main.rs"));
     project.write("src/executor.rs", &text("src/executor.rs"));
     let mut command = project.command("cargo");
-    finish(command.arg("build").env("RUSTFLAGS", "--cfg marked")).with_code(0);
+    // Marks need no debug information.
+    let flags = [("RUSTFLAGS", "--cfg marked"), ("CARGO_PROFILE_DEV_DEBUG", "0")];
+    finish(command.arg("build").envs(flags)).with_code(0);
     let (account, report) = Report::of(&project, &project.dir().join("target/debug/small"), "marked");
     report.assert_sums_hold();
     assert_eq!(calls(&report, &account), account);
