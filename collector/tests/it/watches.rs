@@ -476,7 +476,11 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         let stop = AtomicBool::new(false);
         let snapshot = std::thread::scope(|scope| {
             for _ in 0..3 {
-                scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
+                scope.spawn(|| {
+                    while !stop.load(Ordering::Relaxed) {
+                        std::hint::spin_loop();
+                    }
+                });
             }
             tickscope::snapshot();
             for number in 0..6_000 {

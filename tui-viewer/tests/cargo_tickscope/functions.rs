@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use tickscope_format::snapshot::CauseKind;
 
-use crate::own_collector::depending_on_tickscope;
+use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
 /// The acts that end by themselves, with the code of each.
@@ -228,7 +228,7 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
 
-const STORM: &str = r#"
+pub(crate) const STORM: &str = r#"
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -277,18 +277,20 @@ fn main() {
 }
 "#;
 
-/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer.
+/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer, and
+/// `STORM_UNDER` has a program and its options that are to run it.
 #[test]
 fn results_stay_right_while_all_sleds_are_switched() {
-    let project = depending_on_tickscope("\"enable\"", STORM);
-    let vectors = include_str!("zoo/src/vectors.rs");
-    project.write("src/vectors.rs", vectors);
-    project.run("build --release").with_code(0);
-    let program = project.built("release/small");
+    let project = shared_with_tickscope();
+    project.run("build --release --bin storm").with_code(0);
+    let under = std::env::var("STORM_UNDER").unwrap_or_default();
+    let program = project.built("release/storm");
+    let mut words: Vec<&str> = under.split_whitespace().collect();
+    words.push(program.to_str().unwrap());
     let seconds = std::env::var("STORM_SECONDS").unwrap_or_else(|_| "2".into());
     let (done, kept) = run_measured(
-        &project,
-        project.command(program.to_str().unwrap()).arg(seconds),
+        project,
+        project.command(words[0]).args(&words[1..]).arg(seconds),
         "storm",
     );
     println!(
@@ -300,7 +302,7 @@ fn results_stay_right_while_all_sleds_are_switched() {
     );
     let done = done.with_code(0);
     assert_eq!(done.out, "0 wrong\n");
-    let counted = Counted::read(&project, &kept);
+    let counted = Counted::read(project, &kept);
     counted.assert_balanced();
     assert!(counted.calls(Some("fib")) > 10_000);
 }
@@ -486,7 +488,8 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
 #[test]
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
-    project.run("build").with_code(0);
+    // As cargo builds by default.
+    finish(project.tickscope("build").env_remove("CARGO_INCREMENTAL")).with_code(0);
     let program = project
         .command(project.built("debug/small").to_str().unwrap())
         .env("TICKSCOPE", "live")

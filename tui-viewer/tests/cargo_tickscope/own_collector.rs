@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
+use crate::functions::STORM;
 use crate::support::{Project, finish};
 
 fn root() -> PathBuf {
@@ -40,9 +42,15 @@ fn project(features: &str) -> Project {
 
 /// A program that depends on the tickscope of this repository, with these features.
 pub(crate) fn depending_on_tickscope(features: &str, program: &str) -> Project {
+    depends_on_tickscope(Project::empty(), features, "", program)
+}
+
+fn depends_on_tickscope(project: Project, features: &str, manifest: &str, program: &str) -> Project {
     let collector = root().join("collector");
-    let project = Project::package(
-        &format!("[dependencies]\ntickscope = {{ path = {collector:?}, features = [{features}] }}\n"),
+    let project = project.with_package(
+        &format!(
+            "{manifest}[dependencies]\ntickscope = {{ path = {collector:?}, features = [{features}] }}\n"
+        ),
         "src/main.rs",
         program,
     );
@@ -50,20 +58,32 @@ pub(crate) fn depending_on_tickscope(features: &str, program: &str) -> Project {
     project
 }
 
-#[test]
-fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
-    let project = project("\"enable\"");
-    let done = project.run("--report run").with_code(0);
+/// A package of two programs with the feature `enable`, to be built for release: one with scopes, and the storm. The tests of
+/// both build its collector once.
+pub(crate) fn shared_with_tickscope() -> &'static Project {
+    static SHARED: OnceLock<Project> = OnceLock::new();
+    SHARED.get_or_init(|| {
+        let programs = "[[bin]]\nname = \"small\"\npath = \"src/main.rs\"\n\
+                        [[bin]]\nname = \"storm\"\npath = \"storm/main.rs\"\ntest = false\n";
+        let project =
+            depends_on_tickscope(Project::shared("with-tickscope"), "\"enable\"", programs, PROGRAM);
+        project.write("storm/main.rs", STORM);
+        project.write("storm/vectors.rs", include_str!("zoo/src/vectors.rs"));
+        project
+    })
+}
+
+fn check_scopes(project: &Project, build: &str) {
+    let run = |line: &str| project.run(&format!("{line} {build}"));
+    let done = run("--report run").with_code(0);
     assert_eq!(done.out, "499500\n");
     let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
     // What does without the feature that knows sleds would be another crate.
     done.says_nothing_of(&["no report", "do not count"]);
-    project
-        .run("--record r.tks run")
+    run("--record r.tks run")
         .with_code(0)
         .says(&["tickscope: r.tks: "]);
-    project
-        .run("--record r.tks run")
+    run("--record r.tks run")
         .with_code(2)
         .says(&["r.tks exists already"]);
     let shown = finish(
@@ -73,7 +93,7 @@ fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
     )
     .with_code(0);
     assert!(shown.out.contains("small::marked"), "{shown}");
-    let done = project.run("test").with_code(0);
+    let done = run("test").with_code(0);
     assert!(done.out.contains("test tests::slow ... ok"), "{done}");
     let done = done.says(&["tickscope: tests of small-", "1 of 3 tests were not seen"]);
     let table: Vec<&str> = done
@@ -90,16 +110,31 @@ fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
     let (slow, quick) = (cells(table[1]), cells(table[2]));
     assert_eq!([&*slow[0], &*slow[4]], ["1", "tests::slow"], "{done}");
     assert_eq!([&*quick[0], &*quick[4]], ["1", "tests::quick"], "{done}");
+    let milliseconds = |text: &str| match text.strip_suffix("ms") {
+        Some(number) => number.parse::<f64>().unwrap(),
+        None => text.strip_suffix('s').unwrap().parse::<f64>().unwrap() * 1000.0,
+    };
     assert!(
-        slow[1].starts_with('3') && slow[1].ends_with("ms") && slow[3].ends_with("ms"),
+        milliseconds(&slow[1]) >= 30.0 && milliseconds(&slow[3]) > 20.0,
         "{slow:?}"
     );
-    let done = project.run("--record t.tks test").with_code(0);
+    let done = run("--record t.tks test").with_code(0);
     let recordings = fs::read_dir(project.dir()).unwrap().filter(|entry| {
         let name = entry.as_ref().unwrap().file_name();
         name.to_string_lossy().starts_with("t-small-")
     });
     assert_eq!(recordings.count(), 1, "{done}");
+}
+
+#[test]
+fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
+    check_scopes(shared_with_tickscope(), "--release --bin small");
+}
+
+#[test]
+#[ignore = "builds the collector once more"]
+fn scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests() {
+    check_scopes(&project("\"enable\""), "");
 }
 
 #[test]

@@ -14,7 +14,9 @@ const US: &str = env!("CARGO_BIN_EXE_cargo-tickscope");
 
 /// A project in a folder of its own.
 pub(crate) struct Project {
-    folder: tempfile::TempDir,
+    folder: PathBuf,
+    /// Removes the folder at the end.
+    _temporary: Option<tempfile::TempDir>,
 }
 
 /// How a command has ended.
@@ -78,9 +80,23 @@ impl Project {
     /// An empty folder.
     pub(crate) fn empty() -> Self {
         // Elsewhere, because a folder without a manifest would belong to this workspace.
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("p")).unwrap();
-        Self { folder }
+        let temporary = tempfile::tempdir().unwrap();
+        fs::create_dir(temporary.path().join("p")).unwrap();
+        Self {
+            folder: temporary.path().to_path_buf(),
+            _temporary: Some(temporary),
+        }
+    }
+
+    /// An empty folder for a project that several tests share. It stays until the next run of the tests.
+    pub(crate) fn shared(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(folder.join("p")).unwrap();
+        Self {
+            folder,
+            _temporary: None,
+        }
     }
 
     /// A copy of the fixture.
@@ -100,20 +116,24 @@ impl Project {
 
     /// A package whose manifest goes on with these lines.
     pub(crate) fn package(manifest: &str, file: &str, source: &str) -> Self {
-        let project = Self::empty();
+        Self::empty().with_package(manifest, file, source)
+    }
+
+    /// The same in this folder.
+    pub(crate) fn with_package(self, manifest: &str, file: &str, source: &str) -> Self {
         let start = "[package]\nname = \"small\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[workspace]\n";
-        project.write("Cargo.toml", &format!("{start}{manifest}"));
-        project.write(file, source);
-        project
+        self.write("Cargo.toml", &format!("{start}{manifest}"));
+        self.write(file, source);
+        self
     }
 
     pub(crate) fn dir(&self) -> PathBuf {
-        self.folder.path().join("p")
+        self.folder.join("p")
     }
 
     /// The folder for rings.
     pub(crate) fn rings(&self) -> PathBuf {
-        self.folder.path().join("rings")
+        self.folder.join("rings")
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -131,7 +151,8 @@ impl Project {
         path
     }
 
-    /// A command in the project, with nothing of the tester's own build.
+    /// A command in the project, with nothing of the tester's own build. Builds keep nothing for the next one, which for most
+    /// tests is only work.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -144,6 +165,7 @@ impl Project {
         }
         command
             .env("CARGO_NET_OFFLINE", "true")
+            .env("CARGO_INCREMENTAL", "0")
             .env(
                 "XDG_CACHE_HOME",
                 Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),

@@ -3,7 +3,7 @@
 use tickscope_format::snapshot_file;
 use tickscope_testkit::fixture;
 
-use crate::support::Place;
+use crate::support::{Place, until};
 
 /// A kept snapshot of a program that watches `draw_frame`.
 fn kept() -> (Place, &'static str) {
@@ -118,5 +118,51 @@ fn what_is_not_watched_names_the_command_that_watches_it() {
         &[&format!(
             "leaf is not watched (no function is watched); watch it for a while: tickscope why leaf {name} --for 10s"
         )],
+    );
+}
+
+#[test]
+fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let name = program.name.as_str();
+    let document = until("calls have ended", || {
+        let during = ["why", "leaf", name, "--for", "200ms", "--over", "1us", "--json"];
+        let document = place.tickscope(&during).ok().json();
+        (document["calls"].as_u64() > Some(0)).then_some(document)
+    });
+    assert_eq!(document["threshold_ns"], 1_000);
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows[0]["path"].as_str().unwrap().ends_with("leaf"), "{document}");
+    let not_watched = ["leaf is not watched (no function is watched)"];
+    place.tickscope(&["why", "leaf", name]).failed(2, &not_watched);
+
+    let watch = |words: &[&str]| place.tickscope(&[&["watch"], words, &[name]].concat());
+    let done = watch(&["leaf", "--over", "5ms"]).ok().quiet().out;
+    assert!(
+        done.contains(": leaf is watched: calls of 5ms and more are slow; "),
+        "{done}"
+    );
+    place.tickscope(&["why", "leaf", name]).ok();
+    // It is watched on where it was before.
+    place.tickscope(&["why", "leaf", name, "--for", "50ms"]).ok();
+    place.tickscope(&["why", "leaf", name]).ok();
+    for other in ["other::a", "other::b", "other::c"] {
+        let done = watch(&[other]).ok().quiet().out;
+        assert!(
+            done.contains("no function that has been called matches"),
+            "{done}"
+        );
+    }
+    watch(&["other::d"]).failed(
+        1,
+        &["4 functions are watched already (leaf, other::a, other::b, other::c)"],
+    );
+    let done = watch(&["leaf", "--off"]).ok().quiet().out;
+    assert!(done.ends_with(": leaf is watched no longer\n"), "{done}");
+    let done = watch(&["leaf", "--off"]).ok().quiet().out;
+    assert!(
+        done.ends_with(": leaf was not watched; watched: other::a, other::b, other::c\n"),
+        "{done}"
     );
 }

@@ -8,7 +8,7 @@
 //! A future may be dropped by code that was inlined and has no sled. The call is over then, and it is noticed later: when a
 //! future of the same kind begins at its address, when the byte has another value than the last poll left, or when the call that
 //! awaited it has been over for some time. It counts as cancelled, and as one whose end was not seen. The same happens where
-//! some polls of a future are parts of other functions.
+//! some polls of a future are parts of other functions, unless its drop is seen: the byte says then whether the body has returned.
 //!
 //! These events may do anything, so they take longer than those of other functions; but a poll is long.
 
@@ -174,7 +174,10 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
             close_ended(tree, place, true);
         }
         let node = tree.and_then(|tree| held.node(tree, future));
-        held.call().end_at(None, site, node, true);
+        // SAFETY: the function was called with this future, which it is about to drop.
+        let state = unsafe { state_of(future, polled) };
+        // The body may have returned in a poll that was not seen.
+        held.call().end_at(None, site, node, state != RETURNED);
     });
 }
 

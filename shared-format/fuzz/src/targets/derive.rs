@@ -5,8 +5,9 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, ClockSource, Estimate, Extremes, Level, Mode, NodeErrors, Now, OpenFrame, Quantity, Rule,
-    Site, Tally, TaskPath, Thread, ThreadState, WaitsIn,
+    CaptureKind, CauseKind, CauseSum, ClockSource, Estimate, Exemplar, Extremes, Level, Mode, NodeErrors,
+    Note, Now, OpenFrame, PathSums, Quantity, Rule, Site, Tally, TaskPath, Thread, ThreadState, Trace,
+    TraceGap, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 use super::follow::follow;
@@ -106,6 +107,10 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
         measures(&mut s, input);
         calls_of_futures(&mut s, input);
     }
+    for _ in 0..input.below(3) {
+        let watch = watch(s.sites.len(), input);
+        s.watches.push(watch);
+    }
     s
 }
 
@@ -138,6 +143,101 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
 }
 
 /// Calls of futures in flight: paths with parents before and sometimes behind them, and wall times of rows.
+/// A watched function: most of what is known of it fits together.
+fn watch(sites: usize, input: &mut Input) -> Watch {
+    let count = input.below(6) as u32;
+    let paths = (0..count)
+        .map(|index| WatchedPath {
+            parent: match input.byte() {
+                byte if byte < 250 && index > 0 => input.below(index as usize) as u32,
+                250.. => index,
+                _ => NO_PARENT,
+            },
+            site: SiteId(input.below(sites) as u32),
+            typical: path_sums(input),
+            slow: path_sums(input),
+        })
+        .collect();
+    // One that does not exist, now and then.
+    let path = |input: &mut Input| input.below(count as usize + 1).saturating_sub(1) as u32;
+    let kind = |input: &mut Input| CauseKind::ALL[input.below(CauseKind::ALL.len())];
+    Watch {
+        function: input.text(),
+        number: input.number(),
+        state: [
+            WatchState::Watching,
+            WatchState::NoTail,
+            WatchState::Learning(input.number()),
+            WatchState::NoFunction,
+        ][input.below(4)],
+        threshold_ticks: input.number(),
+        paths,
+        causes: (0..input.below(4))
+            .map(|_| CauseSum {
+                path: path(input),
+                kind: kind(input),
+                calls: input.number(),
+                excess_ticks: input.number(),
+                path_calls: input.number(),
+            })
+            .collect(),
+        exemplars: (0..input.below(3))
+            .map(|_| Exemplar {
+                number: input.number(),
+                is_longest: input.byte() & 1 != 0,
+                began_unix_ns: input.number(),
+                ticks: input.number(),
+                thread: input.text(),
+                cause: (input.byte() > 50).then(|| (path(input), kind(input))),
+                trace: (input.byte() > 50).then(|| trace(path, input)),
+                ..Exemplar::default()
+            })
+            .collect(),
+        ..Watch::default()
+    }
+}
+
+fn path_sums(input: &mut Input) -> PathSums {
+    let ticks = input.number();
+    let part = |part: u8| (u128::from(ticks) * u128::from(part) / 510) as u64;
+    PathSums {
+        calls: input.number(),
+        ticks,
+        waiting: part(input.byte()),
+        ready: part(input.byte()),
+        allocations: input.number(),
+        allocated_bytes: input.number(),
+    }
+}
+
+fn trace(path: impl Fn(&mut Input) -> u32, input: &mut Input) -> Trace {
+    let mut trace = Trace::default();
+    let steps = input.below(12);
+    for step in 0..steps {
+        trace.path.push(path(input));
+        let ticks = input.number();
+        trace.ticks.push(ticks);
+        trace.then.push(input.below(4) as u8);
+        if input.byte() > 200 {
+            trace.off_cpu.push((step as u32, ticks / 2, ticks / 3));
+        }
+        if input.byte() > 200 {
+            trace.keys = vec![input.text()];
+            trace.notes.push(Note {
+                step: step as u32,
+                key: 0,
+                value: input.text(),
+            });
+        }
+    }
+    trace.gap = (input.byte() > 200).then(|| TraceGap {
+        step: input.below(steps + 1) as u32,
+        steps: input.number(),
+        ticks: input.number(),
+    });
+    trace
+}
+
 fn calls_of_futures(s: &mut Snapshot, input: &mut Input) {
     for index in 0..input.below(6) as u32 {
         let parent = match input.byte() {

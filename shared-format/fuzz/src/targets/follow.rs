@@ -12,6 +12,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::intervals::{Choice, Intervals};
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::waterfall::Waterfall;
 use tickscope_analysis::{
     align, filter, groups, history_window, merge, overhead_correction, sites as sites_of, transform,
     uncertainty, window,
@@ -20,20 +21,46 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::pattern::Pattern;
 use tickscope_report::diff::{self, Comparison, Run, Tables};
+use tickscope_report::exemplar::ExemplarForm;
 use tickscope_report::html::{self, PageOptions};
 use tickscope_report::log::{self, LogOptions};
+use tickscope_report::slow::{self, Answer, SlowOptions};
 use tickscope_report::stacks::{self, StacksOptions};
 use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
 use tickscope_report::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
 
+/// Tells why slow calls are slow, and lays those out that are kept.
+fn slow_calls(snapshot: &Snapshot) {
+    for watch in &snapshot.watches {
+        let answer = Answer::of(snapshot, watch, SlowOptions::default());
+        drop((slow::text(&answer), slow::json(&answer), slow::markdown(&answer)));
+        for exemplar in &watch.exemplars {
+            let Some(trace) = &exemplar.trace else { continue };
+            for form in [
+                ExemplarForm::Chrome,
+                ExemplarForm::Firefox,
+                ExemplarForm::Speedscope,
+            ] {
+                form.write(snapshot, watch, exemplar, &mut Vec::new()).unwrap();
+            }
+            let waterfall = Waterfall::of(trace, watch);
+            waterfall.blocks(&(0..u64::MAX), 80, 2);
+            waterfall.blocks(&(3..9), 7, 1);
+        }
+    }
+}
+
 /// Does one of them with a snapshot, or with it and another of the same program.
 pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     let mut out = Vec::new();
     match which % 16 {
         0 => texts(one, which / 16),
-        1 => trees(one),
+        1 => {
+            trees(one);
+            slow_calls(one);
+        }
         2 => drop(json::report(one, ProcessState::Crashed)),
         3 => drop(html::page(
             one,

@@ -77,6 +77,15 @@ struct Functions<'a> {
     cost_share: f64,
     call_ns: f64,
     over_budget: Vec<OverBudget<'a>>,
+    choice: Choice<'a>,
+}
+
+/// See [`tickscope_format::snapshot::FunctionChoice`].
+#[derive(Serialize)]
+struct Choice<'a> {
+    every: bool,
+    only: &'a [String],
+    not: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -239,6 +248,11 @@ impl<'a> Document<'a> {
                 cost_share: finite(functions.cost_share),
                 call_ns: finite(functions.call_ns),
                 over_budget: over_budget(snapshot, &functions.over_budget),
+                choice: Choice {
+                    every: functions.choice.every,
+                    only: &functions.choice.only,
+                    not: &functions.choice.not,
+                },
             }),
             window: snapshot.window,
             focus: &[],

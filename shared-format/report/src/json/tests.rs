@@ -3,7 +3,7 @@ use serde_json::Value;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
-use tickscope_format::snapshot::{Estimate, Mode, Rule};
+use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, OverBudget, Rule};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -147,6 +147,43 @@ fn percentiles_estimates_and_sites() {
     }];
     insta::assert_snapshot!(report(&snapshot, ProcessState::Running));
     insta::assert_snapshot!("sites", sites(&snapshot, ProcessState::Running));
+}
+
+#[test]
+fn functions_of_the_compiler() {
+    let mut snapshot = fixture::two_threads();
+    snapshot.functions = Some(Functions {
+        known: 3686,
+        on: 1522,
+        returned: 20_698,
+        unwound: 10,
+        elsewhere: 2,
+        vanished: 1,
+        fixed: false,
+        budget: 0.05,
+        cost_share: 0.031,
+        call_ns: 31.5,
+        over_budget: vec![
+            OverBudget {
+                site: 1,
+                mean_ns: 85.4,
+                cost_share: 0.121,
+                learned: true,
+            },
+            // No such site.
+            OverBudget {
+                site: u32::MAX,
+                ..OverBudget::default()
+            },
+        ],
+        choice: FunctionChoice {
+            every: true,
+            only: vec!["regex_automata::*".into(), "a \"b\"".into()],
+            not: vec!["*::fmt".into()],
+        },
+    });
+    let text = report(&snapshot, ProcessState::Exited);
+    insta::assert_snapshot!(&text[text.find("\n  \"functions\"").unwrap()..]);
 }
 
 #[test]

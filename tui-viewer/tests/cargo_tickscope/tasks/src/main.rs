@@ -5,7 +5,7 @@ mod executor;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -164,9 +164,17 @@ async fn request(call: u64) -> u64 {
     value
 }
 
+static ENDS: AtomicBool = AtomicBool::new(false);
+
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let calls: u64 = arguments.first().map_or(700, |calls| calls.parse().unwrap());
+    let until_input_ends = std::env::args().nth(1).is_some_and(|word| word == "until-input-ends");
+    let calls = if until_input_ends { u64::MAX } else { 700 };
+    if until_input_ends {
+        std::thread::spawn(|| {
+            let _ = std::io::stdin().lines().count();
+            ENDS.store(true, Ordering::SeqCst);
+        });
+    }
     std::panic::set_hook(Box::new(|_| {}));
     executor::start(3);
     let clients: Vec<_> = (0..20)
@@ -174,6 +182,9 @@ fn main() {
             spawn(async move {
                 let mut sum = 0;
                 for call in (client..calls).step_by(20) {
+                    if ENDS.load(Ordering::SeqCst) {
+                        break;
+                    }
                     sum += request(call).await;
                 }
                 sum
