@@ -355,6 +355,11 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
         assert_eq!(snapshot.watches.len(), 2);
         assert!(snapshot.watches[1].function.ends_with("::asks"));
         assert_eq!(snapshot.watches[1].state, WatchState::Learning(1));
+        tickscope::watch("waits", Over::Tail).unwrap();
+        let mut waits = std::pin::pin!(tickscope::future!("waits", async {}));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(waits.as_mut().poll(&mut context).is_ready());
+        assert_eq!(tickscope::snapshot().watches[2].state, WatchState::Async);
     });
 }
 

@@ -93,6 +93,8 @@ pub enum Doubt {
     NoHistograms,
     /// The mode measures no time of single calls.
     NoTime,
+    /// The function is async.
+    Async,
     /// No call has both begun and ended.
     NoCalls,
     /// No call was slow.
@@ -246,6 +248,7 @@ fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt
         WatchState::Learning(calls) => Some(Doubt::Learning(calls)),
         WatchState::NoHistograms => Some(Doubt::NoHistograms),
         WatchState::NoTime => Some(Doubt::NoTime),
+        WatchState::Async => Some(Doubt::Async),
         WatchState::Watching | WatchState::NoTail | WatchState::Raised => match (typical_calls, slow_calls) {
             (0, 0) => Some(Doubt::NoCalls),
             (_, 0) => Some(Doubt::NothingSlow),
@@ -403,6 +406,7 @@ mod tests {
             (WatchState::Raised, Doubt::Raised),
             (WatchState::NoHistograms, Doubt::NoHistograms),
             (WatchState::NoTime, Doubt::NoTime),
+            (WatchState::Async, Doubt::Async),
         ] {
             snapshot.watches[0].state = state;
             assert_eq!(doubt(&snapshot), Some(wanted));

@@ -57,6 +57,8 @@ pub enum WatchState {
     NoHistograms,
     /// The mode measures no time of single calls.
     NoTime,
+    /// The functions that match are async. Only calls that begin and end on one thread without a pause are watched.
+    Async,
 }
 
 /// Calls of a watched function that are in no sum.

@@ -593,7 +593,7 @@ impl Watches {
         self.look();
         let mut steps = 0;
         for (slot, watched) in self.places() {
-            let (durations, has_function) = durations(snapshot, slot, sites);
+            let (durations, functions) = durations(snapshot, slot, sites);
             watched.read_kept(slot, now, &name, sites);
             let calls = watched.calls();
             let state = watched.threshold.update(
@@ -606,10 +606,10 @@ impl Watches {
             if let Some(of_slot) = watch::get(slot as u32) {
                 of_slot.set_threshold(watched.threshold.ticks());
             }
-            let state = if has_function {
-                state
-            } else {
-                WatchState::NoFunction
+            let state = match functions {
+                Functions::None => WatchState::NoFunction,
+                Functions::Async => WatchState::Async,
+                Functions::Plain => state,
             };
             let mut shown = watched.shown(slot, state);
             if !is_whole {
@@ -649,12 +649,26 @@ impl Watched {
     }
 }
 
-/// Returns how long the finished calls of a watched function took, and whether there is such a function.
-fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> (Histogram, bool) {
-    let watched: Vec<u32> = site_table::met()
-        .filter(|site| site.watch() == Some(slot as u32))
+/// The functions that a pattern matches.
+enum Functions {
+    None,
+    /// All of them are async.
+    Async,
+    Plain,
+}
+
+/// Returns how long the finished calls of a watched function took, and what kind of function it is.
+fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> (Histogram, Functions) {
+    let of_slot = || site_table::met().filter(|site| site.watch() == Some(slot as u32));
+    let watched: Vec<u32> = of_slot()
+        .filter(|site| !site.is_future())
         .map(|site| sites.id(site).0)
         .collect();
+    let functions = match (watched.is_empty(), of_slot().next().is_some()) {
+        (false, _) => Functions::Plain,
+        (true, true) => Functions::Async,
+        (true, false) => Functions::None,
+    };
     let mut all = Histogram::default();
     // Whether each row is in a call of the function.
     let mut is_inside = vec![false; snapshot.nodes.len()];
@@ -667,5 +681,5 @@ fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> (Histogra
             all.add(&snapshot.latencies.of(row as u32));
         }
     }
-    (all, !watched.is_empty())
+    (all, functions)
 }

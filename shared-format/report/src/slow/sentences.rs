@@ -141,6 +141,10 @@ impl Answer<'_> {
                 self.snapshot.capture.mode.as_str(),
                 self.command("mode exact")
             ),
+            Doubt::Async => format!(
+                "{function} is async, and calls of async functions are not watched; watch a function that is not async and that it \
+                 calls"
+            ),
             Doubt::NoCalls => format!(
                 "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
                  before its end: watch a function that it calls"

@@ -35,6 +35,7 @@ fn each_state_says_one_thing_and_the_next_step() {
         WatchState::Learning(57),
         WatchState::NoHistograms,
         WatchState::NoTime,
+        WatchState::Async,
     ] {
         let watch = &mut snapshot.watches[0];
         watch.state = state;

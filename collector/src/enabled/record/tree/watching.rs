@@ -15,6 +15,9 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
 use crate::enabled::record::watch::{self, Lost, Watch};
 
+/// Time without a CPU that is so many times all other time above the typical is the cause, whatever the rest is.
+const READY_MOST: i64 = 10;
+
 /// What a call did for longer than this many events is added up in a time that belongs to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
@@ -549,7 +552,8 @@ impl Tree {
     }
 
     /// Finds what most of a slow call's time above the typical went to, and counts it. `None` if this thread has had no typical
-    /// call. Time without a CPU is the cause only of a call that would not be slow without it: it may hit any call.
+    /// call. Time without a CPU may hit any call, so it is the cause only of a call that would not be slow without it, or where it is
+    /// many times all the rest.
     fn cause(
         &self,
         sums: &SumsOfWatch,
@@ -561,13 +565,14 @@ impl Tree {
         if typical_calls == 0 {
             return None;
         }
-        let mut ready = 0i64;
+        let (mut ready, mut others) = (0i64, 0i64);
         self.each_touched(sums, |index, of_node| {
             let now = Times::of(&of_node.pending);
             let typical = Times::of(&of_node.typical);
             ready += now.ready - typical.ready / typical_calls;
             let waiting = now.waiting - typical.waiting / typical_calls;
             let excess = waiting + now.working - typical.working / typical_calls;
+            others += excess;
             // To the node and all above it, up to the root.
             let mut at = self.nodes.get(index);
             while let Some(node) = at {
@@ -579,7 +584,8 @@ impl Tree {
                 at = node.parent.get().filter(|_| !std::ptr::eq(node, root));
             }
         });
-        if ready > 0 && ticks.saturating_sub(ready.cast_unsigned()) < threshold {
+        let is_slow_without = ticks.saturating_sub(ready.max(0).cast_unsigned()) >= threshold;
+        if ready > 0 && (!is_slow_without || ready / READY_MOST > others) {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
         // Down to where it is spread over several, or is the node's own.
