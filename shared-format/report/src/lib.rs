@@ -67,6 +67,8 @@ pub mod sites;
 pub mod slow;
 #[cfg(feature = "export")]
 pub mod speedscope;
+#[cfg(any(feature = "export", feature = "exemplar"))]
+mod speedscope_file;
 pub mod stacks;
 pub mod tally;
 pub mod tasks;

@@ -6,55 +6,12 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
-use tickscope_analysis::functions::{Function, Functions};
+use tickscope_analysis::functions::Functions;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct File<'a> {
-    #[serde(rename = "$schema")]
-    schema: &'static str,
-    exporter: &'static str,
-    name: &'a str,
-    active_profile_index: usize,
-    shared: Shared<'a>,
-    profiles: Vec<Profile>,
-}
-
-#[derive(Serialize)]
-struct Shared<'a> {
-    frames: Vec<Frame<'a>>,
-}
-
-#[derive(Serialize)]
-struct Frame<'a> {
-    name: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    file: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u32>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Profile {
-    r#type: &'static str,
-    name: String,
-    unit: &'static str,
-    start_value: u64,
-    end_value: u64,
-    events: Vec<Event>,
-}
-
-#[derive(Serialize)]
-struct Event {
-    r#type: &'static str,
-    frame: u32,
-    at: u64,
-}
+use crate::speedscope_file::{self, Event, Profile};
 
 /// Writes one profile for each thread that has entered a scope; the one with most of the measure is shown first.
 ///
@@ -69,35 +26,17 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
         .filter(|(_, thread)| thread.rows > 0)
         .map(|(index, thread)| {
             let (end_value, events) = events(snapshot, &functions, &self_values, ThreadId(index as u32));
-            profile(name(thread), unit, end_value, events)
+            Profile::new(name(thread), unit, end_value, events)
         })
         .collect();
     if profiles.is_empty() {
         // The reader takes a file without a profile for a broken one.
-        profiles.push(profile("nothing was measured".into(), unit, 0, vec![]));
+        profiles.push(Profile::new("nothing was measured".into(), unit, 0, vec![]));
     }
     let busiest = profiles.iter().enumerate().rev();
-    let busiest = busiest.max_by_key(|(_, profile)| profile.end_value);
-    let file = File {
-        schema: "https://www.speedscope.app/file-format-schema.json",
-        exporter: concat!("tickscope@", env!("CARGO_PKG_VERSION")),
-        name: &snapshot.process.name,
-        active_profile_index: busiest.map_or(0, |(index, _)| index),
-        shared: Shared {
-            frames: functions.list.iter().map(frame).collect(),
-        },
-        profiles,
-    };
-    serde_json::to_writer(&mut *out, &file)?;
-    out.write_all(b"\n")
-}
-
-fn frame(function: &Function) -> Frame<'_> {
-    Frame {
-        name: function.full_name(),
-        file: &function.file,
-        line: (function.line > 0).then_some(function.line),
-    }
+    let busiest = busiest.max_by_key(|(_, profile)| profile.end_value());
+    let active = busiest.map_or(0, |(index, _)| index);
+    speedscope_file::write(&snapshot.process.name, &functions, &profiles, active, out)
 }
 
 /// The name that the format has for a unit.
@@ -106,17 +45,6 @@ fn unit(dimension: Dimension) -> &'static str {
         Dimension::Time => "nanoseconds",
         Dimension::Count => "none",
         Dimension::Bytes => "bytes",
-    }
-}
-
-fn profile(name: String, unit: &'static str, end_value: u64, events: Vec<Event>) -> Profile {
-    Profile {
-        r#type: "evented",
-        name,
-        unit,
-        start_value: 0,
-        end_value,
-        events,
     }
 }
 
@@ -151,8 +79,11 @@ fn events(
     let mut at = 0u64;
     while let Some((row, is_closing)) = stack.pop() {
         let frame = functions.of_site[snapshot.nodes.site[row] as usize].0;
-        let r#type = if is_closing { "C" } else { "O" };
-        events.push(Event { r#type, frame, at });
+        events.push(if is_closing {
+            Event::close(frame, at)
+        } else {
+            Event::open(frame, at)
+        });
         if !is_closing {
             at = at.saturating_add(self_values[row]);
             stack.push((row, true));

@@ -1,0 +1,122 @@
+//! The file format of speedscope, as far as it is written here: evented profiles, in which frames open and close.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use tickscope_analysis::functions::{Function, Functions};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    exporter: &'static str,
+    name: &'a str,
+    active_profile_index: usize,
+    shared: Shared<'a>,
+    profiles: &'a [Profile],
+}
+
+#[derive(Serialize)]
+struct Shared<'a> {
+    frames: Vec<Frame<'a>>,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    name: String,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+/// A profile: where frames open and close, between two values.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Profile {
+    r#type: &'static str,
+    name: String,
+    unit: &'static str,
+    start_value: u64,
+    end_value: u64,
+    events: Vec<Event>,
+}
+
+/// The beginning or the end of a frame.
+#[derive(Debug, Serialize)]
+pub(crate) struct Event {
+    r#type: &'static str,
+    frame: u32,
+    at: u64,
+}
+
+impl Profile {
+    pub(crate) fn new(name: String, unit: &'static str, end_value: u64, events: Vec<Event>) -> Self {
+        Self {
+            r#type: "evented",
+            name,
+            unit,
+            start_value: 0,
+            end_value,
+            events,
+        }
+    }
+
+    pub(crate) fn end_value(&self) -> u64 {
+        self.end_value
+    }
+}
+
+impl Event {
+    /// A frame opens; frames are numbered as functions are.
+    pub(crate) fn open(frame: u32, at: u64) -> Self {
+        Self {
+            r#type: "O",
+            frame,
+            at,
+        }
+    }
+
+    /// A frame closes.
+    pub(crate) fn close(frame: u32, at: u64) -> Self {
+        Self {
+            r#type: "C",
+            frame,
+            at,
+        }
+    }
+}
+
+/// Writes a file of profiles whose frames are functions; `active` is the profile that is shown first.
+///
+/// # Errors
+/// The error of writing to `out`.
+pub(crate) fn write(
+    name: &str,
+    functions: &Functions,
+    profiles: &[Profile],
+    active: usize,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let file = File {
+        schema: "https://www.speedscope.app/file-format-schema.json",
+        exporter: concat!("tickscope@", env!("CARGO_PKG_VERSION")),
+        name,
+        active_profile_index: active,
+        shared: Shared {
+            frames: functions.list.iter().map(frame).collect(),
+        },
+        profiles,
+    };
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
+}
+
+fn frame(function: &Function) -> Frame<'_> {
+    Frame {
+        name: function.full_name(),
+        file: &function.file,
+        line: (function.line > 0).then_some(function.line),
+    }
+}
