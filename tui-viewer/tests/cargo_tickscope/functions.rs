@@ -459,7 +459,8 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             (3_900..=4_000).contains(&(typical + slow)) && slow >= 39,
             "{typical} {slow}"
         );
-        assert_eq!(watch.lost, Default::default());
+        // A call that is not kept, because the other thread is keeping one, is counted all the same.
+        assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;
             snapshot.sites[site.index()].name.clone()
