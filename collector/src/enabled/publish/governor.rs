@@ -26,8 +26,10 @@ use crate::enabled::runtime::learned::{self, Learned};
 const FIRST: Duration = Duration::from_millis(2);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// A look may cost one in so many parts of the time.
+/// A look may cost one in so many parts of the time, but for those of the beginning: a short run would be over before the next
+/// one.
 const LOOK_SHARE: u32 = 200;
+const BEGINNING: Duration = Duration::from_millis(250);
 
 /// Less CPU time than this says nothing.
 const LEAST_CPU_NS: u64 = 1_000_000;
@@ -39,11 +41,11 @@ const WORTH: f64 = 100.0;
 const HARMLESS: f64 = 0.0005;
 
 /// Once the cost is above the budget, functions are switched off until it is below this part of it. So one look more is seldom
-/// needed, and what a look does not see, as caches that are full of the tree, fits as well.
-const AIM: f64 = 0.7;
+/// needed, and what a look does not see, as the session itself and caches that are full of the tree, fits as well.
+const AIM: f64 = 0.5;
 
 /// Functions come back while the cost, with theirs, is below this part of the budget.
-const COMFORT: f64 = 0.6;
+const COMFORT: f64 = 0.4;
 
 /// Measuring a poll of an async body takes as long as measuring so many calls.
 const POLL: u64 = 10;
@@ -64,6 +66,7 @@ struct Off {
 #[derive(Debug)]
 pub(crate) struct Governor {
     budget: f64,
+    began: Instant,
     next: Instant,
     pause: Duration,
     /// By function: calls and ticks with all calls inside, at the last look.
@@ -96,6 +99,7 @@ impl Governor {
         }
         let mut governor = Self {
             budget,
+            began: Instant::now(),
             next: Instant::now() + FIRST,
             pause: FIRST,
             seen: vec![(0, 0); sites.len()],
@@ -130,7 +134,10 @@ impl Governor {
         let began = os::own_cpu_ns();
         let changed = self.look(call_ns);
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(began));
-        self.pause = (self.pause * 2).min(LONGEST).max(cost * LOOK_SHARE);
+        self.pause = (self.pause * 2).min(LONGEST);
+        if self.began.elapsed() > BEGINNING {
+            self.pause = self.pause.max(cost * LOOK_SHARE);
+        }
         self.next = Instant::now() + self.pause;
         changed
     }
