@@ -454,9 +454,9 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // Each thread's first calls may come before the function was known.
+        // The first calls may come before the publisher's thread has begun, which knows what is watched.
         assert!(
-            (3_900..=4_000).contains(&(typical + slow)) && slow >= 39,
+            (1_000..=4_000).contains(&(typical + slow)) && slow >= 10,
             "{typical} {slow}"
         );
         // A call that is not kept, because the other thread is keeping one, is counted all the same.
@@ -471,10 +471,11 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             .map(|(_, path)| path.typical.calls + path.slow.calls)
             .sum();
         // A call of a hundred looks up 40 000 keys, and the others 40.
-        let whole = 40 * 40_000 + 3_960 * 40;
+        let calls = typical + slow;
+        let most = 40 * calls + 40 * (40_000 - 40);
         assert!(
-            looked_up <= whole && looked_up >= whole - 100 * 40_000 / 100,
-            "{looked_up} of {whole}"
+            (40 * calls..=most).contains(&looked_up) && looked_up.is_multiple_of(40),
+            "{looked_up} of {calls} calls"
         );
         let by_calls: u64 = watch
             .causes
@@ -482,7 +483,7 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             .filter(|cause| cause.kind == CauseKind::Calls && name(cause.path) != "handle")
             .map(|cause| cause.calls)
             .sum();
-        assert!(by_calls >= 30, "{:?}", watch.causes);
+        assert!(by_calls >= 8, "{:?}", watch.causes);
     }
 }
 
