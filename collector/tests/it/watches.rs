@@ -473,7 +473,7 @@ fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     }
 }
 
-/// Works for about so many microseconds on the CPU, whatever others do.
+/// Works for about so many microseconds of the thread's CPU time.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {

@@ -47,6 +47,19 @@ pub fn write(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes to standard output; false where the reader has closed the pipe.
+///
+/// # Errors
+/// That it could not be written.
+pub(crate) fn put(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(unwritten(error)),
+    }
+}
+
 /// That standard output takes nothing, and why.
 pub(crate) fn unwritten(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot write to standard output")

@@ -1,8 +1,6 @@
 //! `tickscope log`: a line for each thread and group or function, interval by interval.
 
 use std::cmp::Reverse;
-use std::io;
-use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +18,7 @@ use tickscope_report::log::{LogOptions, header, json_lines, lines};
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
-use crate::output::console::{Misuse, printable, say};
+use crate::output::console::{Misuse, printable, put, say};
 use crate::source::local_time::utc_offset_s;
 use crate::source::target::wanted::is_live;
 
@@ -148,16 +146,6 @@ fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     of_groups
         .chain(unmatched.map(|pattern| format!("no function that matches {} was met yet", pattern.as_str())))
         .collect()
-}
-
-/// Writes to standard output; false where the reader has closed the pipe.
-fn put(text: &str) -> anyhow::Result<bool> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(console::unwritten(error)),
-    }
 }
 
 /// Intervals on their way to standard output.

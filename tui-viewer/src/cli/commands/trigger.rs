@@ -2,8 +2,6 @@
 
 mod action;
 
-use std::io;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -18,7 +16,7 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::kept_past;
 use crate::output::console;
-use crate::output::console::{printable, say};
+use crate::output::console::{printable, put, say};
 use crate::source::events::{Feed, Target};
 use crate::source::feed::RingFeed;
 use crate::source::local_time::utc_offset_s;
@@ -222,16 +220,6 @@ impl<'a> Session<'a> {
             true => console::FAILED,
             false => console::DONE,
         })
-    }
-}
-
-/// Writes a line to standard output; false where the reader has closed the pipe.
-fn put(text: &str) -> anyhow::Result<bool> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(console::unwritten(error)),
     }
 }
 

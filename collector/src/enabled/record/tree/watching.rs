@@ -15,7 +15,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
 use crate::enabled::record::watch::{self, Lost, Watch};
 
-/// Time without a CPU that is so many times all other time above the typical is the cause, whatever the rest is.
+/// Time without a CPU that is so many times all other time above the typical is the cause, even of a call that would be slow
+/// without it.
 const READY_MOST: i64 = 10;
 
 /// What a call did for longer than this many events is added up in a time that belongs to no scope.
@@ -837,7 +838,7 @@ mod tests {
         }
     }
 
-    /// Typical and slow calls together are all calls, to the call and the tick, whatever they do inside.
+    /// Typical and slow calls together are all calls, to the call and the tick.
     #[test]
     fn sums_are_those_of_the_tree_in_random_programs() {
         let of_slot = watch::get(3).unwrap();
