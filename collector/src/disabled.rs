@@ -292,6 +292,7 @@ impl Builder {
         log_every: Duration,
         allow_remote_control: bool,
         waits: bool,
+        lines: bool,
     }
 
     /// Does nothing, because nothing is measured here.

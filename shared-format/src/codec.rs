@@ -13,6 +13,7 @@
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
 //! New data gets a new section; the body of an existing section never changes.
 
+mod lines;
 mod measures;
 mod section;
 mod small;
@@ -22,6 +23,7 @@ mod watches;
 
 use bincode::{Decode, Encode};
 
+use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
@@ -31,8 +33,8 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, Lifetime, Measuring, NodeErrors, Nodes,
-    Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, Lifetime, Lines, Measuring, NodeErrors,
+    Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -59,6 +61,8 @@ const GAUGES: u64 = 19;
 const TASKS: u64 = 21;
 const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
+const LINES: u64 = 24;
+const DRAINS: u64 = 25;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -90,6 +94,7 @@ struct Fine<'a> {
     latencies: &'a Latencies,
     async_latencies: &'a Latencies,
     tasks: &'a Tasks,
+    lines: &'a Lines,
 }
 
 impl<'a> LatenciesOut<'a> {
@@ -128,6 +133,7 @@ fn encode_all(
         latencies,
         async_latencies: &snapshot.async_latencies,
         tasks: &snapshot.tasks,
+        lines: &snapshot.lines,
     };
     encode_around(snapshot, Some(fine), of_values, out, |out| {
         let nodes = &snapshot.nodes;
@@ -185,6 +191,8 @@ fn encode_around(
         waits_in,
         functions,
         watches,
+        lines: _,
+        drains_ns,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -210,6 +218,9 @@ fn encode_around(
             let Tasks { paths, ages, beyond } = fine.tasks;
             section(out, TASKS, &TasksOut(paths, LatenciesOut::new(ages), *beyond))?;
         }
+        if !fine.lines.is_empty() {
+            section_as(out, LINES, &LinesOut::new(fine.lines), small::CONFIG)?;
+        }
     }
     if !estimates.is_empty() {
         section(out, ESTIMATES, estimates)?;
@@ -228,6 +239,9 @@ fn encode_around(
     }
     if *waits {
         section(out, WAITS, waits)?;
+    }
+    if let Some(ns) = drains_ns {
+        section(out, DRAINS, ns)?;
     }
     if !waits_in.is_empty() {
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
@@ -346,6 +360,10 @@ fn decode_with(
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
                 snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();
             }
+            LINES => {
+                snapshot.lines = read_as::<LinesIn, _>(body, body_at, small::CONFIG)?.lines();
+            }
+            DRAINS => snapshot.drains_ns = Some(read::<f64>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -508,6 +526,14 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             format!("below {}", s.sites.len()),
         );
     }
+    if let Some(ns) = s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
+        return damaged(
+            "time of loads that the clock parts",
+            0,
+            ns.to_string(),
+            "0 or more".into(),
+        );
+    }
     if !s.measuring.sampling_hz.is_finite() {
         return damaged(
             "sampling rate",
@@ -520,6 +546,14 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     check_latencies(&s.async_latencies, rows)?;
     check_tasks(s)?;
     check_watches(s)?;
+    if let Some(found) = s.lines.fault(s.sites.len()) {
+        return damaged(
+            "samples of the code",
+            0,
+            found.into(),
+            "samples that fit together".into(),
+        );
+    }
     let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
     let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
     if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {

@@ -6,9 +6,10 @@ pub mod programs;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{
-    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Lifetime, LostCalls,
-    NodeErrors, Note, Now, OpenFrame, Over, PathSums, Process, Quantity, Site, Snapshot, TaskPath, Then,
-    Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
+    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Lifetime, LineSample, Lines,
+    LinesState, LostCalls, MEASURING, Module, NO_MODULE, NodeErrors, Note, Now, OUTSIDE, OpenFrame, Over,
+    PathSums, Process, Quantity, Sampled, Site, Snapshot, TaskPath, Then, Thread, ThreadState, Trace,
+    WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -363,6 +364,49 @@ pub fn slow_frames() -> Snapshot {
         calls: s.calls(),
         ticks: s.measured_ticks(),
     };
+    s
+}
+
+/// The same program, whose program counter was sampled: in lines of one function, in functions that these call, outside any
+/// scope and in the collector.
+pub fn sampled() -> Snapshot {
+    let mut s = slow_frames();
+    let module = |path: &str| Module {
+        path: path.into(),
+        build_id: vec![0xab, 0xcd],
+    };
+    let sample = |site, module, address, samples| LineSample {
+        site,
+        module,
+        address,
+        samples,
+        cpu_ns: samples * 4_000_000,
+    };
+    s.lines = Lines {
+        state: LinesState::On(27),
+        asked_hz: 1_000,
+        modules: vec![
+            module("/home/x/target/release/game"),
+            module("/usr/lib/libc.so.6"),
+        ],
+        lost: Sampled {
+            samples: 3,
+            cpu_ns: 12_000_000,
+        },
+        ..Lines::default()
+    };
+    // A CPU whose clock waits for loads.
+    s.drains_ns = Some(231.5);
+    // Each line so often as its number says.
+    s.lines.samples = (1..=14).map(|line| sample(0, 0, line, line)).collect();
+    s.lines.samples.extend([
+        sample(0, 0, 20, 5),
+        sample(0, 0, 30, 20),
+        sample(1, 0, 40, 19),
+        sample(2, NO_MODULE, 9, 1),
+        sample(MEASURING, 0, 50, 1),
+        sample(OUTSIDE, 1, 60, 100),
+    ]);
     s
 }
 

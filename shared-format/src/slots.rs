@@ -53,6 +53,8 @@ pub enum Op {
     Watch(Pattern, Over),
     /// Watch the functions of this pattern no longer.
     Unwatch(Pattern),
+    /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
+    Lines(u32),
 }
 
 /// A request as found in a slot.
@@ -113,6 +115,7 @@ impl Op {
             Self::ForgetRule(pattern) => (8, pattern.as_str().len() as u64),
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
+            Self::Lines(hz) => (11, u64::from(hz)),
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -133,7 +136,12 @@ impl Op {
             | Self::ForgetRule(pattern)
             | Self::Watch(pattern, _)
             | Self::Unwatch(pattern) => Some(pattern),
-            Self::PublishNow | Self::Reset | Self::UndoReset | Self::Interval(_) | Self::Mode(_) => None,
+            Self::PublishNow
+            | Self::Reset
+            | Self::UndoReset
+            | Self::Interval(_)
+            | Self::Mode(_)
+            | Self::Lines(_) => None,
         }
     }
 
@@ -156,6 +164,7 @@ impl Op {
                 Some(Self::Watch(pattern, Over::of_code(argument >> LENGTH_BITS)?))
             }
             10 => text(words, argument).map(Self::Unwatch),
+            11 => u32::try_from(argument).ok().map(Self::Lines),
             _ => None,
         }
     }
@@ -406,6 +415,8 @@ mod tests {
             Op::Watch(pattern, Over::Tail),
             Op::Watch(pattern, Over::Ns(5_000_000)),
             Op::Unwatch(pattern),
+            Op::Lines(1_000),
+            Op::Lines(0),
             Op::SitesOff(longest),
         ];
         for op in modes.into_iter().chain(others).chain(sites) {

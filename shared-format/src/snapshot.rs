@@ -5,6 +5,7 @@
 //! construction.
 
 mod functions;
+mod lines;
 mod losses;
 mod measures;
 mod mode;
@@ -21,6 +22,9 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::functions::{FunctionChoice, Functions, OverBudget};
+pub use self::lines::{
+    BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
+};
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
@@ -33,6 +37,10 @@ pub use self::watches::{
     CauseKind, CauseSum, Exemplar, LostCalls, Note, PathSums, Then, Trace, TraceGap, WATCHES_MAX, Watch,
     WatchState, WatchedPath,
 };
+
+/// The time of loads that the clock parts from which on it is said, in nanoseconds. Loads from memory take some 80 ns; where reads do not
+/// wait, differences of a few nanoseconds are found.
+const DRAINS_NS: f64 = 20.0;
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -81,6 +89,12 @@ pub struct Snapshot {
     pub functions: Option<Functions>,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
+    /// Where threads were in the program's code, as far as that was asked for.
+    pub lines: Lines,
+    /// How much longer four loads that miss all caches take together if the clock is read behind each of them, beyond what these
+    /// reads take themselves, in nanoseconds. Near 0 where reads of the clock do not wait for loads; see [`Snapshot::clock_drains`].
+    /// None where it was not measured.
+    pub drains_ns: Option<f64>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
@@ -603,6 +617,12 @@ impl Snapshot {
     /// If the row does not exist.
     pub fn site_of(&self, node: NodeId) -> &Site {
         &self.sites[self.nodes.site[node.index()] as usize]
+    }
+
+    /// Returns whether reads of the clock wait for loads, so that code which waits for memory takes longer while it is measured than the
+    /// cost of a scope says.
+    pub fn clock_drains(&self) -> bool {
+        self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
     /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1; of

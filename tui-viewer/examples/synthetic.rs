@@ -210,6 +210,9 @@ impl Feed for Synthetic {
             Request::Watch(..) | Request::Unwatch(_) if self.state != "slow" => {
                 return Err("a made-up program has no calls that could be watched".into());
             }
+            Request::Lines(_) => {
+                return Err("a made-up program has no code that could be sampled".into());
+            }
             Request::Watch(function, _) => self.watched.push(function),
             Request::Unwatch(function) => self.watched.retain(|watched| *watched != function),
             Request::Mode(mode) => {
@@ -272,6 +275,7 @@ fn main() -> anyhow::Result<ExitCode> {
         utc_offset_s: Some(0),
         mouse: false,
         compare: None,
+        says_what_goes_on: true,
         panic_after: None,
     };
     let mut arguments = std::env::args().skip(1);

@@ -39,7 +39,9 @@ pub(crate) mod site_rows;
 pub(crate) mod slow;
 pub(crate) mod slow_table;
 pub(crate) mod sort;
+pub(crate) mod source;
 pub(crate) mod state;
+pub(crate) mod tails;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod thread_choice;

@@ -24,7 +24,10 @@ use crate::event_loop::editor::Editor;
 use crate::keys::action::Context;
 use crate::keys::decoder::{Code, Keyboard};
 use crate::keys::keymap::lookup;
+use crate::output::console;
+use crate::source::code_reader::CodeReader;
 use crate::source::events::Feed;
+use crate::source::source_files;
 use crate::source::status::Status;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
@@ -35,6 +38,9 @@ use crate::ui::view;
 
 /// How long the rest of a key's sequence may take, over a slow line too.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
+
+/// How often it is looked whether code was found that was asked for.
+const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 
 /// How the screen is to be.
 #[derive(Clone, Debug)]
@@ -51,6 +57,8 @@ pub struct ScreenOptions {
     pub mouse: bool,
     /// What is compared with from the beginning.
     pub compare: Option<Compared>,
+    /// Says at the end what goes on in the program that was asked for here: it was there before.
+    pub says_what_goes_on: bool,
     /// Panics after so many frames: how the terminal is left then can be tested in no other way.
     pub panic_after: Option<u64>,
 }
@@ -97,7 +105,17 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         screen.app.screen.mouse = true;
         screen.terminal.mouse(true).context("the terminal")?;
     }
-    match screen.follow(feed) {
+    let followed = screen.follow(feed);
+    let left = match screen.options.says_what_goes_on {
+        true => screen.app.left_on(),
+        false => Vec::new(),
+    };
+    // Only now the line stays on the terminal.
+    drop(screen);
+    if matches!(followed, Ok(ExitReason::Quit)) {
+        left.iter().for_each(|line| console::say(line));
+    }
+    match followed {
         Ok(reason) => Ok(reason),
         // A terminal that has gone answers with an error.
         Err(error) if is_gone(&error) => Ok(ExitReason::TerminalLost),
@@ -118,6 +136,7 @@ struct Screen {
     held: Option<Duration>,
     app: App,
     options: ScreenOptions,
+    code: CodeReader,
     began: Instant,
     frames: u64,
     title: String,
@@ -140,6 +159,7 @@ impl Screen {
             held: None,
             app,
             options,
+            code: CodeReader::default(),
             began: Instant::now(),
             frames: 0,
             title: String::new(),
@@ -152,6 +172,9 @@ impl Screen {
             self.take(Message::Time(self.began.elapsed()), feed)?;
             let events = feed.poll();
             self.take(Message::Events(Box::new(events)), feed)?;
+            while let Some(found) = self.code.take() {
+                self.take(Message::FoundCode(found), feed)?;
+            }
             if let Some(reason) = self.ended {
                 return Ok(reason);
             }
@@ -184,7 +207,8 @@ impl Screen {
         let now = self.began.elapsed();
         let deadline = self.app.deadline().map(|deadline| deadline.saturating_sub(now));
         let key = self.held.map(|since| (since + REST_OF_A_KEY).saturating_sub(now));
-        [deadline, key]
+        let code = self.code.is_busy().then_some(UNTIL_CODE_IS_FOUND);
+        [deadline, key, code]
             .into_iter()
             .flatten()
             .fold(feed.next_look(), Duration::min)
@@ -249,6 +273,12 @@ impl Screen {
             }
             Effect::Send(request) => feed.send(request).err().map(|why| Message::NotSent(request, why)),
             Effect::Open(path) => feed.open(&path).err().map(Message::NotOpened),
+            Effect::FindCode(unknown) => {
+                let asked = self.code.ask(unknown);
+                asked
+                    .err()
+                    .map(|error| Message::NotOpened(format!("no thread to read code: {error}")))
+            }
             Effect::WriteReport {
                 snapshot,
                 extent,
@@ -270,6 +300,16 @@ impl Screen {
                 let written = saved_files::write_reports(&snapshot, &options, &formats, file, offset);
                 let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
                 Some(Message::Wrote("report", written.map(whole)))
+            }
+            Effect::WriteCall {
+                snapshot,
+                traces,
+                function,
+                number,
+            } => {
+                let written = saved_files::write_call(&snapshot, &traces, &function, number, offset);
+                let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
+                Some(Message::Wrote("call", written.map(whole)))
             }
             Effect::KeepSnapshot { snapshot, file } => {
                 let kept = saved_files::keep_snapshot(&snapshot, file, offset);
@@ -300,7 +340,7 @@ impl Screen {
     /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
     fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
-        let found = editor::find(&place.file, &editor::places(place.pid))
+        let found = source_files::find(&place.file, &source_files::places(place.pid))
             .and_then(|file| editor::editor(variable, &file, place.line));
         let Editor { program, arguments } = match found {
             Ok(editor) => editor,
@@ -366,16 +406,31 @@ fn whole(path: PathBuf) -> PathBuf {
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
-    let of_the_mouse = [
-        (Code::WheelUp, Some(Message::Wheel(-WHEEL))),
-        (Code::WheelDown, Some(Message::Wheel(WHEEL))),
-        (Code::Nothing, None),
-    ];
-    if let Code::Press(x, y) = key {
-        return Some(Message::Click(x, y));
-    }
-    if let Some((_, message)) = of_the_mouse.into_iter().find(|(code, _)| *code == key) {
-        return message;
+    match key {
+        Code::Press(x, y) => return Some(Message::Click(x, y)),
+        Code::WheelUp(x, y) => return Some(Message::Wheel(-WHEEL, x, y)),
+        Code::WheelDown(x, y) => return Some(Message::Wheel(WHEEL, x, y)),
+        Code::WheelLeft(x, y) => return Some(Message::WheelAside(false, x, y)),
+        Code::WheelRight(x, y) => return Some(Message::WheelAside(true, x, y)),
+        Code::Nothing => return None,
+        Code::Char(_)
+        | Code::Ctrl(_)
+        | Code::Enter
+        | Code::Esc
+        | Code::Backspace
+        | Code::Delete
+        | Code::Tab
+        | Code::BackTab
+        | Code::Up
+        | Code::Down
+        | Code::Left
+        | Code::Right
+        | Code::Home
+        | Code::End
+        | Code::PageUp
+        | Code::PageDown
+        | Code::F1
+        | Code::Other => {}
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, demo, diff, list, log, man, mode, record, report, reset, run, sites, snapshot,
-    stacks, switch, trigger, watch, why,
+    attach, completions, demo, diff, export, lines, list, log, man, mode, record, report, reset, run, sites,
+    snapshot, stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -56,6 +56,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Log(args)) => log::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
+        Some(Command::Export(args)) => export::run(&args),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
         Some(Command::Mode { how, target }) => mode::run(&target, how.mode),
@@ -63,6 +64,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
+        Some(Command::Lines(args)) => lines::run(&args),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Run {
             report,

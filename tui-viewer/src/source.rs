@@ -1,5 +1,6 @@
 //! Where data comes from: finding a program, following it, and its past.
 
+pub(crate) mod code_reader;
 pub mod container;
 pub mod events;
 pub mod feed;
@@ -8,7 +9,9 @@ pub(crate) mod kept_files;
 pub(crate) mod kept_traces;
 pub mod known_functions;
 pub mod local_time;
+pub(crate) mod source_files;
 pub mod status;
+pub mod symbols;
 pub mod target;
 pub mod timeline;
 pub(crate) mod trigger;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::{Color, Modifier};
+use tickscope_analysis::code::Frame;
 use tickscope_format::Snapshot;
 use tickscope_format::function_table::{Function, Origin, encode};
 use tickscope_format::ids::SiteId;
@@ -20,6 +21,7 @@ use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::lookup;
 use crate::orderbook;
+use crate::source::code_reader::{FoundCode, Unknown};
 use crate::source::events::{Events, Target};
 use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
@@ -105,6 +107,60 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
         ..Functions::default()
     });
     (s, Rc::new(known))
+}
+
+/// Answers what an app asks about the code of the program of [`fixture::sampled`](tickscope_testkit::fixture::sampled), and
+/// gives what else it wants.
+pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
+    let frame = |function: &str, file: &str, line: u64| Frame {
+        function: function.into(),
+        file: file.into(),
+        line: line as u32,
+    };
+    let own = |line| frame("game::draw_frame", "/home/x/src/main.rs", line);
+    let frames_of = |address: u64| match address {
+        1..=14 => vec![own(address)],
+        20 => vec![frame("HashMap::insert", "/rust/map.rs", 7), own(15)],
+        30 => vec![frame("memchr_avx2", "/crates/memchr/src/lib.rs", 80)],
+        40 => vec![frame("game::scene::parse", "/home/x/src/main.rs", 21)],
+        _ => Vec::new(),
+    };
+    let mut others = Vec::new();
+    let mut asked = effects;
+    while !asked.is_empty() {
+        let mut next = Vec::new();
+        for effect in asked {
+            let Effect::FindCode(unknown) = effect else {
+                others.push(effect);
+                continue;
+            };
+            let found = match unknown {
+                Unknown::Addresses { pid, addresses } => FoundCode::Addresses {
+                    pid,
+                    frames: addresses
+                        .into_iter()
+                        .map(|(module, address)| (module, address, frames_of(address)))
+                        .collect(),
+                    problems: [(
+                        "/usr/lib/libc.so.6".into(),
+                        "/usr/lib/libc.so.6: no debug information".into(),
+                    )]
+                    .into(),
+                },
+                Unknown::File { pid, file } => FoundCode::File {
+                    pid,
+                    lines: match file.starts_with('/') {
+                        true => Ok((1..=40).map(|line| format!("    line({line});")).collect()),
+                        false => Err(format!("no {file} in /home or above")),
+                    },
+                    file,
+                },
+            };
+            next.extend(app.update(Message::FoundCode(found)));
+        }
+        asked = next;
+    }
+    others
 }
 
 /// What a feed would say of such a program.

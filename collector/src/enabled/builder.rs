@@ -201,6 +201,15 @@ impl Builder {
         self
     }
 
+    /// Sets whether the program counter is sampled from the start on, so that viewers show which lines the time goes to, also
+    /// those of functions that are not measured; off by default. Each thread gets a timer on its own CPU time that asks for a
+    /// thousand signals a second, and as many as the kernel's clock has ticks come. The signal is `SIGPROF`, or one for real time if
+    /// the program uses that. Variable: `TICKSCOPE_LINES`.
+    pub fn lines(mut self, wanted: bool) -> Self {
+        self.settings.lines = wanted;
+        self
+    }
+
     /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
     /// `TICKSCOPE_WATCH`, which replaces what was set here: functions separated by commas, each with `:tail`, `:p99`, `:p99.9`
     /// or a duration such as `:5ms` behind it, or with nothing.

@@ -6,6 +6,7 @@ pub(crate) mod estimate;
 pub(crate) mod finished_threads;
 pub(crate) mod functions;
 pub(crate) mod histograms;
+pub(crate) mod lines;
 pub(crate) mod ranges;
 pub(crate) mod row;
 pub(crate) mod site_ids;

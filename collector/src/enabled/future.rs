@@ -53,7 +53,7 @@ impl<F: Future> Profiled<F> {
         // SAFETY: nothing is moved out of it here.
         let this = unsafe { self.get_unchecked_mut() };
         let is_first = this.call.is_new();
-        let scope = scope::enter_counting(this.site, is_first.into());
+        let scope = scope::enter_poll(this.site, is_first, &this.call.id, delay);
         let node = scope.node();
         let polling = this.call.begin_poll(this.site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
@@ -62,7 +62,7 @@ impl<F: Future> Profiled<F> {
         let poll = future.poll(context);
         let number = polling.as_ref().map_or(0, |polling| polling.number);
         drop(polling);
-        scope.end_poll(number);
+        scope.end_poll(number, &this.call.id, poll.is_ready());
         if poll.is_ready() {
             this.call.end(this.site, node, false);
         }
@@ -84,14 +84,23 @@ impl<F> Profiled<F> {
 
 impl<F> Drop for Profiled<F> {
     fn drop(&mut self) {
-        if !self.call.is_in_flight() {
-            // SAFETY: this is the only place that drops it, once.
-            return unsafe { ManuallyDrop::drop(&mut self.future) };
+        if self.call.is_in_flight() {
+            return self.cancel();
         }
+        // SAFETY: this is the only place that drops it where the call is not in flight, once.
+        unsafe { ManuallyDrop::drop(&mut self.future) };
+    }
+}
+
+impl<F> Profiled<F> {
+    /// Drops the future, whose call is in flight. It is apart, so that futures that were ready save no registers for it.
+    #[inline(never)]
+    fn cancel(&mut self) {
         // What it awaits is dropped in its row, so that calls which end with it end where they began.
         let tree = current_thread::hot();
         let has_place = tree.is_none_or(|tree| scope::place(tree, self.site).is_some());
-        let scope = has_place.then(|| scope::enter_counting(self.site, 0));
+        let id = self.call.id;
+        let scope = has_place.then(|| scope::enter_poll(self.site, false, &id, None));
         let node = scope.as_ref().and_then(scope::Scope::node);
         // It is no poll, so it is not among the latencies of polls.
         if let Some(node) = node {
@@ -103,7 +112,7 @@ impl<F> Drop for Profiled<F> {
             node,
             scope,
         };
-        // SAFETY: this is the only place that drops it, once.
+        // SAFETY: this is the only place that drops it where the call is in flight, once.
         unsafe { ManuallyDrop::drop(&mut self.future) };
         drop(ending);
     }
@@ -119,7 +128,9 @@ struct Ending<'a> {
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        self.scope.take();
+        if let Some(scope) = self.scope.take() {
+            scope.end_poll(0, &self.call.id, true);
+        }
         self.call.end(self.site, self.node, true);
     }
 }

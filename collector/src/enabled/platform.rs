@@ -1,8 +1,11 @@
 //! The interface to the machine and the system: clocks, atomics, system calls.
 
 pub(crate) mod clock;
+pub(crate) mod clock_drain;
+pub(crate) mod cpu_timer;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod image;
+pub(crate) mod modules;
 pub(crate) mod off_cpu;
 pub(crate) mod os;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

@@ -4,6 +4,7 @@
 pub(crate) mod arena;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod calls_by_future;
+pub(crate) mod carried_calls;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -41,17 +42,22 @@ pub(crate) mod journal;
 pub(crate) mod kept_calls;
 pub(crate) mod labelled_sites;
 pub(crate) mod latency;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod leaving;
 pub(crate) mod live_blocks;
 pub(crate) mod measures;
 pub(crate) mod mode_switch;
 pub(crate) mod node;
 pub(crate) mod numbers;
 pub(crate) mod path_sums;
+pub(crate) mod pc_ring;
+pub(crate) mod pool;
 pub(crate) mod registry;
 pub(crate) mod site;
 pub(crate) mod site_table;
 
 pub(crate) mod tree;
+pub(crate) mod typical_paths;
 pub(crate) mod untimed;
 pub(crate) mod waiters;
 pub(crate) mod waits;

@@ -11,7 +11,9 @@ use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;
 use crate::enabled::publish::session;
 use crate::enabled::record::current_thread::{self, Phase};
+use crate::enabled::record::in_flight::CallId;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::registry;
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table;
 use crate::enabled::record::tree::{Path, Tree};
@@ -50,13 +52,11 @@ impl Scope {
         self.node
     }
 
-    /// Ends the scope, which is a poll of a future with this number. Polls after the first are no calls, so the calls cannot
-    /// number them.
+    /// Ends the scope, which is a poll of a future.
     #[inline(always)]
-    pub(crate) fn end_poll(self, number: u64) {
-        if let Some(node) = self.node
-            && ends_poll(node, number)
-        {
+    pub(crate) fn end_poll(self, number: u64, call: &CallId, is_over: bool) {
+        if let Some(node) = self.node {
+            end_poll(node, number, call, is_over);
             std::mem::forget(self);
         }
     }
@@ -74,6 +74,21 @@ pub fn enter(site: &'static Site) -> Scope {
 /// Opens a scope that counts as `calls` calls: 0 if it continues an earlier one.
 #[inline(always)]
 pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
+    enter_with(site, calls, || enter_unusual_site(site, calls))
+}
+
+/// Opens the scope of a poll of a future. `call` is the id of its call if it was polled before. It was woken `delay` ticks ago,
+/// if that is known.
+#[inline(always)]
+pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, delay: Option<u64>) -> Scope {
+    enter_with(site, is_first.into(), || {
+        enter_unusual_poll(site, is_first, call, delay)
+    })
+}
+
+/// Opens a scope; `unusual` does so at a site that is new or watched.
+#[inline(always)]
+fn enter_with(site: &'static Site, calls: u64, unusual: impl FnOnce() -> Option<&'static Node>) -> Scope {
     if site.is(SiteState::Enabled) {
         if let Some(tree) = current_thread::hot()
             && tree.is(Path::Fast)
@@ -87,7 +102,7 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     } else if site.is(SiteState::Disabled) {
         return guard(None);
     } else {
-        return guard(enter_unusual_site(site, calls));
+        return guard(unusual());
     }
     guard(enter_otherwise(site, calls))
 }
@@ -149,6 +164,26 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     let node = enter_otherwise(site, calls)?;
     if let Some(tree) = current_thread::hot() {
         tree.watch_call(node);
+    }
+    Some(node)
+}
+
+/// The same for a poll of a future. It takes the call by reference, so that the usual way need not load it.
+#[cold]
+#[inline(never)]
+fn enter_unusual_poll(
+    site: &'static Site,
+    is_first: bool,
+    call: &CallId,
+    delay: Option<u64>,
+) -> Option<&'static Node> {
+    let calls = is_first.into();
+    if !site.is(SiteState::Watched) {
+        return enter_rarely(site, calls);
+    }
+    let node = enter_otherwise(site, calls)?;
+    if let Some(tree) = current_thread::hot() {
+        tree.watch_poll(node, is_first, *call, delay);
     }
     Some(node)
 }
@@ -216,7 +251,7 @@ pub(crate) fn new_child(
 
 fn add_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
     tree.mark();
-    let child = tree.add_child(current, site, thread_lifecycle::may_add_node);
+    let child = tree.add_child(current, site, registry::may_add_node);
     tree.put(current);
     child
 }
@@ -265,18 +300,32 @@ impl Drop for Scope {
     }
 }
 
+/// Ends an open poll of this node, which is a future. Polls after the first are no calls, so the poll has a number of its own;
+/// `is_over` says whether its call is over.
 #[inline(always)]
-fn ends_poll(node: &'static Node, number: u64) -> bool {
-    current_thread::hot()
-        .is_some_and(|tree| tree.is(Path::Fast) && tree.end_innermost_numbered(node, || number, clock::tsc))
+pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
+    let ended = current_thread::hot()
+        .is_some_and(|tree| tree.is(Path::Fast) && tree.end_innermost_numbered(node, || number, clock::tsc));
+    if !ended {
+        end_poll_otherwise(node, call, is_over);
+    }
 }
 
-/// Ends an open poll of this node, which is a future, with this number.
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-pub(crate) fn end_poll(node: &'static Node, number: u64) {
-    if !ends_poll(node, number) {
-        end(node);
+/// Ends a poll in another mode, or in a watched call.
+#[cold]
+#[inline(never)]
+fn end_poll_otherwise(node: &'static Node, call: &CallId, is_over: bool) {
+    if let Some(tree) = current_thread::hot() {
+        if tree.may_skip_clock() {
+            let is_adaptive = tree.is(Path::Adaptive) && node.is_timed();
+            if tree.end_untimed(node) || is_adaptive && tree.end_timed(node, clock::tsc) {
+                return;
+            }
+        } else if tree.is(Path::Watched) || tree.is(Path::WatchedExact) {
+            tree.note_poll_end(node, *call, is_over);
+        }
     }
+    exit_otherwise(node);
 }
 
 /// Ends an open call of this node.

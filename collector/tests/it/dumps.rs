@@ -118,13 +118,7 @@ fn threads_dump_at_once_and_deep_inside() {
 
 /// CPU time of the calling thread: whatever else the machine does is not in it.
 fn cpu_ns() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `time` is a valid place for a timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    support::cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 fn the_time_of_writing_is_not_charged() {

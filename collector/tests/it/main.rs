@@ -33,6 +33,7 @@ mod futures;
 #[cfg(not(feature = "report"))]
 mod kept_reports;
 mod libraries;
+mod lines;
 mod locks;
 #[cfg(feature = "report")]
 mod log;
@@ -54,6 +55,7 @@ mod threads;
 mod values;
 mod waits;
 mod waits_in;
+mod watched_futures;
 mod watches;
 
 use std::process::ExitCode;
@@ -103,6 +105,8 @@ fn main() -> ExitCode {
         values::TESTS,
         waits::TESTS,
         waits_in::TESTS,
+        watched_futures::TESTS,
         watches::TESTS,
+        lines::TESTS,
     ])
 }

@@ -12,14 +12,14 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
 
-static TICK: AtomicU64 = AtomicU64::new(100);
+pub(crate) static TICK: AtomicU64 = AtomicU64::new(100);
 
-fn spend(ticks: u64) {
+pub(crate) fn spend(ticks: u64) {
     TICK.fetch_add(ticks, Ordering::Relaxed);
 }
 
 /// A session on a clock that stands still but for `spend`: a tick is a nanosecond.
-fn session(builder: Builder) -> Session {
+pub(crate) fn session(builder: Builder) -> Session {
     builder
         .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
         .try_start()
@@ -46,7 +46,7 @@ fn frame(number: u64) {
 }
 
 /// The only watch, after the threads were told the threshold.
-fn watched() -> Watch {
+pub(crate) fn watched() -> Watch {
     let mut snapshot = tickscope::snapshot();
     assert_eq!(snapshot.watches.len(), 1);
     snapshot.watches.remove(0)
@@ -83,10 +83,51 @@ fn causes(watch: &Watch) -> Vec<(u32, CauseKind, u64, u64)> {
         .collect()
 }
 
+/// Of a thousand frames ten are slow in each of the two ways.
+#[track_caller]
+fn assert_ten_of_each_cause(watch: &Watch, parse: u32, lookup: u32) {
+    assert_eq!(
+        causes(watch),
+        [
+            (parse, CauseKind::SelfTime, 10, 10),
+            (lookup, CauseKind::Calls, 10, 6_000),
+        ]
+    );
+    assert_eq!(watch.causes[0].excess_ticks, 10 * 4_900);
+    assert_eq!(watch.causes[1].excess_ticks, 10 * 5_950);
+}
+
 /// The time of all steps.
-fn replayed(exemplar: &Exemplar) -> u64 {
+pub(crate) fn replayed(exemplar: &Exemplar) -> u64 {
     let trace = exemplar.trace.as_ref().unwrap();
     trace.ticks.iter().sum()
+}
+
+/// A server with a thread for each request has no thread with a typical call beside its slow one.
+fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others() {
+    isolated!(|| {
+        let _session = session(Builder::new("requests"));
+        watch_frames();
+        let request = |number| std::thread::spawn(move || frame(number)).join().unwrap();
+        (1..=33).for_each(request);
+        let watch = watched();
+        assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
+        (34..=1_000).for_each(request);
+        // This thread has had one by now, but not in this place.
+        frame(1);
+        {
+            tickscope::scope!("elsewhere");
+            frame(33);
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!(watch.calls(), (981, 21));
+        let (parse, lookup) = (
+            path(&snapshot, watch, "parse").0,
+            path(&snapshot, watch, "lookup").0,
+        );
+        assert_ten_of_each_cause(watch, parse, lookup);
+    });
 }
 
 fn slow_calls_are_told_with_their_causes_and_kept() {
@@ -108,15 +149,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
         assert_eq!(counts, [980, 98_000, 20, 10 * 5_000 + 10 * 100]);
         let (lookup, counts) = path(&snapshot, watch, "lookup");
         assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
-        assert_eq!(
-            causes(watch),
-            [
-                (parse, CauseKind::SelfTime, 10, 10),
-                (lookup, CauseKind::Calls, 10, 6_000),
-            ]
-        );
-        assert_eq!(watch.causes[0].excess_ticks, 10 * 4_900);
-        assert_eq!(watch.causes[1].excess_ticks, 10 * 5_950);
+        assert_ten_of_each_cause(watch, parse, lookup);
         // The longest are those with 600 calls. Beside them are some by chance.
         let longest: Vec<u64> = watch
             .exemplars
@@ -359,7 +392,7 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
         let mut waits = std::pin::pin!(tickscope::future!("waits", async {}));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(waits.as_mut().poll(&mut context).is_ready());
-        assert_eq!(tickscope::snapshot().watches[2].state, WatchState::Async);
+        assert_eq!(tickscope::snapshot().watches[2].state, WatchState::Learning(1));
     });
 }
 
@@ -569,6 +602,7 @@ support::tests![
     threads_of_one_call_are_counted,
     three_reasons_are_told_apart_on_a_busy_machine,
     slow_calls_are_told_with_their_causes_and_kept,
+    slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others,
     whatever_happens_inside_is_told,
     a_long_call_is_counted_whole_and_kept_in_part,
     thresholds_follow_the_calls_and_a_viewer_watches,

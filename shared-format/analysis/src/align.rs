@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
+use tickscope_format::snapshot::{Estimate, MEASURING, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
 
 use crate::call_tree::both_tallies;
 use crate::window::numbered;
@@ -103,6 +103,12 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     for path in then.watches.iter_mut().flat_map(|watch| &mut watch.paths) {
         path.site = SiteId(earlier_sites[path.site.index()]);
     }
+    for sample in &mut then.lines.samples {
+        if sample.site < MEASURING {
+            sample.site = earlier_sites[sample.site as usize];
+        }
+    }
+    then.lines.samples.sort_unstable();
     then.measuring.off_sites.sort_unstable();
     then.measuring.off_sites.dedup();
     then.sites.clone_from(&sites);

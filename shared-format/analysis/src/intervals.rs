@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tickscope_format::latency::Latencies;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Measures, Snapshot, Tasks, Thread, WaitsIn};
+use tickscope_format::snapshot::{CaptureKind, Lines, Measures, Snapshot, Tasks, Thread, WaitsIn};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -330,6 +330,8 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         waits_in: WaitsIn::default(),
         functions: snapshot.functions.clone(),
         watches: Vec::new(),
+        lines: Lines::default(),
+        drains_ns: snapshot.drains_ns,
         window: snapshot.window,
         values: snapshot.values,
     }

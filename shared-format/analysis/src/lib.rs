@@ -43,6 +43,7 @@ pub mod align;
 pub mod call_graph;
 pub mod call_tree;
 pub mod callers;
+pub mod code;
 pub mod compare;
 pub mod filter;
 pub mod focus;

@@ -93,8 +93,6 @@ pub enum Doubt {
     NoHistograms,
     /// The mode measures no time of single calls.
     NoTime,
-    /// The function is async.
-    Async,
     /// No call has both begun and ended.
     NoCalls,
     /// No call was slow.
@@ -192,10 +190,7 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
         let of = CauseSum {
-            path: match cause.kind {
-                CauseKind::Ready => root_of(watch, cause.path),
-                CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => cause.path,
-            },
+            path: path_of_cause(watch, cause.path, cause.kind),
             ..*cause
         };
         match sums
@@ -211,16 +206,8 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         }
     }
     sums.sort_by_key(|sum| Reverse((sum.calls, sum.excess_ticks)));
-    let shows = |exemplar: &&Exemplar, sum: &CauseSum| {
-        exemplar.cause.is_some_and(|(path, kind)| {
-            let path = if kind == CauseKind::Ready {
-                root_of(watch, path)
-            } else {
-                path
-            };
-            (path, kind) == (sum.path, sum.kind)
-        })
-    };
+    let shows =
+        |exemplar: &&Exemplar, sum: &CauseSum| cause_of(watch, exemplar) == Some((sum.path, sum.kind));
     sums.iter()
         .map(|sum| {
             let exemplars = watch.exemplars.iter().filter(|exemplar| shows(exemplar, sum));
@@ -242,13 +229,42 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         .collect()
 }
 
+/// The path that a cause is told of: having no CPU is of no path, and told of the function.
+fn path_of_cause(watch: &Watch, path: u32, kind: CauseKind) -> u32 {
+    match kind {
+        CauseKind::Ready => root_of(watch, path),
+        CauseKind::SelfTime | CauseKind::Calls | CauseKind::Waiting | _ => path,
+    }
+}
+
+fn cause_of(watch: &Watch, exemplar: &Exemplar) -> Option<(u32, CauseKind)> {
+    let (path, kind) = exemplar.cause?;
+    Some((path_of_cause(watch, path, kind), kind))
+}
+
+/// Returns the slow calls that are kept whole: the longest one of each cause first, then the others; the longest first in both.
+pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
+    let mut exemplars: Vec<&Exemplar> = watch.exemplars.iter().collect();
+    exemplars.sort_by_key(|exemplar| Reverse((exemplar.ticks, exemplar.number)));
+    let mut seen = Vec::new();
+    let (mut ordered, others): (Vec<_>, Vec<_>) =
+        exemplars.into_iter().enumerate().partition(|(index, one)| {
+            let cause = cause_of(watch, one);
+            let is_first = cause.is_some() && !seen.contains(&cause);
+            seen.push(cause);
+            // The longest of all is the first one also where its cause is not known.
+            is_first || *index == 0
+        });
+    ordered.extend(others);
+    ordered.into_iter().map(|(_, one)| one).collect()
+}
+
 fn doubt(state: WatchState, typical_calls: u64, slow_calls: u64) -> Option<Doubt> {
     match state {
         WatchState::NoFunction => Some(Doubt::NoFunction),
         WatchState::Learning(calls) => Some(Doubt::Learning(calls)),
         WatchState::NoHistograms => Some(Doubt::NoHistograms),
         WatchState::NoTime => Some(Doubt::NoTime),
-        WatchState::Async => Some(Doubt::Async),
         WatchState::Watching | WatchState::NoTail | WatchState::Raised => match (typical_calls, slow_calls) {
             (0, 0) => Some(Doubt::NoCalls),
             (_, 0) => Some(Doubt::NothingSlow),
@@ -312,6 +328,33 @@ mod tests {
         let snapshot = fixture::slow_frames();
         let slow = Slow::of(&snapshot.watches[0], &snapshot);
         (snapshot, slow)
+    }
+
+    #[test]
+    fn of_the_calls_that_are_kept_the_longest_of_each_cause_comes_first() {
+        let mut watch = fixture::slow_frames().watches.remove(0);
+        let one = watch.exemplars[0].clone();
+        let (waits, calls) = ((3, CauseKind::Waiting), (2, CauseKind::Calls));
+        let kept = [
+            (1, 90, Some(waits)),
+            (2, 80, Some(waits)),
+            (3, 70, None),
+            (4, 60, Some(calls)),
+            (5, 50, Some((2, CauseKind::Ready))),
+            (6, 40, Some((3, CauseKind::Ready))),
+        ];
+        watch.exemplars = kept
+            .map(|(number, ticks, cause)| Exemplar {
+                number,
+                ticks,
+                cause,
+                ..one.clone()
+            })
+            .to_vec();
+        let numbers = |watch: &Watch| -> Vec<u64> { exemplars(watch).iter().map(|one| one.number).collect() };
+        assert_eq!(numbers(&watch), [1, 4, 5, 2, 3, 6]);
+        watch.exemplars[0].cause = None;
+        assert_eq!(numbers(&watch), [1, 2, 4, 5, 3, 6]);
     }
 
     #[test]
@@ -406,7 +449,6 @@ mod tests {
             (WatchState::Raised, Doubt::Raised),
             (WatchState::NoHistograms, Doubt::NoHistograms),
             (WatchState::NoTime, Doubt::NoTime),
-            (WatchState::Async, Doubt::Async),
         ] {
             snapshot.watches[0].state = state;
             assert_eq!(doubt(&snapshot), Some(wanted));

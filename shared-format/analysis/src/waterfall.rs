@@ -66,6 +66,23 @@ pub struct Block {
     pub ticks: u64,
 }
 
+/// Returns when each step of a trace begins, in ticks, and behind the last one when it ends.
+pub fn begins(trace: &Trace) -> Vec<u64> {
+    let mut now = 0u64;
+    let mut begins = Vec::with_capacity(trace.len() + 1);
+    let gap = |step: usize| {
+        let gap = trace.gap.filter(|gap| gap.step as usize == step);
+        gap.map_or(0, |gap| gap.ticks)
+    };
+    for (step, ticks) in trace.ticks.iter().enumerate() {
+        now = now.saturating_add(gap(step));
+        begins.push(now);
+        now = now.saturating_add(*ticks);
+    }
+    begins.push(now.saturating_add(gap(trace.len())));
+    begins
+}
+
 impl Waterfall {
     /// Returns the spans of a trace; its paths are those of the watch.
     pub fn of(trace: &Trace, watch: &Watch) -> Self {

@@ -1,6 +1,7 @@
 //! What happened between two snapshots of one epoch, as a snapshot: everything that works on snapshots works on a
 //! window.
 
+mod lines;
 mod watches;
 
 use std::collections::HashMap;
@@ -63,6 +64,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.waits_in = waits_in(later, earlier, &pools);
     window.watches = watches::watches(later, earlier);
+    lines::take(&mut window.lines, &earlier.lines);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));

@@ -8,15 +8,20 @@
 //!
 //! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
 //! one call, because the format takes a cost without a call for the caller's own.
+//!
+//! Where the code of samples of the program counter is known, there is one more event: `Sampled`, the CPU time that they stand
+//! for, in nanoseconds, by line. What a function has called that is not measured is a function of its own, called as often as
+//! it has samples. Samples have no callers beyond that, so no measured function has sampled time from another one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::functions::Functions;
+use tickscope_analysis::code::{Addresses, located};
+use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{LineSample, Snapshot};
 
 use crate::names::{full_names, in_one_line};
 
@@ -35,10 +40,16 @@ struct Event {
 #[derive(Clone)]
 struct Costs(Vec<u64>);
 
-/// What one function costs itself.
-#[derive(Clone)]
-struct Own {
+/// A function, or the program.
+struct Entry {
+    name: String,
+    file: String,
+    line: u32,
+    /// What it costs itself.
     costs: Costs,
+    /// Sampled time by line.
+    sampled: BTreeMap<u32, u64>,
+    /// By the place of each in the list of entries.
     callees: BTreeMap<usize, Arc>,
 }
 
@@ -50,20 +61,38 @@ struct Arc {
 }
 
 /// Writes the program, then its functions in the order of their first site. The first event is that of the measure `by`.
+/// `addresses` are the code of samples of the program counter, as far as it is known.
 ///
 /// # Errors
 /// The error of writing to `out`.
-pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Result<()> {
+pub fn write(
+    snapshot: &Snapshot,
+    by: Measure,
+    addresses: &Addresses,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let tree = CallTree::build(snapshot, |_| true);
     let mut measures: Vec<Measure> = [Measure::Time, Measure::Calls].into();
     measures.extend(Measure::measured(snapshot).filter(|of| ![Measure::Time, Measure::Calls].contains(of)));
     measures.sort_by_key(|&measure| measure != by);
-    let events: Vec<Event> = measures
+    let mut events: Vec<Event> = measures
         .into_iter()
         .map(|measure| Event::of(snapshot, &tree, measure))
         .collect();
-    let (program, functions) = graph(&tree, &events);
+    let is_sampled = !addresses.is_empty() && !snapshot.lines.samples.is_empty();
+    if is_sampled {
+        events.push(Event {
+            name: "Sampled".into(),
+            long_name: "CPU time by samples, in nanoseconds".into(),
+            own: vec![0; tree.rows.len()],
+            totals: vec![0; tree.rows.len()],
+        });
+    }
     let name = in_one_line(&snapshot.process.name, UNKNOWN);
+    let mut graph = Graph::of(&tree, &events, format!("[{name}]"));
+    if is_sampled {
+        graph.sample(snapshot, &tree, addresses);
+    }
     write!(
         out,
         "# callgrind format\nversion: 1\ncreator: tickscope {}\npid: {}\ncmd: {name}\n",
@@ -76,18 +105,13 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
     }
     let names: Vec<&str> = events.iter().map(|event| event.name.as_str()).collect();
     writeln!(out, "events: {}", names.join(" "))?;
-    let mut sums = Costs::none(&events);
-    functions
-        .iter()
-        .for_each(|own| sums.add(own.costs.0.iter().copied()));
-    writeln!(out, "summary: {sums}")?;
-    let mut lines = Lines::new(&tree.functions, format!("[{name}]"));
-    lines.block(out, Who::Program, &program)?;
-    for (id, own) in functions.iter().enumerate() {
-        if own.costs.is_nothing() && own.callees.is_empty() {
+    writeln!(out, "summary: {}", graph.summary())?;
+    let mut writer = Writer::new(&graph.entries);
+    for (index, entry) in graph.entries.iter().enumerate() {
+        if index > 0 && entry.is_nothing() {
             continue;
         }
-        lines.block(out, Who::Function(id), own)?;
+        writer.block(out, index)?;
     }
     Ok(())
 }
@@ -128,6 +152,13 @@ impl Costs {
         }
     }
 
+    /// Adds to the last event.
+    fn add_sampled(&mut self, ns: u64) {
+        if let Some(sampled) = self.0.last_mut() {
+            add(sampled, ns);
+        }
+    }
+
     fn is_nothing(&self) -> bool {
         self.0.iter().all(|&cost| cost == 0)
     }
@@ -140,35 +171,124 @@ impl fmt::Display for Costs {
     }
 }
 
-/// The program and, by their ids, the functions.
-fn graph(tree: &CallTree, events: &[Event]) -> (Own, Vec<Own>) {
-    let nothing = Own {
-        costs: Costs::none(events),
-        callees: BTreeMap::new(),
-    };
-    let mut functions = vec![nothing.clone(); tree.functions.list.len()];
-    let mut program = nothing;
-    tree.visit(|index, outermost| {
-        let row = &tree.rows[index as usize];
-        let function = row.function.index();
-        let own = &mut functions[function];
-        own.costs
-            .add(events.iter().map(|event| event.own[index as usize]));
-        let caller = match row.parent {
-            Some(parent) => &mut functions[tree.rows[parent as usize].function.index()],
-            None => &mut program,
-        };
-        let arc = caller.callees.entry(function).or_insert_with(|| Arc {
-            count: 0,
-            costs: Costs::none(events),
-        });
-        arc.count = arc.count.saturating_add(row.calls);
-        if outermost {
-            arc.costs
-                .add(events.iter().map(|event| event.totals[index as usize]));
+impl Entry {
+    fn new(name: String, file: String, line: u32, nothing: &Costs) -> Self {
+        Self {
+            name,
+            file,
+            line,
+            costs: nothing.clone(),
+            sampled: BTreeMap::new(),
+            callees: BTreeMap::new(),
         }
-    });
-    (program, functions)
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.costs.is_nothing() && self.callees.is_empty() && self.sampled.is_empty()
+    }
+}
+
+/// Who calls whom.
+struct Graph {
+    /// The program, the functions by their ids, and those that are not measured.
+    entries: Vec<Entry>,
+    nothing: Costs,
+}
+
+/// The place of the program in the list.
+const PROGRAM: usize = 0;
+
+/// The place of a function in the list.
+fn entry_of(function: FunctionId) -> usize {
+    function.index() + 1
+}
+
+impl Graph {
+    fn of(tree: &CallTree, events: &[Event], program: String) -> Self {
+        let nothing = Costs::none(events);
+        let functions = &tree.functions;
+        let names = full_names(functions, str::to_string);
+        let named = functions.list.iter().zip(names);
+        let mut entries = vec![Entry::new(program, String::new(), 0, &nothing)];
+        entries.extend(
+            named.map(|(function, name)| Entry::new(name, function.file.clone(), function.line, &nothing)),
+        );
+        tree.visit(|index, outermost| {
+            let row = &tree.rows[index as usize];
+            let function = entry_of(row.function);
+            entries[function]
+                .costs
+                .add(events.iter().map(|event| event.own[index as usize]));
+            let caller = match row.parent {
+                Some(parent) => entry_of(tree.rows[parent as usize].function),
+                None => PROGRAM,
+            };
+            let arc = entries[caller].callees.entry(function).or_insert_with(|| Arc {
+                count: 0,
+                costs: nothing.clone(),
+            });
+            arc.count = arc.count.saturating_add(row.calls);
+            if outermost {
+                arc.costs
+                    .add(events.iter().map(|event| event.totals[index as usize]));
+            }
+        });
+        Self { entries, nothing }
+    }
+
+    /// Adds sampled time, the last of the events.
+    fn sample(&mut self, snapshot: &Snapshot, tree: &CallTree, addresses: &Addresses) {
+        let mut others: HashMap<(String, String), usize> = HashMap::new();
+        for located in located(snapshot, addresses) {
+            let LineSample {
+                site,
+                samples,
+                cpu_ns,
+                ..
+            } = *located.sample;
+            let of_site = tree.functions.of_site.get(site as usize);
+            let function = of_site.map_or(PROGRAM, |&function| entry_of(function));
+            if let Some(own) = located.own {
+                let entry = &mut self.entries[function];
+                // Readers look for the source where the compiler found it.
+                entry.file.clone_from(&own.file);
+                add(entry.sampled.entry(own.line).or_default(), cpu_ns);
+                continue;
+            }
+            let (file, line) = located
+                .called
+                .last()
+                .map_or((String::new(), 0), |callee| (callee.file.clone(), callee.line));
+            let name = in_one_line(&located.callee().unwrap_or_default(), UNKNOWN);
+            let next = self.entries.len();
+            let other = *others.entry((name.clone(), file.clone())).or_insert(next);
+            if other == next {
+                self.entries.push(Entry::new(name, file, line, &self.nothing));
+            }
+            add(self.entries[other].sampled.entry(line).or_default(), cpu_ns);
+            let arcs = &mut self.entries[function].callees;
+            let arc = arcs.entry(other).or_insert_with(|| Arc {
+                count: 0,
+                costs: self.nothing.clone(),
+            });
+            arc.count = arc.count.saturating_add(samples);
+            arc.costs.add_sampled(cpu_ns);
+        }
+    }
+
+    /// The costs of all entries.
+    fn summary(&self) -> Costs {
+        let mut sums = self.nothing.clone();
+        for entry in &self.entries {
+            sums.add(entry.costs.0.iter().copied());
+            entry.sampled.values().for_each(|&ns| sums.add_sampled(ns));
+        }
+        sums
+    }
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 /// The values of each row and of all below.
@@ -182,86 +302,70 @@ fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     totals
 }
 
-/// Who a line is about.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Who {
-    Program,
-    Function(usize),
-}
-
-/// Writes functions and files by their numbers, and with their names where they come first.
-struct Lines<'a> {
-    functions: &'a Functions,
-    program: String,
-    names: Vec<String>,
+/// Writes entries and files by their numbers, and with their names where they come first.
+struct Writer<'a> {
+    entries: &'a [Entry],
     /// The number of each file.
     files: HashMap<&'a str, usize>,
-    named: HashSet<Who>,
+    named: HashSet<usize>,
     named_files: HashSet<usize>,
 }
 
-impl<'a> Lines<'a> {
-    fn new(functions: &'a Functions, program: String) -> Self {
+impl<'a> Writer<'a> {
+    fn new(entries: &'a [Entry]) -> Self {
         let mut files = HashMap::new();
-        for function in &functions.list {
-            // The program has the first.
-            let next = files.len() + 2;
-            files.entry(function.file.as_str()).or_insert(next);
+        for (index, entry) in entries.iter().enumerate() {
+            // The program has a file of its own: it is in none.
+            let next = files.len() + 1;
+            if index == PROGRAM || !entry.file.is_empty() {
+                files.entry(entry.file.as_str()).or_insert(next);
+            }
         }
         Self {
-            functions,
-            program,
-            names: full_names(functions, str::to_string),
+            entries,
             files,
             named: HashSet::new(),
             named_files: HashSet::new(),
         }
     }
 
-    fn block(&mut self, out: &mut impl Write, who: Who, own: &Own) -> io::Result<()> {
+    fn block(&mut self, out: &mut impl Write, index: usize) -> io::Result<()> {
+        let entry = &self.entries[index];
+        let line = entry.line;
         writeln!(out)?;
-        self.position(out, "", who)?;
-        let line = self.line(who);
-        writeln!(out, "{line} {}", own.costs)?;
-        for (&callee, arc) in &own.callees {
-            let callee = Who::Function(callee);
+        self.position(out, "", index)?;
+        if !entry.costs.is_nothing() || entry.sampled.is_empty() {
+            writeln!(out, "{line} {}", entry.costs)?;
+        }
+        for (line, &ns) in &entry.sampled {
+            let mut costs = Costs(vec![0; entry.costs.0.len()]);
+            costs.add_sampled(ns);
+            writeln!(out, "{line} {costs}")?;
+        }
+        for (&callee, arc) in &entry.callees {
             if arc.count == 0 && arc.costs.is_nothing() {
                 continue;
             }
             self.position(out, "c", callee)?;
-            writeln!(out, "calls={} {}", arc.count.max(1), self.line(callee))?;
+            writeln!(out, "calls={} {}", arc.count.max(1), self.entries[callee].line)?;
             writeln!(out, "{line} {}", arc.costs)?;
         }
         Ok(())
     }
 
     /// `fl=` and `fn=`, with a `c` before them for what is called.
-    fn position(&mut self, out: &mut impl Write, prefix: &str, who: Who) -> io::Result<()> {
-        let (file, number) = match who {
-            Who::Program => (None, 1),
-            Who::Function(id) => (Some(self.functions.list[id].file.as_str()), id + 2),
-        };
-        let file_number = file.and_then(|file| self.files.get(file)).copied().unwrap_or(1);
-        write!(out, "{prefix}fl=({file_number})")?;
-        if self.named_files.insert(file_number) {
-            write!(out, " {}", in_one_line(file.unwrap_or_default(), UNKNOWN))?;
+    fn position(&mut self, out: &mut impl Write, prefix: &str, index: usize) -> io::Result<()> {
+        let entry = &self.entries[index];
+        let file = self.files.get(entry.file.as_str()).copied().unwrap_or(1);
+        write!(out, "{prefix}fl=({file})")?;
+        if self.named_files.insert(file) {
+            write!(out, " {}", in_one_line(&entry.file, UNKNOWN))?;
         }
-        write!(out, "\n{prefix}fn=({number})")?;
-        if self.named.insert(who) {
-            let name = match who {
-                Who::Program => &self.program,
-                Who::Function(id) => &self.names[id],
-            };
-            write!(out, " {name}")?;
+        write!(out, "\n{prefix}fn=({})", index + 1)?;
+        if self.named.insert(index) {
+            write!(out, " {}", entry.name)?;
         }
         writeln!(out)
-    }
-
-    fn line(&self, who: Who) -> u32 {
-        match who {
-            Who::Program => 0,
-            Who::Function(id) => self.functions.list[id].line,
-        }
     }
 }
 

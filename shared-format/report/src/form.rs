@@ -162,7 +162,15 @@ again: keep a .tks file or a page for that.",
             let shown = input.shown();
             let text = &input.options.text;
             let raw = text.compensated.then_some(&*measured);
-            let document = json::of_part(&shown, raw, text.per.as_ref(), text.state, &text.extent);
+            let addresses = &text.code.addresses;
+            let document = json::of_part(
+                &shown,
+                raw,
+                text.per.as_ref(),
+                text.state,
+                &text.extent,
+                addresses,
+            );
             out.write_all(document.as_bytes())
         }),
     },
@@ -209,14 +217,20 @@ Callees stand side by side; their order is not that of time.
         help: "\
 For pprof and all that reads its profile.proto: values calls, time, and each other
 measure that was counted; --by chooses the one shown first. The thread is in the tags
-thread and tid.
+thread and tid. With samples of lines (tickscope lines on) there is the value sampled:
+pprof -sample_index=sampled -list FUNCTION shows it beside the source.
   tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz",
         feature: "export",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
         refuses_by: None,
-        write: export!(|input, mut out| pprof::write(&input.shown(), input.by(), &mut out)),
+        write: export!(|input, mut out| pprof::write(
+            &input.shown(),
+            input.by(),
+            input.addresses(),
+            &mut out
+        )),
     },
     Entry {
         form: Form::Callgrind,
@@ -227,14 +241,17 @@ thread and tid.
         help: "\
 For callgrind_annotate and KCachegrind: events Ns, Calls, and each other measure that
 was counted, that of --by first. All threads are together below one function called
-[PROGRAM]. Recursion is counted once in inclusive costs.
+[PROGRAM]. Recursion is counted once in inclusive costs. With samples of lines
+(tickscope lines on) there is the event Sampled, which stands beside the source.
   tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1",
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_compensated: None,
         refuses_by: None,
-        write: Some(|input, mut out| callgrind::write(&input.shown(), input.by(), &mut out)),
+        write: Some(|input, mut out| {
+            callgrind::write(&input.shown(), input.by(), input.addresses(), &mut out)
+        }),
     },
     Entry {
         form: Form::Csv,

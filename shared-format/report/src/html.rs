@@ -1,12 +1,14 @@
 //! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its flame graph and the functions with the most self time. Its scripts merge threads,
+//! The page shows the call tree, its flame graph, the functions with the most self time and slow calls of watched functions. Its scripts merge threads,
 //! sort and search. They read a table of numbers (`data`). The page also carries the snapshot itself (`carried`), which
 //! can be read back without loss. Without scripts the page shows the text report.
 
 mod carried;
 mod data;
+mod json;
 mod options;
+mod slow;
 
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
+use crate::slow::{Answer, SlowOptions, text as slow_text};
 use crate::text;
 
 pub use self::carried::snapshot_of;
@@ -27,7 +30,7 @@ const PAGE: &str = include_str!("html/page.html");
 const STYLE: &str = include_str!("html/style.css");
 
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 16] = [
+const SCRIPTS: [&str; 18] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
     include_str!("html/script/tally.js"),
@@ -36,6 +39,8 @@ const SCRIPTS: [&str; 16] = [
     include_str!("html/script/columns.js"),
     include_str!("html/script/grid.js"),
     include_str!("html/script/flame.js"),
+    include_str!("html/script/waterfall.js"),
+    include_str!("html/script/slow.js"),
     include_str!("html/script/details.js"),
     include_str!("html/script/page.js"),
     include_str!("html/script/texts.js"),
@@ -63,7 +68,13 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
         match place {
             "title" => escape(&mut out, &visible(&snapshot.process.name, false)),
             "style" => out.push_str(STYLE),
-            "text" => escape(&mut out, &text::report(snapshot, &options.as_text())),
+            "text" => {
+                escape(&mut out, &text::report(snapshot, &options.as_text()));
+                for watch in &snapshot.watches {
+                    let answer = Answer::of(snapshot, watch, SlowOptions::default());
+                    escape(&mut out, &format!("\n{}", slow_text(&answer)));
+                }
+            }
             "data" => data::write(&mut out, shown, snapshot, options),
             "snapshot" => carried::write(&mut out, snapshot)?,
             "script" => SCRIPTS.iter().for_each(|script| out.push_str(script)),

@@ -6,6 +6,7 @@ mod document;
 pub(crate) mod futures;
 mod groups;
 mod layout;
+mod lines;
 pub(crate) mod measures;
 pub(crate) mod node;
 mod raw;
@@ -16,6 +17,7 @@ mod tally;
 mod tests;
 
 use serde::Serialize;
+use tickscope_analysis::code::Addresses;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::Snapshot;
 
@@ -23,12 +25,20 @@ use crate::{Extent, ProcessState};
 
 /// Returns the JSON document of a snapshot, ending in a newline. It is a function of its arguments alone.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    of_part(snapshot, None, None, state, &Extent::default())
+    of_part(
+        snapshot,
+        None,
+        None,
+        state,
+        &Extent::default(),
+        &Addresses::default(),
+    )
 }
 
 /// Returns the JSON document of a part of a run. `shown` has the numbers to write. `raw` is the same snapshot before
 /// [`compensated`]; give it only if `shown` was compensated. With `per`, times and calls are divided by the calls of that
-/// function. The document says both. `extent` says which part of the run it is.
+/// function. The document says both. `extent` says which part of the run it is. `addresses` are the code of samples of the
+/// program counter, as far as it is known.
 ///
 /// [`compensated`]: tickscope_analysis::overhead_correction::compensated
 pub fn of_part(
@@ -37,12 +47,14 @@ pub fn of_part(
     per: Option<&PerCall>,
     state: ProcessState,
     extent: &Extent,
+    addresses: &Addresses,
 ) -> String {
     let document = match raw {
         Some(raw) => document::Document::compensated(shown, raw, per, state),
         None => document::Document::new(shown, per, state),
     };
-    written(&document.within(extent), shown.nodes.len())
+    let document = document.within(extent).with_lines(shown, addresses);
+    written(&document, shown.nodes.len())
 }
 
 /// Returns the JSON document of the sites of a snapshot and the rules that disable them, ending in a newline.

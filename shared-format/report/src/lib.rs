@@ -15,7 +15,9 @@
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
+//! Windows of one run -> over_time  tracks over time, for Perfetto and the Firefox Profiler (feature `exemplar`)
 //! A kept file, a page -> archive -> Snapshot
+//! Lines of a program's code (`SourceCode`) -> text, json, callgrind, pprof
 //! Snapshots as they come -> intervals -> log   a line for each thread and group
 //! Snapshots of two builds -> compare  -> diff  text, markdown, JSON, a page
 //! ```
@@ -58,6 +60,8 @@ pub mod log;
 mod markup;
 mod names;
 pub mod number;
+#[cfg(feature = "exemplar")]
+pub mod over_time;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;
@@ -65,6 +69,7 @@ pub mod process_state;
 mod quotient;
 pub mod sites;
 pub mod slow;
+mod source_code;
 #[cfg(feature = "export")]
 pub mod speedscope;
 #[cfg(any(feature = "export", feature = "exemplar"))]
@@ -73,7 +78,10 @@ pub mod stacks;
 pub mod tally;
 pub mod tasks;
 pub mod text;
+#[cfg(feature = "exemplar")]
+mod trace_events;
 pub mod unit;
 
 pub use self::extent::Extent;
 pub use self::process_state::ProcessState;
+pub use self::source_code::SourceCode;

@@ -2,44 +2,59 @@
 //!
 //! Each node of each thread is a sample with its calls, its self time in nanoseconds, and what it has itself of each other
 //! measure of the snapshot. The labels `thread` and `tid` name the thread.
+//!
+//! Where the code of samples of the program counter is known, there is one more value: `sampled`, the CPU time that they stand
+//! for, in nanoseconds. Such a sample has the line in the measured function, and what that has called there. Nothing is known of
+//! its callers or its thread.
 
 mod message;
+mod sampled;
+mod strings;
 mod wire;
 
-use std::collections::HashMap;
 use std::io::{self, Write};
 use std::iter::successors;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use tickscope_analysis::code::Addresses;
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread};
 
-use self::message::{Function, Label, Line, Location, Mapping, Profile, Sample, ValueType};
+use self::message::{Function, Label, Line, Location, MAPPING, Mapping, Profile, Sample, ValueType, signed};
+use self::strings::Strings;
 use self::wire::Message;
 use crate::names::{full_names, in_one_line};
 
 /// So many bytes are handed to the compressor at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The one mapping: the program, whose names are all here already.
-const MAPPING: u64 = 1;
-
-/// Writes the profile. The measure `by` is the one that is shown first.
+/// Writes the profile. The measure `by` is the one that is shown first. `addresses` are the code of samples of the program
+/// counter, as far as it is known.
 ///
 /// # Errors
 /// The error of writing to `out`.
-pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Result<()> {
+pub fn write(
+    snapshot: &Snapshot,
+    by: Measure,
+    addresses: &Addresses,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let mut strings = Strings::default();
     let measures = measures(snapshot);
-    let tables = tables(snapshot, &measures, by, &mut strings);
+    let mut tables = tables(snapshot, &measures, by, &mut strings);
+    let sampled = match addresses.is_empty() {
+        true => Vec::new(),
+        false => sampled::samples(snapshot, addresses, &mut tables, &mut strings),
+    };
     let labels: Vec<Vec<Label>> = snapshot
         .threads
         .iter()
         .map(|thread| labels(thread, &mut strings))
         .collect();
+    let values = tables.sample_type.len();
     let profile = Profile {
         string_table: strings.list,
         ..tables
@@ -60,10 +75,11 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
         .collect();
     for (index, labels) in labels.iter().enumerate() {
         for row in snapshot.rows_of(ThreadId(index as u32)) {
-            let value: Vec<i64> = columns.iter().map(|column| signed(column[row])).collect();
+            let mut value: Vec<i64> = columns.iter().map(|column| signed(column[row])).collect();
             if value.iter().all(|&value| value == 0) {
                 continue;
             }
+            value.resize(values, 0);
             // Messages one behind another are one message: no more than a sample need be in memory.
             let one = Profile {
                 sample: vec![Sample {
@@ -79,6 +95,13 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
                 buffer.clear();
             }
         }
+    }
+    for sample in sampled {
+        let one = Profile {
+            sample: vec![sample],
+            ..Profile::default()
+        };
+        one.encode(&mut buffer);
     }
     out.write_all(&buffer)?;
     out.finish().map(|_| ())
@@ -192,45 +215,6 @@ fn stack(snapshot: &Snapshot, row: usize) -> Vec<u64> {
     let nodes = &snapshot.nodes;
     let rows = successors(Some(NodeId(row as u32)), |&row| nodes.parent_of(row));
     rows.map(|row| u64::from(nodes.site[row.index()]) + 1).collect()
-}
-
-/// The format's integers have a sign.
-fn signed(value: u64) -> i64 {
-    i64::try_from(value).unwrap_or(i64::MAX)
-}
-
-/// The table of strings; the first is empty.
-struct Strings {
-    list: Vec<String>,
-    known: HashMap<String, i64>,
-}
-
-impl Default for Strings {
-    fn default() -> Self {
-        Self {
-            list: vec![String::new()],
-            known: HashMap::from([(String::new(), 0)]),
-        }
-    }
-}
-
-impl Strings {
-    fn number(&mut self, text: &str) -> i64 {
-        if let Some(&number) = self.known.get(text) {
-            return number;
-        }
-        let number = self.list.len() as i64;
-        self.list.push(text.to_string());
-        self.known.insert(text.to_string(), number);
-        number
-    }
-
-    fn value_type(&mut self, r#type: &str, unit: &str) -> ValueType {
-        ValueType {
-            r#type: self.number(r#type),
-            unit: self.number(unit),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod header;
 mod options;
 mod page;
 mod scale;
+mod source;
 mod threads;
 mod top;
 mod tree;
@@ -28,6 +29,7 @@ use tickscope_format::snapshot::Snapshot;
 use self::page::Page;
 
 pub use self::options::{TextOptions, View};
+pub use self::source::without_samples;
 
 /// Returns the report of a snapshot, ending in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
@@ -64,6 +66,10 @@ fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         View::Tree => tree::write(out, page)?,
         View::Threads if !page.snapshot.threads.is_empty() => {
             threads::write(out, page)?;
+            false
+        }
+        View::Source => {
+            source::write(out, page)?;
             false
         }
         _ if page.tree.rows.is_empty() => tree::write(out, page)?,

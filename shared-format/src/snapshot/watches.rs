@@ -57,8 +57,6 @@ pub enum WatchState {
     NoHistograms,
     /// The mode measures no time of single calls.
     NoTime,
-    /// The functions that match are async. Only calls that begin and end on one thread without a pause are watched.
-    Async,
 }
 
 /// Calls of a watched function that are in no sum.
@@ -66,7 +64,8 @@ pub enum WatchState {
 pub struct LostCalls {
     /// Their end was not seen, or the mode was switched, counts were reset, or the clock broke inside.
     pub discarded: u64,
-    /// They began while their thread was still busy with the one before, as in a signal handler.
+    /// They began while their thread was still busy with the one before, as in a signal handler; or they are of an async
+    /// function, and there was no place for what they had done between two polls.
     pub missed: u64,
     /// Slow calls that are counted and could not be kept whole, because another thread was at the same place.
     pub not_kept: u64,
@@ -92,7 +91,7 @@ pub struct PathSums {
     pub calls: u64,
     /// Ticks.
     pub ticks: u64,
-    /// Those of them in which the thread waited.
+    /// Those of them in which the thread waited, or in which an async call was not polled.
     pub waiting: u64,
     /// Those of them in which the thread could run and had no CPU.
     pub ready: u64,
@@ -158,7 +157,7 @@ pub struct Exemplar {
     pub began_unix_ns: u64,
     /// How long it took, without pauses, in ticks.
     pub ticks: u64,
-    /// The name of its thread.
+    /// The name of its thread; of an async call, of the thread on which it ended.
     pub thread: String,
     /// The kernel's id of its thread.
     pub tid: u32,

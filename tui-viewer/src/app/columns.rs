@@ -7,6 +7,7 @@ pub(crate) mod place;
 pub(crate) mod sites;
 pub(crate) mod slow;
 pub(crate) mod spec;
+pub(crate) mod tails;
 pub(crate) mod tasks;
 pub(crate) mod threads;
 

@@ -23,6 +23,7 @@ use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
 use crate::app::slow_table::SlowTable;
+use crate::app::tails::tails;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
@@ -66,6 +67,7 @@ pub(crate) struct Data {
     pub(crate) then: Option<Box<Data>>,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
+    tails: OnceCell<Vec<u32>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<SiteTable>,
     /// What the table of sites before this one has left.
@@ -122,6 +124,7 @@ impl Data {
             ascii,
             grouped,
             hot: OnceCell::new(),
+            tails: OnceCell::new(),
             threads: OnceCell::new(),
             sites: OnceCell::new(),
             former_sites: former.and_then(Self::kept_sites),
@@ -180,6 +183,8 @@ impl Data {
     pub(super) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
+            self.tails = OnceCell::new();
+            self.tails = OnceCell::new();
         }
         if !Rc::ptr_eq(&self.tree, &seen.tree) {
             self.measured_ns = seen.tree.measured_ns();
@@ -195,6 +200,11 @@ impl Data {
     /// The hotspots of what is in focus, derived when first asked for.
     pub(crate) fn hot(&self) -> &[HotRow] {
         self.hot.get_or_init(|| hot(&self.calls))
+    }
+
+    /// The functions that have a tail, among the hotspots; derived when first asked for.
+    pub(crate) fn tails(&self) -> &[u32] {
+        self.tails.get_or_init(|| tails(self.hot()))
     }
 
     /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.

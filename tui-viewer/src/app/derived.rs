@@ -16,6 +16,7 @@ use crate::app::filter::Filter;
 use crate::app::percent_of::PercentOf;
 use crate::app::row::RowId;
 use crate::app::sort::Sort;
+use crate::app::source::Source;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::unit::PerCall;
 use crate::app::view::View;
@@ -137,6 +138,14 @@ pub(super) struct OrderKey {
     pub(super) counted_from: Option<(u32, u64)>,
 }
 
+/// What the pane of source is made from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct SourceKey {
+    pub(super) seen: u64,
+    /// What is known of the program's code.
+    pub(super) known: u64,
+}
+
 /// What the details are about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DetailKey {
@@ -155,12 +164,15 @@ pub(crate) struct Derived {
     pub(crate) before_ns: Option<u64>,
     /// More on the selected row.
     pub(crate) detail: Option<Detail>,
+    /// The source of the function on the screen, if it was asked for.
+    pub(super) source: Option<Source>,
     pub(super) data_memo: Memo<DataKey>,
     pub(super) per_call_memo: Memo<PerCallKey>,
     pub(super) seen_memo: Memo<SeenKey>,
     pub(super) rows_memo: Memo<RowsKey>,
     pub(super) order_memo: Memo<OrderKey>,
     pub(super) detail_memo: Memo<DetailKey>,
+    pub(super) source_memo: Memo<SourceKey>,
 }
 
 #[cfg(test)]

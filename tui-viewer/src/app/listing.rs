@@ -214,6 +214,11 @@ pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
     )
 }
 
+/// The functions that have a tail.
+pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
+    flat(data, shape, data.tails().iter().copied().map(What::Hot).collect())
+}
+
 /// The paths of one of the watched functions.
 pub(crate) fn slow(data: &Data, shape: &Shape<'_>, watch: usize) -> Listing {
     let rows = (0..).zip(&data.slow().rows);

@@ -14,7 +14,9 @@ use tui_input::InputRequest;
 
 use crate::keys::action::Action;
 use crate::keys::decoder::Code;
+use crate::source::code_reader::{FoundCode, Unknown};
 use crate::source::events::{Events, Request};
+use crate::source::kept_traces::KeptTraces;
 
 /// Something happened.
 #[derive(Clone, Debug)]
@@ -25,8 +27,10 @@ pub(crate) enum Message {
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
-    /// The wheel, so many rows down; up if negative.
-    Wheel(isize),
+    /// The wheel over a cell, so many rows down; up if negative.
+    Wheel(isize, u16, u16),
+    /// The wheel to the side over a cell; whether to the right.
+    WheelAside(bool, u16, u16),
     /// A key without a meaning where it was pressed.
     Unknown(Code),
     /// The feed was looked at.
@@ -44,6 +48,8 @@ pub(crate) enum Message {
         /// The recording and how much it holds, or why there is none.
         kept: Result<(PathBuf, String), String>,
     },
+    /// Code that was asked for.
+    FoundCode(FoundCode),
     /// A request could not even be sent.
     NotSent(Request, String),
     /// A ring file or a source could not be opened.
@@ -63,6 +69,8 @@ pub(crate) enum Effect {
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
+    /// Find out what is not known of the program's code.
+    FindCode(Unknown),
     /// Write the report of a snapshot.
     WriteReport {
         /// What is on the screen: the window that was chosen, and what is in focus.
@@ -79,6 +87,17 @@ pub(crate) enum Effect {
         formats: Vec<Form>,
         /// The new file; without it one that is named after program and time.
         file: Option<PathBuf>,
+    },
+    /// Write a slow call for other tools.
+    WriteCall {
+        /// What is on the screen.
+        snapshot: Rc<Snapshot>,
+        /// What is known of slow calls that the snapshot leaves out.
+        traces: Rc<KeptTraces>,
+        /// The watched function, as its watch names it.
+        function: String,
+        /// The number of the call.
+        number: u64,
     },
     /// Keep a snapshot.
     KeepSnapshot {

@@ -1,10 +1,12 @@
 //! Requests on their way: each is done when a snapshot shows its effect, not when it was sent or answered.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::LinesState;
 
 use crate::source::events::Request;
 
@@ -22,6 +24,8 @@ pub(crate) struct Requests {
     pub(super) wished_hz: Option<u64>,
     /// Sites that the program was asked to switch.
     pub(super) switching: Vec<Switching>,
+    /// The functions that the program was asked from here to watch, by their patterns.
+    pub(super) watched: BTreeSet<String>,
     /// Rules that were asked for by one key, and what is said when the last of them is in force.
     pub(super) together: Option<(Vec<Request>, String)>,
 }
@@ -46,7 +50,7 @@ impl Pending {
             Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
                 "switching"
             }
-            Request::Watch(..) | Request::Unwatch(_) => "asking",
+            Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => "asking",
             Request::Interval { .. } => "",
         }
     }
@@ -80,7 +84,7 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
         Request::SitesOn(pattern) => Some((pattern, Some(false))),
         Request::ForgetRule(pattern) => Some((pattern, None)),
         Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
-        Request::Watch(..) | Request::Unwatch(_) => None,
+        Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => None,
     }
 }
 
@@ -156,6 +160,7 @@ impl Requests {
         let is_shown = match pending.request {
             Request::Watch(function, _) => watches(function),
             Request::Unwatch(function) => !watches(function),
+            Request::Lines(hz) => (hz > 0) == (newest.lines.state != LinesState::Off),
             Request::Reset
             | Request::Undo
             | Request::Interval { .. }
@@ -168,10 +173,20 @@ impl Requests {
             return None;
         }
         let request = self.pending.take()?.request;
+        match request {
+            Request::Watch(function, _) => {
+                self.watched.insert(function.as_str().to_owned());
+            }
+            Request::Unwatch(function) => {
+                self.watched.remove(function.as_str());
+            }
+            Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => {}
+            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) | Request::Lines(_) => {}
+        }
         self.undoable = match request {
             Request::Reset => true,
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => self.undoable,
-            Request::Watch(..) | Request::Unwatch(_) => self.undoable,
+            Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => self.undoable,
             Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
         };
         Some(request)

@@ -7,6 +7,7 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId};
+use crate::app::tails;
 use crate::app::view::View;
 
 /// What rows are compared by.
@@ -118,7 +119,8 @@ impl Sort {
     /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
         let largest_first = match &data.then {
-            Some(_) if self.key.is_compared() => {
+            // Paths of watched functions show what they are now, also beside numbers of another time.
+            Some(_) if self.key.is_compared() && !self.is_now(what) => {
                 let then = data
                     .counterpart(what)
                     .map_or(0, |(then, there)| self.per_call(then, there));
@@ -131,6 +133,11 @@ impl Sort {
         } else {
             !largest_first
         }
+    }
+
+    /// Whether the rows show what they are now, also beside numbers of another time: those of the view Slow do.
+    fn is_now(self, what: What) -> bool {
+        matches!(what, What::Slow(_)) || self.key == SortKey::Difference
     }
 
     /// Its part of a call where numbers are per call: both sides have calls of their own.
@@ -205,6 +212,10 @@ impl Sort {
         }
         if let What::Slow(row) = what {
             return self.weight_of_path(data, row);
+        }
+        // Only the view Slow compares functions by what is not in their figures.
+        if let What::Hot(_) = what {
+            return tails::ticks(data.latency(what)).unwrap_or(0);
         }
         if let What::Site(row) = what {
             return u64::MAX - data.sites()[row as usize].state as u64;

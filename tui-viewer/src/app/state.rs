@@ -96,6 +96,9 @@ impl App {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
+            View::Function if self.shows_source() => {
+                layout.with_answer(2, self.list().rows.len() as u16, u16::MAX)
+            }
             View::Function if self.derived.data.is_some() => layout.with_title(),
             View::Slow if self.derived.data.is_some() => layout.with_answer(
                 self.answer_lines().len() as u16,

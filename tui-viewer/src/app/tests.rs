@@ -12,6 +12,7 @@ mod recording;
 mod shapes;
 mod sites;
 mod slow;
+mod source;
 mod telling;
 mod threads;
 mod triggering;
@@ -955,10 +956,10 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     assert_eq!(app.views.current, View::Hot);
     app.update(Message::Click(u16::MAX, u16::MAX));
     let mut small = live(60, 7);
-    app.update(Message::Wheel(3));
-    small.update(Message::Wheel(3));
+    app.update(Message::Wheel(3, 0, 0));
+    small.update(Message::Wheel(3, 0, 0));
     assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
-    small.update(Message::Wheel(-2));
+    small.update(Message::Wheel(-2, 0, 0));
     assert_eq!(
         (small.list().cursor.offset, line(&small)),
         (1, 2),

@@ -15,6 +15,7 @@ mod refresh;
 mod requests;
 mod sites;
 mod slow;
+pub(crate) mod source;
 mod threads;
 mod time;
 mod travel;
@@ -23,6 +24,7 @@ mod unit;
 mod writing;
 
 use crate::app::help as help_lines;
+use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
 use tickscope_report::form::Form;
 
@@ -73,10 +75,15 @@ impl App {
                 self.click(x, y);
                 self.notices.read();
             }
-            Message::Wheel(rows) => {
+            Message::Wheel(rows, x, y) => {
                 self.screen.touch();
                 self.notices.read();
-                self.wheel(rows);
+                self.wheel(rows, Position { x, y });
+            }
+            Message::WheelAside(right, x, y) => {
+                self.screen.touch();
+                self.notices.read();
+                self.wheel_aside(right, Position { x, y });
             }
             Message::Unknown(key) => {
                 let elsewhere =
@@ -101,6 +108,10 @@ impl App {
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
+                    // Where that has no room, the endings name two of the three.
+                    (None, 140..) if what == "call" => {
+                        ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
+                    }
                     (None, _) => "",
                     (Some(_), ..100) => " (plain; see tickscope diff)",
                     (Some(_), _) => ": the plain numbers; tickscope diff compares",
@@ -117,6 +128,7 @@ impl App {
                 self.screen.dirty = true;
             }
             Message::KeptPast { words, kept } => self.past_is_kept(words, kept),
+            Message::FoundCode(found) => self.take_code(found),
             Message::NotSent(request, why) => self.refused(request, &why),
             Message::NotOpened(why) => {
                 self.complain(why);
@@ -124,6 +136,7 @@ impl App {
             }
         }
         self.refresh();
+        self.derive_source(&mut effects);
         effects
     }
 
@@ -139,9 +152,13 @@ impl App {
             Action::ShowSlow => self.show(View::Slow),
             Action::Watch => self.watch_row(effects),
             Action::Unwatch => self.unwatch(effects),
+            Action::Source => self.turn_source(effects),
+            Action::SourceDown => self.scroll_source(true),
+            Action::SourceUp => self.scroll_source(false),
             Action::NextWatch => self.next_watch(),
             Action::NextCall => self.step_call(true),
             Action::PreviousCall => self.step_call(false),
+            Action::ExportCall => self.export_call(effects),
             Action::Closer => self.zoom_call(None, true),
             Action::Further => self.zoom_call(None, false),
             Action::PartEarlier => self.pan_call(false),
@@ -175,6 +192,7 @@ impl App {
                 let (rows, page) = (self.list().rows.len(), self.page());
                 self.list_mut().cursor.centre(rows, page);
             }
+            Action::Enter if self.offers_tails() => self.watch_row(effects),
             Action::Enter => self.enter_row(),
             Action::Choose => self.choose(effects),
             Action::FocusFunction => self.focus_function(),

@@ -59,6 +59,12 @@ impl TabForm {
     pub(crate) fn gap(self) -> u16 {
         u16::from(self == Self::Digits)
     }
+
+    /// Whether a blank ends the last tab, in place of which a mark may stand.
+    pub(crate) fn has_room_for_mark(self, shown: View) -> bool {
+        let last = View::ALL[View::ALL.len() - 1];
+        self != Self::Digits && shown != last
+    }
 }
 
 impl View {

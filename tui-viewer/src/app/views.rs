@@ -10,6 +10,7 @@ use crate::app::row::{Row, RowId, past_headings};
 use crate::app::search::Search;
 use crate::app::slow::SlowView;
 use crate::app::sort::Sort;
+use crate::app::source::SourceView;
 use crate::app::view::{Origin, View};
 
 /// The list of a view.
@@ -46,6 +47,8 @@ pub(crate) struct Views {
     pub(crate) function: FunctionView,
     /// Which part of the flame graph is on the screen.
     pub(crate) flame: Flame,
+    /// The source of a function, and what is known of the program's code.
+    pub(crate) source: SourceView,
     /// Which watched function, and which of its calls.
     pub(crate) slow: SlowView,
     /// Where Escape goes back to.
@@ -102,6 +105,7 @@ impl Default for Views {
             commands: Vec::new(),
             function: FunctionView::default(),
             flame: Flame::default(),
+            source: SourceView::default(),
             slow: SlowView::default(),
             came_from: None,
         }
@@ -130,6 +134,7 @@ impl Views {
         self.expanded.clear();
         self.function = FunctionView::default();
         self.flame = Flame::default();
+        self.source = SourceView::default();
         self.slow = SlowView::default();
     }
 }

@@ -10,7 +10,6 @@
 mod debug_info;
 mod error;
 mod functions;
-mod name;
 mod poll_function;
 mod section;
 mod sleds;

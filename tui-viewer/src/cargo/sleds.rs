@@ -31,6 +31,9 @@ const SPELLINGS: [&[&str]; 3] = [
 const CRATE: &str =
     "#![no_std]\n#[no_mangle]\npub extern \"C\" fn tickscope_probe(x: u32) -> u32 { x ^ 1 }\n";
 
+/// What the compiler says of a target whose libraries are not installed.
+const NO_LIBRARY: &str = "can't find crate for `core`";
+
 /// The options for a target, from the cache or found out.
 ///
 /// # Errors
@@ -70,6 +73,12 @@ fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<
             Ok(()) => return Ok(spelling.to_vec()),
             Err(why) => tried.push(format!("{}: {why}", spelling.join(" "))),
         }
+    }
+    if tried.iter().any(|why| why.contains(NO_LIBRARY)) {
+        bail!(
+            "rustc {} has no standard library for {target}\n  install it: rustup target add {target}",
+            compiler.fact("release")
+        );
     }
     let what = if tried.is_empty() {
         "it has neither -Zinstrument-xray nor -Zinstrument-function".to_string()
@@ -181,6 +190,22 @@ mod tests {
         assert_eq!(
             found,
             ["-Zinstrument-function=xray", "-Zinstrument-xray-opts=always"]
+        );
+    }
+
+    #[test]
+    fn a_target_that_is_not_installed_is_named_with_the_next_step() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = format!(
+            "args=(\"$@\")\n[ \"$1\" = --crate-type ] && args+=(--sysroot {})",
+            dir.path().display()
+        );
+        let refused = find(&changed(dir.path(), &script), TARGET, dir.path())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.ends_with(&format!("rustup target add {TARGET}")),
+            "{refused}"
         );
     }
 

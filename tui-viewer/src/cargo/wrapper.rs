@@ -69,6 +69,8 @@ fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
         None => Command::new(first),
     };
     command.args(&words[1..]);
+    // Wrappers that cache make all of cargo's variables part of their keys, and ours name a file that each build makes anew.
+    handover.restore(&mut command);
     Ok(command)
 }
 

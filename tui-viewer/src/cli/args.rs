@@ -3,6 +3,8 @@
 pub mod cargo;
 pub(crate) mod diff;
 pub(crate) mod ending;
+mod export;
+mod lines;
 mod list;
 mod log;
 pub(crate) mod look;
@@ -21,6 +23,8 @@ use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
+pub use self::export::{ExportArgs, ExportFormat};
+pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
 pub use self::moment::{MomentArgs, When};
@@ -148,6 +152,9 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
+    /// Write what a program did over time, for Perfetto or the Firefox Profiler.
+    #[command(after_help = export::EXAMPLES)]
+    Export(Box<ExportArgs>),
     /// Set a program's counters to zero.
     Reset {
         /// Which program.
@@ -202,6 +209,8 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
+    /// Sample where threads are in their code from now on, or no longer; report --view source shows the lines.
+    Lines(LinesArgs),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),
     /// Start a program and watch it; its output follows afterwards, its exit code is ours.

@@ -1,8 +1,7 @@
-//! The user's editor: which one, how it is told the line, and where the source lies.
+//! The user's editor: which one, and how it is told the line.
 
 use std::ffi::OsString;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::text::words::words;
 
@@ -61,53 +60,6 @@ pub(crate) fn editor(
     })
 }
 
-/// Where to look for a program's files, most likely first: it is the project it was built from that names them, and
-/// the user's own directory may hold another one with files of the same names.
-pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
-    let of_it = |what: &str| fs::read_link(format!("/proc/{}/{what}", pid?)).ok();
-    let executable = of_it("exe").and_then(|exe| Some(exe.parent()?.to_path_buf()));
-    [executable, of_it("cwd"), std::env::current_dir().ok()]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-/// The file itself: as it is where it begins at the root, else below one of the places or of what they lie in.
-///
-/// # Errors
-/// What was looked for, and where.
-pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
-    if file.is_empty() {
-        return Err("where its source is, the program does not say".into());
-    }
-    let path = Path::new(file);
-    let mut looked = Vec::new();
-    for place in places {
-        if let Some(found) = place.ancestors().map(|dir| dir.join(path)).find(|p| p.is_file()) {
-            return Ok(found);
-        }
-        let place = place.display().to_string();
-        if !looked.contains(&place) {
-            looked.push(place);
-        }
-    }
-    // Also where there is no place at all to look from.
-    if path.is_absolute() {
-        return match path.is_file() {
-            true => Ok(path.to_path_buf()),
-            false => Err(format!("no file {file} here")),
-        };
-    }
-    Err(format!(
-        "no {file} in {} or above",
-        if looked.is_empty() {
-            "any place".into()
-        } else {
-            looked.join(", ")
-        }
-    ))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,32 +100,5 @@ mod tests {
         );
         assert_eq!(told(None, Some("nano"), 0).as_deref(), Ok("nano /src/a b.rs"));
         assert!(told(None, None, 7).unwrap_err().contains("$VISUAL or $EDITOR"));
-    }
-
-    #[test]
-    fn files_are_found_from_below_and_named_where_they_are_not() {
-        let dir = tempfile::tempdir().unwrap();
-        let project = dir.path().join("project");
-        fs::create_dir_all(project.join("target/debug")).unwrap();
-        fs::create_dir_all(project.join("src")).unwrap();
-        fs::write(project.join("src/main.rs"), "").unwrap();
-        let places = [project.join("target/debug")];
-        assert_eq!(find("src/main.rs", &places), Ok(project.join("src/main.rs")));
-        let whole = project.join("src/main.rs").display().to_string();
-        assert_eq!(find(&whole, &[]), Ok(project.join("src/main.rs")));
-        let why = find("src/other.rs", &places).unwrap_err();
-        assert!(
-            why.contains("no src/other.rs in ") && why.contains("target/debug"),
-            "{why}"
-        );
-        assert!(find("src", &places).is_err(), "a directory is no source");
-        assert!(
-            find("", &places)
-                .unwrap_err()
-                .contains("where its source is, the program does not say")
-        );
-        let why = |file: &str, places: &[PathBuf]| find(file, places).unwrap_err();
-        assert_eq!(why("/no/such/file.rs", &places), "no file /no/such/file.rs here");
-        assert_eq!(why("src/main.rs", &[]), "no src/main.rs in any place or above");
     }
 }

@@ -3,16 +3,25 @@
 use std::path::{Path, PathBuf};
 
 use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_report::exemplar::ExemplarForm;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text::TextOptions;
 
 use crate::output::console::in_one_line;
 use crate::output::output_file::OutputFile;
+use crate::source::kept_traces::KeptTraces;
 use crate::text::clock_time::{UtcOffset, stamp};
 use crate::text::words::in_words;
 
 /// So many files of one program and second are enough.
 const MOST: u32 = 100;
+
+/// The forms of a slow call, and what the names of their files end in.
+const CALL_FORMS: [(ExemplarForm, &str); 3] = [
+    (ExemplarForm::Chrome, "trace.json"),
+    (ExemplarForm::Firefox, "firefox.json"),
+    (ExemplarForm::Speedscope, "speedscope.json"),
+];
 
 /// Writes the report in each of the forms, to files that differ in their endings only, and gives their paths.
 pub(crate) fn write_reports(
@@ -58,6 +67,37 @@ fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<P
         }
     }
     last
+}
+
+/// Writes a slow call in the forms of other tools, to files that differ in their endings only, and gives their paths.
+pub(crate) fn write_call(
+    snapshot: &Snapshot,
+    traces: &KeptTraces,
+    function: &str,
+    number: u64,
+    offset: UtcOffset,
+) -> Result<Vec<PathBuf>, String> {
+    let mut whole = snapshot.clone();
+    traces.fill(&mut whole);
+    let watch = whole.watches.iter().find(|watch| watch.function == function);
+    let call = watch.and_then(|watch| {
+        let mut calls = watch.exemplars.iter();
+        Some((watch, calls.find(|call| call.number == number)?))
+    });
+    let Some((watch, call)) = call else {
+        return Err(format!("call {number} is kept no longer"));
+    };
+    let endings = CALL_FORMS.map(|(_, ending)| ending);
+    let paths = first_free(snapshot, &endings, offset);
+    for ((form, _), path) in CALL_FORMS.into_iter().zip(&paths) {
+        let write = |path: &Path| {
+            OutputFile::new(Some(path), false)
+                .write(|mut out| form.write(&whole, watch, call, &mut out))
+                .map_err(|error| in_one_line(&error))
+        };
+        write_first(std::iter::once(path.clone()), write)?;
+    }
+    Ok(paths)
 }
 
 /// Writes the snapshot to a file that does not exist yet, in the form that the viewer opens again, and gives its path.

@@ -153,12 +153,20 @@ pub(crate) enum Action {
     Watch,
     /// Watch the function on the screen no longer.
     Unwatch,
+    /// The source of the function with samples of its lines, or away with it.
+    Source,
+    /// Further down in the source.
+    SourceDown,
+    /// Further up in it.
+    SourceUp,
     /// The next watched function.
     NextWatch,
     /// The next one of the slowest calls.
     NextCall,
     /// The one before.
     PreviousCall,
+    /// Write the call for other tools.
+    ExportCall,
     /// Closer to a part of the call.
     Closer,
     /// Further from it.

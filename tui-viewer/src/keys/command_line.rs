@@ -10,10 +10,11 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory, Parser, Subcommand};
 use tickscope_analysis::measure::Measure;
+use tickscope_format::pattern::Pattern;
 use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
-use crate::cli::args::values::{duration, form, measure};
+use crate::cli::args::values::{duration, form, measure, pattern};
 use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, TriggerOptions, WatchArgs, When, ending, trigger};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
@@ -148,9 +149,13 @@ pub(crate) enum ScreenCommand {
     Sites,
     /// Which async calls are in flight, and what they wait for.
     Tasks,
-    /// Why slow calls of watched functions are slow.
+    /// Why slow calls of watched functions are slow; FUNCTION is watched from then on.
     #[command(alias = "why")]
-    Slow,
+    Slow {
+        /// The function.
+        #[arg(value_parser = pattern, value_name = "FUNCTION")]
+        function: Option<Pattern>,
+    },
     /// Other colours.
     Theme {
         /// Which.

@@ -42,10 +42,14 @@ pub(crate) enum Code {
     F1,
     /// The main mouse button, on a cell counted from 0.
     Press(u16, u16),
-    /// The mouse wheel, one step up.
-    WheelUp,
+    /// The mouse wheel, one step up, over a cell counted from 0.
+    WheelUp(u16, u16),
     /// The mouse wheel, one step down.
-    WheelDown,
+    WheelDown(u16, u16),
+    /// The mouse wheel, one step to the left: a wheel that goes to the side, or one with Shift.
+    WheelLeft(u16, u16),
+    /// The mouse wheel, one step to the right.
+    WheelRight(u16, u16),
     /// Something of the mouse that means nothing: other buttons, letting go.
     Nothing,
     /// A key without a meaning here.
@@ -183,10 +187,14 @@ fn mouse(numbers: &[u8], last: u8) -> Code {
     else {
         return Code::Nothing;
     };
+    let (x, y) = (x.saturating_sub(1), y.saturating_sub(1));
     match (button, last) {
-        (0, b'M') => Code::Press(x.saturating_sub(1), y.saturating_sub(1)),
-        (64, b'M') => Code::WheelUp,
-        (65, b'M') => Code::WheelDown,
+        (0, b'M') => Code::Press(x, y),
+        (64, b'M') => Code::WheelUp(x, y),
+        (65, b'M') => Code::WheelDown(x, y),
+        // 4 is Shift.
+        (66 | 68, b'M') => Code::WheelLeft(x, y),
+        (67 | 69, b'M') => Code::WheelRight(x, y),
         _ => Code::Nothing,
     }
 }
@@ -243,7 +251,13 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::PageUp => "PgUp",
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
-        Code::Press(..) | Code::WheelUp | Code::WheelDown | Code::Nothing | Code::Other => "",
+        Code::Press(..)
+        | Code::WheelUp(..)
+        | Code::WheelDown(..)
+        | Code::WheelLeft(..)
+        | Code::WheelRight(..)
+        | Code::Nothing
+        | Code::Other => "",
     };
     name.to_string()
 }
@@ -256,10 +270,19 @@ mod tests {
 
     #[test]
     fn keys_are_read_whole_or_in_pieces() {
-        let table: [(&[u8], &[Code]); 14] = [
+        let table: [(&[u8], &[Code]); 15] = [
             (
                 b"\x1b[<0;3;5M\x1b[<0;3;5m\x1b[<65;9999;1M",
-                &[Code::Press(2, 4), Code::Nothing, Code::WheelDown],
+                &[Code::Press(2, 4), Code::Nothing, Code::WheelDown(9998, 0)],
+            ),
+            (
+                b"\x1b[<66;3;5M\x1b[<69;3;5M\x1b[<68;1;1M\x1b[<64;2;1M",
+                &[
+                    Code::WheelLeft(2, 4),
+                    Code::WheelRight(2, 4),
+                    Code::WheelLeft(0, 0),
+                    Code::WheelUp(1, 0),
+                ],
             ),
             (b"j", &[Code::Char('j')]),
             (b"\x1b[A\x1bOB", &[Code::Up, Code::Down]),

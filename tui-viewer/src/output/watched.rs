@@ -5,7 +5,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, WATCHES_MAX, Watch, WatchState};
-use tickscope_report::slow::{Answer, SlowOptions};
+use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
 use crate::output::console::printable;
 use crate::text::did_you_mean::nearest;
@@ -58,6 +58,36 @@ pub(crate) fn began(
     format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
 }
 
+/// Returns what is so since a viewer's program watches a function, and the next key; `is_shown` says that the answer is on screen.
+pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
+    let full = printable(function.as_str());
+    // The modules would push the key off a narrow screen.
+    let name = full.rsplit("::").next().unwrap_or(&full);
+    let next = match is_shown {
+        true => "its slow calls come here",
+        false => "W again or 8 shows why its slow calls are slow",
+    };
+    let begins = format!("{name} is watched: {next}");
+    let Some((snapshot, watch)) = now.and_then(|now| Some((now, watch_of(now, function)?))) else {
+        return begins;
+    };
+    match watch.state {
+        WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => begins,
+        WatchState::NoFunction => format!(
+            "{full} is watched: no function that has been called matches{}",
+            similar(snapshot, function)
+        ),
+        WatchState::NoHistograms | WatchState::NoTime | _ => {
+            let options = SlowOptions {
+                typed: Typed::Viewer,
+                ..SlowOptions::default()
+            };
+            let doubt = Answer::of(snapshot, watch, options).doubt();
+            doubt.unwrap_or(begins)
+        }
+    }
+}
+
 /// Returns what is so since the program watches a function no longer.
 pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
     let name = printable(function.as_str());
@@ -105,8 +135,8 @@ fn off_sites(snapshot: &Snapshot, function: &Pattern) -> usize {
         .count()
 }
 
-/// The function that may have been meant.
-fn similar(snapshot: &Snapshot, function: &Pattern) -> String {
+/// Returns a name that may have been meant, in brackets; nothing if none is close.
+pub(crate) fn similar(snapshot: &Snapshot, function: &Pattern) -> String {
     let names = snapshot.sites.iter().flat_map(|site| {
         let last = site.name.rsplit("::").next();
         last.into_iter().chain([site.name.as_str()])
@@ -139,9 +169,19 @@ mod tests {
             "draw_frame is watched: calls in the tail are slow; it was off and is switched on; the answer: tickscope why \
              draw_frame"
         );
+        let here = |is_shown| began_here(Some(&now), &frame, is_shown);
+        assert_eq!(
+            here(false),
+            "draw_frame is watched: W again or 8 shows why its slow calls are slow"
+        );
+        assert_eq!(here(true), "draw_frame is watched: its slow calls come here");
         let mut unknown = now.clone();
         unknown.watches[0].state = WatchState::NoFunction;
         unknown.watches[0].function = "lokup".into();
+        assert_eq!(
+            began_here(Some(&unknown), &pattern("lokup"), false),
+            "lokup is watched: no function that has been called matches (did you mean lookup?)"
+        );
         let line = began(None, Some(&unknown), &pattern("lokup"), Over::P99);
         assert!(
             line.contains("no function that has been called matches (did you mean lookup?)"),

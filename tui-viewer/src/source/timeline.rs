@@ -142,6 +142,11 @@ impl Timeline {
         self.unix_ns.len() - 1
     }
 
+    /// The wall clock at a moment: nanoseconds since the Unix epoch.
+    pub fn unix_ns(&self, at: usize) -> u64 {
+        self.unix_ns[at]
+    }
+
     /// The snapshot of a moment.
     ///
     /// # Errors

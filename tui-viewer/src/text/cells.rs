@@ -40,10 +40,27 @@ pub(crate) fn width(text: &str) -> usize {
 
 /// A name; where it has no room in so many cells, its last part alone.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
-    match name.rfind("::") {
-        Some(at) if width(name) > cells => &name[at + 2..],
-        _ => name,
+    if width(name) > cells {
+        &name[last_part(name)..]
+    } else {
+        name
     }
+}
+
+/// Where the last part of a path begins. Paths among generic arguments, as in `read::<File, io::Error>`, are none of its parts.
+pub(crate) fn last_part(name: &str) -> usize {
+    let (mut last, mut depth, mut before) = (0, 0_usize, ' ');
+    for (at, c) in name.char_indices() {
+        match c {
+            ':' if before == ':' && depth == 0 && !name[at + 1..].starts_with('<') => last = at + 1,
+            '<' => depth += 1,
+            // The arrow of a function's type closes nothing.
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = c;
+    }
+    last
 }
 
 /// Cuts in the middle to at most `cells`, keeping more of the tail: it is the function itself.
@@ -148,8 +165,27 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn a_name_without_its_module_keeps_its_generic_arguments() {
+        for (name, short) in [
+            (
+                "Registration::poll_io::<usize, Evented<Tcp>::poll_write::{closure}>",
+                "poll_io::<usize, Evented<Tcp>::poll_write::{closure}>",
+            ),
+            ("BufWriter<net::Tcp>::flush_buf", "flush_buf"),
+            ("map::<fn(u8) -> io::Result, X>", "map::<fn(u8) -> io::Result, X>"),
+            ("work::{closure}::{closure}", "{closure}"),
+            ("zoo::operator<<", "operator<<"),
+            ("std::vector<a::b>::~vector", "~vector"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(without_module(name, 1), short);
+            assert_eq!(without_module(name, name.len()), name);
+        }
+    }
+
     proptest! {
-        #[test]
+            #[test]
         fn a_safe_text_takes_the_cells_of_its_letters(text in any::<String>(), ascii in any::<bool>()) {
             let safe = safe(&text, ascii);
             let letters: usize = safe.chars().filter_map(UnicodeWidthChar::width).sum();

@@ -82,8 +82,24 @@ pub(crate) fn in_words(paths: &[PathBuf]) -> String {
         return String::new();
     };
     let mut words = first.display().to_string();
-    for ending in others.iter().filter_map(|path| path.extension()) {
-        words.push_str(&format!(" and .{}", ending.display()));
+    let name = |path: &PathBuf| {
+        path.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let whole = name(first);
+    for (at, other) in others.iter().enumerate() {
+        let other = name(other);
+        let same = whole
+            .bytes()
+            .zip(other.bytes())
+            .take_while(|(a, b)| a == b)
+            .count();
+        // Endings begin with a dot, and letters before it are whole.
+        let begin = other.as_bytes()[..same].iter().rposition(|&byte| byte == b'.');
+        let word = if at + 1 < others.len() { "," } else { " and" };
+        words.push_str(&format!("{word} {}", &other[begin.unwrap_or(0)..]));
     }
     words
 }

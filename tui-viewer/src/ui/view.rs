@@ -32,8 +32,10 @@ mod popup;
 mod rows;
 mod sites;
 mod slow;
+mod source;
 mod spark;
 mod tabs;
+mod tails;
 mod tasks;
 mod threads;
 mod titles;
@@ -70,6 +72,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             }
             match app.views.current {
                 View::Flame => flame::title(&mut canvas, app, data, layout.columns),
+                View::Slow if app.offers_tails() => tails::titles(&mut canvas, layout.columns),
                 View::Tree
                 | View::Hot
                 | View::Function
@@ -84,10 +87,14 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
                 View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
                 View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
+                View::Slow if app.offers_tails() => tails::draw(&mut canvas, app, data, layout.rows),
                 View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
             }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
+                (Some(area), View::Function) if app.shows_source() => {
+                    source::draw(&mut canvas, app, area);
+                }
                 (Some(area), _) => detail::draw(&mut canvas, app, data, area),
                 (None, _) => {}
             }

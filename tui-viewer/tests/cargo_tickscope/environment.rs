@@ -39,6 +39,32 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     assert_eq!(compiled(&by_file, "log"), [""; 0]);
 }
 
+/// A wrapper that caches, as sccache does, looks for what it has by the compiler's words and by cargo's variables.
+#[test]
+fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
+    let project = Project::fixture();
+    let calls = project.dir().join("calls");
+    let wrapper = project.script(
+        "w.sh",
+        "{ printf '%s\\n' \"$@\"; env | grep '^CARGO_' | grep -v '^CARGO_MAKEFLAGS=' | sort; } > \"$(dirname \"$0\")/calls/$$\"; \
+         exec \"$@\"",
+    );
+    let built = || {
+        let _ = fs::remove_dir_all(&calls);
+        let _ = fs::remove_dir_all(project.dir().join("target"));
+        fs::create_dir(&calls).unwrap();
+        finish(project.tickscope("build").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
+        let files = fs::read_dir(&calls).unwrap().map(|file| file.unwrap().path());
+        let texts = files.map(|file| fs::read_to_string(file).unwrap());
+        let mut compiled: Vec<_> = texts.filter(|text| text.contains("--emit")).collect();
+        compiled.sort();
+        compiled
+    };
+    let first = built();
+    assert!(first.len() > 3, "{first:?}");
+    assert_eq!(built(), first);
+}
+
 #[test]
 fn a_wrapper_for_the_workspace_is_called_as_well() {
     let project = Project::fixture();

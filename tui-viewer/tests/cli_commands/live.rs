@@ -86,7 +86,7 @@ fn the_json_has_exactly_the_members_promised() {
     let document: Value = serde_json::from_str(&text).unwrap();
     let names = members(&text);
     let wanted: Vec<&str> = "tickscope process name pid state started_unix_ns uptime_ns clock source \
-        ticks_per_second reason errors epoch mode cost lower_ns upper_ns share_lower share_upper \
+        ticks_per_second reason errors epoch drains_ns mode cost lower_ns upper_ns share_lower share_upper \
         publisher_share publisher_cpu_ns reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
         threads id name tid state count cpu_ns outside_ns open \
         outside_ticks began_ticks"

@@ -21,6 +21,7 @@ mod exports;
 mod files;
 mod first_steps;
 mod help;
+mod lines;
 mod listing;
 mod live;
 mod log;

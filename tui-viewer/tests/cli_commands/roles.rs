@@ -27,6 +27,7 @@ fn role() {
     let argument = env::var(ARGUMENT).unwrap_or_default();
     match role.as_str() {
         "busy" => busy(&argument),
+        "computing" => computing(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
         "grouped" => grouped(&argument),
@@ -43,6 +44,26 @@ fn role() {
         other => panic!("no role {other}"),
     }
     std::process::exit(0);
+}
+
+/// Uses the CPU in a scope until the test ends.
+fn computing(name: &str) {
+    let _session = tickscope::start(name);
+    thread::spawn(|| {
+        let mut sum = 1u64;
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("collatz");
+            for _ in 0..1_000_000 {
+                sum = std::hint::black_box(if sum.is_multiple_of(2) {
+                    sum / 2
+                } else {
+                    sum.wrapping_mul(3) + 1
+                });
+            }
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
 }
 
 /// Ends with the test that started it: that holds the other end of standard input.

@@ -94,6 +94,9 @@ fn one_of_the_calls_is_written_for_other_tools() {
     );
     let speedscope = done(&["-f", "speedscope", "--call", "3"]).ok().quiet().json();
     assert_eq!(speedscope["profiles"][0]["endValue"], 3_484_000);
+    let page = done(&["-f", "html"]).ok().quiet().out;
+    assert!(page.contains("\"opens_slow\":0") && page.contains("</html>"));
+    done(&["-f", "html", "--call", "3"]).failed(2, &["leave it out"]);
     done(&["-f", "trace", "--call", "4"]).failed(2, &["no call 4 is kept; there are 7, 3"]);
     done(&["--call", "3"]).failed(
         2,
@@ -144,9 +147,17 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
         "{done}"
     );
     place.tickscope(&["why", "leaf", name]).ok();
-    // It is watched on where it was before.
-    place.tickscope(&["why", "leaf", name, "--for", "50ms"]).ok();
-    place.tickscope(&["why", "leaf", name]).ok();
+    // It is watched on where it was before, and told of that time alone.
+    let calls = |words: &[&str]| {
+        let words = [&["why", "leaf", name, "--json"], words].concat();
+        place.tickscope(&words).ok().json()["calls"].as_u64().unwrap()
+    };
+    let (before, during, after) = (calls(&[]), calls(&["--for", "50ms"]), calls(&[]));
+    assert!(before + during <= after, "{before} {during} {after}");
+    place.tickscope(&["why", "leef", name, "--for", "50ms"]).failed(
+        2,
+        &["no function that has been called matches leef (did you mean leaf?); those that were called: tickscope sites"],
+    );
     for other in ["other::a", "other::b", "other::c"] {
         let done = watch(&[other]).ok().quiet().out;
         assert!(

@@ -236,5 +236,6 @@ fn code_of(number: u64) -> u64 {
         Request::SitesOn(_) | Request::ForgetRule(_) => 7,
         Request::Watch(..) => 9,
         Request::Unwatch(_) => 10,
+        Request::Lines(_) => 11,
     }
 }

@@ -22,6 +22,7 @@ use tickscope_format::snapshot::{
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
+use crate::enabled::capture::lines::Lines;
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
@@ -56,6 +57,8 @@ pub(crate) struct SessionInfo {
     pub(crate) cost: Cost,
     /// In adaptive mode: the cost of a timed call, and how much of that the call includes in its own time.
     pub(crate) timed_ns: (f64, f64),
+    /// How much longer loads take that the clock parts; see `clock_drain`.
+    pub(crate) drains_ns: Option<f64>,
     /// In sampled mode: how often a second the publisher looks where each thread is.
     pub(crate) sampling_hz: f64,
     /// What the cost of functions is, and which are off for that.
@@ -93,6 +96,7 @@ pub(crate) struct CollectorState {
     /// When the publisher looks again at what threads wait in.
     looks: Looks,
     watches: Watches,
+    lines: Lines,
 }
 
 #[derive(Debug)]
@@ -119,6 +123,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
             publisher_share: 0.0,
         },
         timed_ns: (0.0, 0.0),
+        drains_ns: None,
         sampling_hz: 0.0,
         functions: functions::Told::NOTHING,
         publishing: false,
@@ -140,6 +145,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     closings: VecDeque::new(),
     looks: Looks::new(),
     watches: Watches::new(),
+    lines: Lines::new(),
 });
 
 /// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
@@ -398,6 +404,7 @@ impl CollectorState {
         let name = |tid, name: &[u8; 16]| thread_name(tid, &text_of(name));
         self.watches
             .show(&mut snapshot, now, is_whole, name, &mut self.sites);
+        self.lines.show(&mut snapshot, is_whole, &mut self.sites);
         snapshot.sites = self.sites.list();
         snapshot
     }
@@ -524,6 +531,16 @@ impl CollectorState {
         self.watches.remove(pattern);
     }
 
+    /// Samples the program counter so many times a second of each thread's CPU time; 0 ends that.
+    pub(crate) fn sample_lines(&mut self, hz: u32) {
+        self.lines.ask_for(hz);
+    }
+
+    /// Takes the samples of the program counter, if they are asked for, and looks for new threads.
+    pub(crate) fn look_at_lines(&mut self) {
+        self.lines.look();
+    }
+
     /// Takes the rule of a pattern back.
     pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
         self.rules.forget(pattern);
@@ -557,6 +574,7 @@ impl CollectorState {
             errors: lost.clock_errors,
             epoch: config::CLOCK_RATE.breaks(),
         };
+        snapshot.drains_ns = self.session.drains_ns;
         snapshot.capture = CaptureInfo {
             mode: self.switch().mode,
             kind,
@@ -585,6 +603,7 @@ impl CollectorState {
         }
         self.finished.reset();
         self.watches.reset();
+        self.lines.reset();
         self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
         self.samples_base = self.samples;
         self.withdrawn = None;
@@ -636,6 +655,7 @@ impl CollectorState {
             thread.baseline.undo();
         }
         self.finished.undo();
+        self.lines.undo();
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;

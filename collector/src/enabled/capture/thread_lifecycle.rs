@@ -99,11 +99,6 @@ fn join() {
     }
 }
 
-/// Counts one more node of this process; false, without counting it, if there are as many as allowed.
-pub(crate) fn may_add_node() -> bool {
-    registry::may_add_node(config::get().max_process_nodes)
-}
-
 /// Makes the calling thread count from now on. If the thread is new, `first` runs before, as in [`register`].
 pub(crate) fn include(first: impl FnOnce()) {
     let begins = begins();

@@ -17,6 +17,7 @@ use self::threshold::Threshold;
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::record::carried_calls;
 use crate::enabled::record::journal::{Kind, More, Record};
 use crate::enabled::record::kept_calls::Copied;
 use crate::enabled::record::path_sums::{COUNTS, PathSums as NodeSums};
@@ -24,6 +25,7 @@ use crate::enabled::record::registry::Block;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::site_table;
 use crate::enabled::record::tree::Tree;
+use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
@@ -71,8 +73,15 @@ struct Watched {
 /// Paths of sites, from the watched function on.
 #[derive(Debug, Default)]
 struct Paths {
-    rows: Vec<(u32, SiteId)>,
+    rows: Vec<PathRow>,
     known: HashMap<(u32, SiteId), u32>,
+}
+
+#[derive(Debug)]
+struct PathRow {
+    parent: u32,
+    id: SiteId,
+    site: &'static Site,
 }
 
 /// What was counted of a path.
@@ -85,9 +94,10 @@ struct Counted {
 }
 
 impl Paths {
-    fn id(&mut self, parent: u32, site: SiteId) -> u32 {
-        *self.known.entry((parent, site)).or_insert_with(|| {
-            self.rows.push((parent, site));
+    fn id(&mut self, parent: u32, site: &'static Site, sites: &mut SiteIds) -> u32 {
+        let id = sites.id(site);
+        *self.known.entry((parent, id)).or_insert_with(|| {
+            self.rows.push(PathRow { parent, id, site });
             self.rows.len() as u32 - 1
         })
     }
@@ -247,7 +257,7 @@ impl Watched {
         let mut paths: HashMap<u32, u32> = HashMap::with_capacity(nodes.len());
         for (index, parent, site) in nodes {
             let parent = paths.get(&parent).copied().unwrap_or(NO_PARENT);
-            paths.insert(index, self.paths.id(parent, sites.id(site)));
+            paths.insert(index, self.paths.id(parent, site, sites));
         }
         paths
     }
@@ -257,10 +267,10 @@ impl Watched {
         self.all.resize(self.paths.rows.len(), Counted::default());
         let mut causes = Vec::new();
         let mut paths = Vec::with_capacity(self.all.len());
-        for (path, (&(parent, site), counted)) in (0..).zip(self.paths.rows.iter().zip(&self.all)) {
+        for (path, (row, counted)) in (0..).zip(self.paths.rows.iter().zip(&self.all)) {
             paths.push(WatchedPath {
-                parent,
-                site,
+                parent: row.parent,
+                site: row.id,
                 typical: shown(counted.typical),
                 slow: shown(counted.slow),
             });
@@ -342,8 +352,8 @@ fn path_of(
         };
         path = match path {
             NOWHERE if site.watch() != Some(slot as u32) => NOWHERE,
-            NOWHERE => paths.id(NO_PARENT, sites.id(site)),
-            parent => paths.id(parent, sites.id(site)),
+            NOWHERE => paths.id(NO_PARENT, site, sites),
+            parent => paths.id(parent, site, sites),
         };
         known[node.index() as usize] = path;
     }
@@ -356,13 +366,10 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     let mut off = (0, 0);
     let mut words = (0u32..).zip(copied.words.iter().copied());
     let mut gap = copied.facts.gap;
+    let mut is_sum = false;
     while let Some((at, word)) = words.next() {
         if let Some((_, missing)) = gap.take_if(|gap| at >= gap.0) {
-            trace.gap = Some(TraceGap {
-                step: trace.len() as u32,
-                steps: missing,
-                ticks: 0,
-            });
+            leave_out(&mut trace, missing);
         }
         let (node, ticks, then) = match Record::of(word) {
             Record::Event { node, kind, ticks } => {
@@ -371,11 +378,19 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
                     Kind::Enter => Then::Enter,
                     Kind::GoOn => Then::GoOn,
                 };
+                is_sum = false;
                 (node, ticks, then)
             }
             Record::More { node, what, number } => match what {
-                More::Stay if number > 0 => (node, number, Then::Stay),
-                More::Stay | More::Allocation => continue,
+                More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
+                More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
+                More::Calls => {
+                    // What follows says how long, but not when. Each call was two steps.
+                    leave_out(&mut trace, number.saturating_mul(2));
+                    is_sum = true;
+                    continue;
+                }
+                More::Waiting | More::Ready if is_sum => continue,
                 More::Waiting => {
                     off.0 += number;
                     continue;
@@ -409,6 +424,16 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
         gap.ticks = copied.facts.ticks.saturating_sub(kept);
     }
     trace
+}
+
+/// Notes that steps are missing here, or where the first are.
+fn leave_out(trace: &mut Trace, steps: u64) {
+    let step = trace.len() as u32;
+    let gap = trace.gap.get_or_insert(TraceGap {
+        step,
+        ..TraceGap::default()
+    });
+    gap.steps = gap.steps.saturating_add(steps);
 }
 
 /// Adds a note, from its lengths and its text.
@@ -591,14 +616,16 @@ impl Watches {
         sites: &mut SiteIds,
     ) {
         self.look();
+        carried_calls::give_lost_back();
         let mut steps = 0;
         for (slot, watched) in self.places() {
-            let (durations, functions) = durations(snapshot, slot, sites);
+            let durations = durations(snapshot, slot, sites);
             watched.read_kept(slot, now, &name, sites);
+            watched.tell_typical(slot);
             let calls = watched.calls();
             let state = watched.threshold.update(
                 watched.over,
-                &durations,
+                durations.as_ref().unwrap_or(&Histogram::default()),
                 calls,
                 (snapshot.capture.mode, snapshot.measuring.histograms),
                 snapshot.clock.ticks_per_second,
@@ -606,11 +633,7 @@ impl Watches {
             if let Some(of_slot) = watch::get(slot as u32) {
                 of_slot.set_threshold(watched.threshold.ticks());
             }
-            let state = match functions {
-                Functions::None => WatchState::NoFunction,
-                Functions::Async => WatchState::Async,
-                Functions::Plain => state,
-            };
+            let state = durations.map_or(WatchState::NoFunction, |_| state);
             let mut shown = watched.shown(slot, state);
             if !is_whole {
                 watched.thin_out(&mut shown.exemplars, &mut steps);
@@ -638,48 +661,62 @@ impl Watches {
 }
 
 impl Watched {
+    /// Tells threads what typical calls do, if one has asked for that.
+    fn tell_typical(&self, slot: usize) {
+        if !typical_paths::are_wanted(slot, self.number) {
+            return;
+        }
+        let mut typical = TypicalPaths::default();
+        // By path: the calls of the watched function that it begins with.
+        let mut of_function: Vec<u64> = Vec::with_capacity(self.all.len());
+        for (row, counted) in self.paths.rows.iter().zip(&self.all) {
+            let parent = (row.parent != NO_PARENT).then_some(row.parent);
+            let calls = parent.map_or(counted.typical[0], |parent| of_function[parent as usize]);
+            of_function.push(calls);
+            typical.add(parent, row.site, Means::of(counted.typical, calls));
+        }
+        typical_paths::set(slot, self.number, typical);
+    }
+
     /// Returns how many typical and how many slow calls were counted.
     fn calls(&self) -> (u64, u64) {
         let roots = self.paths.rows.iter().zip(&self.all);
         roots
-            .filter(|((parent, _), _)| *parent == NO_PARENT)
+            .filter(|(row, _)| row.parent == NO_PARENT)
             .fold((0, 0), |(typical, slow), (_, counted)| {
                 (typical + counted.typical[0], slow + counted.slow[0])
             })
     }
 }
 
-/// The functions that a pattern matches.
-enum Functions {
-    None,
-    /// All of them are async.
-    Async,
-    Plain,
-}
-
-/// Returns how long the finished calls of a watched function took, and what kind of function it is.
-fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> (Histogram, Functions) {
-    let of_slot = || site_table::met().filter(|site| site.watch() == Some(slot as u32));
-    let watched: Vec<u32> = of_slot()
-        .filter(|site| !site.is_future())
-        .map(|site| sites.id(site).0)
-        .collect();
-    let functions = match (watched.is_empty(), of_slot().next().is_some()) {
-        (false, _) => Functions::Plain,
-        (true, true) => Functions::Async,
-        (true, false) => Functions::None,
-    };
+/// Returns how long the finished calls of a watched function took; `None` if no function that was called matches.
+fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> Option<Histogram> {
+    let mut watched: Vec<(u32, bool)> = Vec::new();
+    for site in site_table::met().filter(|site| site.watch() == Some(slot as u32)) {
+        watched.push((sites.id(site).0, site.is_future()));
+    }
+    if watched.is_empty() {
+        return None;
+    }
     let mut all = Histogram::default();
     // Whether each row is in a call of the function.
     let mut is_inside = vec![false; snapshot.nodes.len()];
     for row in 0..snapshot.nodes.len() {
         let parent = snapshot.nodes.parent[row];
         let above = parent != NO_PARENT && is_inside[parent as usize];
-        let is_it = watched.contains(&snapshot.nodes.site[row]);
-        is_inside[row] = above || is_it;
-        if is_it && !above {
-            all.add(&snapshot.latencies.of(row as u32));
+        let site = snapshot.nodes.site[row];
+        let it = watched.iter().find(|(watched, _)| *watched == site);
+        is_inside[row] = above || it.is_some();
+        if let Some((_, is_future)) = it
+            && !above
+        {
+            let latencies = if *is_future {
+                &snapshot.async_latencies
+            } else {
+                &snapshot.latencies
+            };
+            all.add(&latencies.of(row as u32));
         }
     }
-    (all, functions)
+    Some(all)
 }

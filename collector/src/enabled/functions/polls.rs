@@ -84,7 +84,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             }
         };
         let is_first = call.is_new();
-        let scope = scope::enter_counting(site, is_first.into());
+        let scope = scope::enter_poll(site, is_first, &call.id, None);
         let Some(node) = scope.node() else {
             hold(tree, future, call, None, state);
             return;
@@ -144,7 +144,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let state = unsafe { state_of(poll.future(), polled) };
         tree.frames.close(top);
         let mut call = end_polling(tree, &poll);
-        scope::end_poll(node, poll.number);
+        scope::end_poll(node, poll.number, &call.id, state < SUSPENDED);
         if state >= SUSPENDED {
             hold(tree, poll.future(), call, Some(node), state);
         } else {

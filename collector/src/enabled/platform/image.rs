@@ -1,10 +1,10 @@
 //! The program or library that this code was linked into: where it is in memory, and what its file says.
 
-use std::ffi::{CStr, OsStr, c_void};
 use std::fs::File;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use crate::enabled::platform::modules;
 
 /// An image in memory.
 #[derive(Debug)]
@@ -14,60 +14,15 @@ pub(crate) struct Image {
     file: PathBuf,
 }
 
-/// What is looked for, and what was found.
-struct Search {
-    address: usize,
-    found: Option<Image>,
-}
-
-/// Runs for each image. Returns 1 where the search ends.
-unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, search: *mut c_void) -> i32 {
-    // SAFETY: the loader passes a valid description of an image.
-    let info = unsafe { &*info };
-    // SAFETY: this is the search that `own` passes, which nothing else uses meanwhile.
-    let search = unsafe { &mut *search.cast::<Search>() };
-    let first = info.dlpi_phdr;
-    let mut headers = (0..info.dlpi_phnum.into()).map(|index| {
-        // SAFETY: the loader says where the headers are and how many.
-        unsafe { first.wrapping_add(index).as_ref() }
-    });
-    let base = info.dlpi_addr as usize;
-    let holds = |header: Option<&libc::Elf64_Phdr>| {
-        let Some(header) = header else { return false };
-        let from = base.wrapping_add(header.p_vaddr as usize);
-        header.p_type == libc::PT_LOAD && search.address.wrapping_sub(from) < header.p_memsz as usize
-    };
-    if !headers.any(holds) {
-        return 0;
-    }
-    let name = if info.dlpi_name.is_null() {
-        Path::new("")
-    } else {
-        // SAFETY: the name is zero-terminated.
-        Path::new(OsStr::from_bytes(
-            unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes(),
-        ))
-    };
-    // The program itself has no name there.
-    let file = if name.as_os_str().is_empty() {
-        PathBuf::from("/proc/self/exe")
-    } else {
-        name.to_path_buf()
-    };
-    search.found = Some(Image { base, file });
-    1
-}
-
 impl Image {
     /// Returns the image that holds this code.
     pub(crate) fn own() -> Option<Self> {
-        let mut search = Search {
-            address: look as *const () as usize,
-            found: None,
-        };
-        // SAFETY: the callback gets the search, which lives until the call returns.
-        unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut search).cast()) };
-        search.found
+        let own = Self::own as *const () as usize;
+        let loaded = modules::loaded().into_iter().find(|loaded| loaded.holds(own))?;
+        Some(Self {
+            base: loaded.base,
+            file: loaded.file().to_path_buf(),
+        })
     }
 
     /// Returns where the image's file is.

@@ -7,7 +7,8 @@
 //!   without a system call, that the thread has not left its CPU.
 //! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
 //! - **`getrusage`**: how often the thread lost its CPU, and how often although it could have run.
-//! - **`schedstat`**: how much of that time the thread was ready to run.
+//! - **`schedstat`**: how often the thread got a CPU, and how long it was ready to run before. It is read instead of `getrusage`
+//!   where there is a file for it.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -56,22 +57,31 @@ const OUT_OF_THE_WAY: libc::c_int = 40;
 /// The scheduler's own CPU time lags behind the clock until its next tick; more than this is another file.
 const LAG_NS: u64 = 100_000_000;
 
-/// Returns how long the calling thread was ready and had no CPU, in nanoseconds, since it began; `None` if that is not known.
-/// Its CPU time is `cpu_ns`. `file` is kept by the caller for the next reading; [`close`] ends it.
-pub(crate) fn ready_ns(file: &mut File, cpu_ns: u64) -> Option<u64> {
+/// What the scheduler knows of a thread since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slices {
+    /// How often the thread got a CPU.
+    pub(crate) count: u64,
+    /// How long it was ready and had none, in nanoseconds.
+    pub(crate) ready_ns: u64,
+}
+
+/// Returns what the scheduler knows of the calling thread; `None` if that cannot be read. Its CPU time is `cpu_ns`. `file` is
+/// kept by the caller for the next reading; [`close`] ends it.
+pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     if *file == 0 {
         *file = open();
     }
     if *file == NO_FILE {
         return None;
     }
-    let ready = read(*file as libc::c_int - 1, cpu_ns);
-    if ready.is_none() {
+    let slices = read(*file as libc::c_int - 1, cpu_ns);
+    if slices.is_none() {
         // The program has closed it, and the number may be that of another file: it is left alone from now on.
         *file = NO_FILE;
         FILES.fetch_sub(1, Ordering::Relaxed);
     }
-    ready
+    slices
 }
 
 /// Closes a thread's file, if it is still that. The thread calls this at its end.
@@ -114,8 +124,8 @@ fn open() -> File {
     }
 }
 
-/// Reads the ready time from a descriptor that should be the thread's `schedstat`; `None` if it is not.
-fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<u64> {
+/// Reads a descriptor that should be the thread's `schedstat`; `None` if it is not.
+fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
     let mut buffer = [0u8; 64];
     // SAFETY: the buffer has that many bytes.
     let bytes = unsafe { libc::pread(descriptor, buffer.as_mut_ptr().cast::<c_void>(), buffer.len(), 0) };
@@ -123,8 +133,8 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<u64> {
     parsed(text, cpu_ns)
 }
 
-/// The second of the three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
-fn parsed(text: &[u8], cpu_ns: u64) -> Option<u64> {
+/// The three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
+fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     let mut words = text.trim_ascii_end().split(|&byte| byte == b' ');
     let mut number = || -> Option<u64> {
         let digits = words
@@ -135,9 +145,9 @@ fn parsed(text: &[u8], cpu_ns: u64) -> Option<u64> {
             number.checked_mul(10)?.checked_add(digit)
         })
     };
-    let (on_cpu, ready, _slices) = (number()?, number()?, number()?);
+    let (on_cpu, ready_ns, count) = (number()?, number()?, number()?);
     let is_ours = on_cpu <= cpu_ns.saturating_add(LAG_NS) && cpu_ns <= on_cpu.saturating_add(LAG_NS);
-    (is_ours && words.next().is_none()).then_some(ready)
+    (is_ours && words.next().is_none()).then_some(Slices { count, ready_ns })
 }
 
 /// Returns how often the calling thread has lost its CPU since it began.
@@ -303,7 +313,7 @@ mod tests {
     #[test]
     fn a_sleep_is_off_the_cpu_and_no_time_ready() {
         let mut file = 0;
-        let reading = |file: &mut File| (clocks(), switches(), ready_ns(file, os::own_cpu_ns()));
+        let reading = |file: &mut File| (clocks(), switches(), slices(file, os::own_cpu_ns()));
         let before = reading(&mut file);
         std::thread::sleep(Duration::from_millis(20));
         let after = reading(&mut file);
@@ -311,7 +321,8 @@ mod tests {
         assert!(off > 19_000_000, "{off}");
         assert!(after.1.all > before.1.all);
         if let (Some(then), Some(now)) = (before.2, after.2) {
-            assert!(now - then <= off, "{then} {now} {off}");
+            assert!(now.ready_ns - then.ready_ns <= off, "{then:?} {now:?} {off}");
+            assert!(now.count > then.count);
         }
         close(file);
     }
@@ -319,7 +330,8 @@ mod tests {
     #[test]
     fn another_file_is_no_schedstat() {
         let ours = |cpu_ns| parsed(b"1000000 200 30\n", cpu_ns);
-        assert_eq!(ours(1_500_000), Some(200));
+        let (count, ready_ns) = (30, 200);
+        assert_eq!(ours(1_500_000), Some(Slices { count, ready_ns }));
         assert_eq!(ours(900_000_000_000), None, "another thread's");
         let others = [
             "",

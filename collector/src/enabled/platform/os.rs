@@ -179,9 +179,14 @@ pub(crate) fn own_cpu_ns() -> u64 {
 
 /// Returns the CPU time of a thread of this process in nanoseconds; `None` if the thread has ended.
 pub(crate) fn cpu_ns_of(tid: u32) -> Option<u64> {
+    clock(cpu_clock_of(tid))
+}
+
+/// Returns the CPU clock of a thread of this process.
+pub(crate) fn cpu_clock_of(tid: u32) -> libc::clockid_t {
     // The kernel encodes "the CPU clock of thread TID" like this (see clock_getcpuclockid(3) and its source): the
     // inverted thread id, then the bits for "per thread" and "scheduler clock".
-    clock((!(tid as libc::clockid_t) << 3) | 6)
+    (!(tid as libc::clockid_t) << 3) | 6
 }
 
 /// Returns the kernel's id of the calling thread.

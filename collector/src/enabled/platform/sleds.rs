@@ -107,7 +107,10 @@ pub(crate) unsafe fn switch(
     if sleds.is_empty() {
         return Ok(0);
     }
-    if !alone && !serialize() {
+    if alone {
+        // A system that refuses is told of at the first switch that needs the barrier.
+        let _ = register();
+    } else if !serialize() {
         return Err(Refusal::NoBarrier);
     }
     let runs = runs(sleds);
@@ -167,9 +170,18 @@ pub(crate) fn went_through_kernel() -> bool {
 
 /// Makes every running thread of the process execute a serialising instruction. Returns false if the system cannot.
 fn serialize() -> bool {
+    membarrier(MEMBARRIER_SYNC_CORE) || register() && membarrier(MEMBARRIER_SYNC_CORE)
+}
+
+/// Announces to the kernel that this process will use [`serialize`]. While the process has one thread, this takes a
+/// microsecond. Later the kernel waits for all CPUs, which takes some 20 ms, and until then no function is switched off.
+fn register() -> bool {
+    membarrier(MEMBARRIER_REGISTER_SYNC_CORE)
+}
+
+fn membarrier(command: i32) -> bool {
     // SAFETY: the call takes numbers only.
-    let ask = |command: i32| unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 };
-    ask(MEMBARRIER_SYNC_CORE) || ask(MEMBARRIER_REGISTER_SYNC_CORE) && ask(MEMBARRIER_SYNC_CORE)
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
 /// The stretches of pages that hold the sleds, from and to.
@@ -303,4 +315,43 @@ unsafe fn write_through_kernel(
     }
     THROUGH_KERNEL.store(true, Ordering::Relaxed);
     Ok(written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::platform::os;
+
+    #[test]
+    fn switching_before_threads_leaves_the_barrier_ready_for_later() {
+        let page = os::map_zeroed(PAGE).unwrap().cast::<[u8; 2]>();
+        // SAFETY: the page is writable, and nothing else has it.
+        unsafe { page.write(SKIP.to_le_bytes()) };
+        let at = page.as_ptr().addr();
+        let sled = Sled {
+            at,
+            kind: SledKind::Entry,
+            number: 7,
+            polls: false,
+        };
+        let target = at + 64;
+        let trampolines = Trampolines {
+            entry: target,
+            ret: target,
+            tail_call: target,
+            poll: target,
+            poll_ret: target,
+            poll_tail_call: target,
+            drop: target,
+        };
+        // SAFETY: the sled is in the page, and no thread runs there.
+        assert_eq!(unsafe { switch(&[sled], true, &trampolines, true) }, Ok(1));
+        // SAFETY: the page is readable.
+        assert_eq!(unsafe { page.read() }, on(SledKind::Entry));
+        let is_ready = membarrier(MEMBARRIER_SYNC_CORE);
+        if !is_ready && !register() {
+            return eprintln!("skipped: no membarrier here");
+        }
+        assert!(is_ready);
+    }
 }

@@ -8,6 +8,9 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Latencies;
 use tickscope_format::snapshot::{Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site};
 
+/// So many places in the code keep their samples.
+const PLACES_KEPT: usize = 1 << 10;
+
 /// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
 /// Open rows are kept first, then those with the largest totals. The rows removed below a row are summed up in one
@@ -167,6 +170,12 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         waits_in,
         functions: snapshot.functions.clone(),
         watches: snapshot.watches.clone(),
+        lines: {
+            let mut lines = snapshot.lines.clone();
+            lines.keep_most(PLACES_KEPT);
+            lines
+        },
+        drains_ns: snapshot.drains_ns,
         window: snapshot.window,
         values: snapshot.values,
     }

@@ -22,6 +22,7 @@ use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::platform::clock_drain;
 use crate::enabled::platform::os;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::publish::governor::Governor;
@@ -237,9 +238,17 @@ impl Publisher {
         if self.cost_of != Some(switch) {
             let bounds = overhead::bounds(switch);
             (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
+            // Switches change nothing of what the clock does to loads.
+            let drains_ns = self.cost_of.is_none().then(|| {
+                let clock = config::get().chosen.clock;
+                os::without_signals(|| clock_drain::drains_ns(clock))
+            });
             self.cost_of = Some(switch);
             if let Some(mut state) = collector_state::lock() {
                 state.session.timed_ns = (bounds.timed, bounds.timed_within);
+                if let Some(drains_ns) = drains_ns {
+                    state.session.drains_ns = drains_ns;
+                }
             }
             self.tell();
         }
@@ -292,6 +301,7 @@ impl Publisher {
         self.measure_cost();
         if let Some(mut state) = collector_state::lock() {
             state.look_at_sites();
+            state.look_at_lines();
         }
         let answers = self.carry_out_all();
         if reset_asked {
@@ -327,6 +337,9 @@ impl Publisher {
             self.reset();
         }
         self.publish_now(CaptureKind::Final);
+        if let Some(mut state) = collector_state::lock() {
+            state.sample_lines(0);
+        }
         self.write_coarse();
         if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
@@ -449,6 +462,12 @@ impl Publisher {
             Some(Op::Unwatch(pattern)) => {
                 if let Some(mut state) = collector_state::lock() {
                     state.unwatch(pattern);
+                }
+                Outcome::Done
+            }
+            Some(Op::Lines(hz)) => {
+                if let Some(mut state) = collector_state::lock() {
+                    state.sample_lines(hz);
                 }
                 Outcome::Done
             }

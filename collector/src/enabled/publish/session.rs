@@ -9,7 +9,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{CaptureKind, Cost};
+use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 
 use crate::enabled::capture::{collector_state, functions, thread_lifecycle};
 use crate::enabled::platform::os;
@@ -165,6 +165,11 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
+    }
+    if settings.lines
+        && let Some(mut state) = collector_state::lock()
+    {
+        state.sample_lines(LINES_HZ);
     }
     for (function, over) in &settings.watch {
         if let Err(error) = collector_state::watch_in(function, *over) {

@@ -9,11 +9,9 @@ use tickscope_format::function_table::PollFunction;
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
+use crate::enabled::record::leaving::Leaving;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
-
-/// How long the sleds of ends stay on after those of beginnings, so that most calls that are open end with an event.
-const LEAVING: Duration = Duration::from_millis(100);
 
 /// All functions.
 #[derive(Debug)]
@@ -56,8 +54,8 @@ static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 /// Why sleds can no longer be switched: then only the states of sites decide what counts.
 static REFUSED: OnceLock<Refusal> = OnceLock::new();
 
-/// Since when sleds of ends wait to be switched off.
-static LEAVING_SINCE: Mutex<Option<Instant>> = Mutex::new(None);
+/// How long sleds of ends wait to be switched off.
+static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
 /// Why no functions are known although they were asked for.
 static MISSING: OnceLock<String> = OnceLock::new();
@@ -180,6 +178,12 @@ pub(crate) fn counts() -> Option<Counts> {
     })
 }
 
+/// Returns how long until [`follow`] has sleds of ends to switch off; `None` if none wait.
+pub(crate) fn ends_wait() -> Option<Duration> {
+    let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
+}
+
 /// Switches sleds so that those of the functions that are to count are on, and no others. `alone` says that no other
 /// thread runs yet.
 pub(crate) fn follow(alone: bool) {
@@ -187,11 +191,14 @@ pub(crate) fn follow(alone: bool) {
     if REFUSED.get().is_some() {
         return;
     }
-    let mut since = LEAVING_SINCE.lock().unwrap_or_else(PoisonError::into_inner);
-    let has_waited = since.is_some_and(|since| since.elapsed() >= LEAVING);
+    let now = Instant::now();
+    let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
+    let are_due = leaving.is_due(now);
+    if are_due {
+        *leaving = Leaving::none();
+    }
     let (mut on, mut off) = (Vec::new(), Vec::new());
     let mut changes = Vec::new();
-    let mut any_leaves = false;
     let counts = mode_switch::newest().mode.traits().is_counting;
     for (number, (site, state)) in functions.sites.iter().zip(&functions.states).enumerate() {
         let state = state.load(Ordering::Relaxed);
@@ -203,28 +210,17 @@ pub(crate) fn follow(alone: bool) {
             Sleds::All
         } else if !wanted && state == Sleds::All as u8 {
             off.extend(sleds.iter().filter(|sled| !ends(sled)));
-            any_leaves = true;
+            leaving.begin(now, counts && site.is_over_budget());
             Sleds::Ends
-        } else if !wanted && state == Sleds::Ends as u8 {
-            if has_waited {
-                off.extend(sleds.iter().filter(ends));
-                Sleds::None
-            } else {
-                any_leaves = true;
-                continue;
-            }
+        } else if !wanted && state == Sleds::Ends as u8 && are_due {
+            off.extend(sleds.iter().filter(ends));
+            Sleds::None
         } else {
             continue;
         };
         changes.push((number, next));
     }
-    if any_leaves {
-        // Those that leave now wait as long as those before them, and a little longer.
-        *since = Some(since.filter(|_| !has_waited).unwrap_or_else(Instant::now));
-    } else {
-        *since = None;
-    }
-    drop(since);
+    drop(leaving);
     for (sleds, to) in [(&mut off, false), (&mut on, true)] {
         sleds.sort_unstable_by_key(|sled| sled.at);
         // SAFETY: the sleds and the trampolines are those that `set` was given.

@@ -4,10 +4,11 @@
 //! free slots of its own, and lists pass on whole batches, so most calls meet neither a lock nor another thread. Captures
 //! read slots while they change: a slot's generation tells whether one call had it all the time.
 
-use std::sync::{Mutex, TryLockError};
+use std::sync::Mutex;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
 /// How many slots a thread takes from others at once, and gives to them.
@@ -15,9 +16,6 @@ const BATCH: u32 = 64;
 
 /// A thread with this many free slots gives a batch away.
 const FREE_MAX: u32 = 3 * BATCH;
-
-/// How often a thread looks whether it can have a batch. Who holds the lock links a few slots.
-const LOOKS: u32 = 1_000;
 
 zeroed! {
     /// A call in flight, or a free place for one.
@@ -91,7 +89,7 @@ impl Slot {
     }
 }
 
-fn index_of(id: CallId) -> u32 {
+pub(crate) fn index_of(id: CallId) -> u32 {
     id as u32
 }
 
@@ -177,8 +175,9 @@ impl OwnSlots {
 
     /// Takes a batch that another thread gave away, or makes one.
     #[cold]
+    #[inline(never)]
     fn get_batch(&self) {
-        let taken = with_batches(|batches| {
+        let taken = briefly(&BATCHES, |batches| {
             let head = *batches;
             if let Some(first) = slot(head).filter(|_| head != 0) {
                 *batches = (first.link.load(Ordering::Relaxed) >> 32) as u32;
@@ -207,6 +206,7 @@ impl OwnSlots {
 
     /// Gives a batch of free slots to all threads.
     #[cold]
+    #[inline(never)]
     fn give_batch(&self) {
         let first = self.free.load(Ordering::Relaxed);
         let mut last = first;
@@ -216,7 +216,7 @@ impl OwnSlots {
         let Some((first_slot, last_slot)) = slot(first).zip(slot(last)) else {
             return;
         };
-        with_batches(|batches| {
+        briefly(&BATCHES, |batches| {
             self.free
                 .store(last_slot.link.load(Ordering::Relaxed) as u32, Ordering::Relaxed);
             self.length
@@ -231,27 +231,12 @@ impl OwnSlots {
     }
 }
 
-/// Does something with the list of batches; `None` if the lock cannot be had. A process may have been forked while another
-/// thread held it.
-fn with_batches<T>(change: impl FnOnce(&mut u32) -> T) -> Option<T> {
-    for _ in 0..LOOKS {
-        match BATCHES.try_lock() {
-            Ok(mut batches) => return Some(change(&mut batches)),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                return Some(change(&mut poisoned.into_inner()));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
-        }
-    }
-    None
-}
-
 /// Ends a call on a thread that has no tree: its slot is a batch of its own.
 pub(crate) fn end_without_tree(call: CallId) {
     let own = OwnSlots::new();
     own.end(call);
     let alone = slot(own.free.load(Ordering::Relaxed)).filter(|_| call != 0);
-    with_batches(|batches| {
+    briefly(&BATCHES, |batches| {
         if let Some(slot) = alone {
             slot.link.store(u64::from(*batches) << 32, Ordering::Relaxed);
             *batches = index_of(call);
@@ -263,13 +248,15 @@ fn forget_beyond() {
     BEYOND.fetch_sub(1, Ordering::Relaxed);
 }
 
+/// Returns whether a call is in flight.
+pub(crate) fn is_live(call: CallId) -> bool {
+    let generation = slot_of(call).map(|slot| slot.generation.load(Ordering::Acquire));
+    generation == Some((call >> 32) as u32)
+}
+
 /// Returns whether a call in flight was awaited by a call that is over.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_left_behind(call: CallId) -> bool {
-    let is_live = |call: CallId| {
-        let generation = slot_of(call).map(|slot| slot.generation.load(Ordering::Acquire));
-        generation == Some((call >> 32) as u32)
-    };
     let awaited_by = slot_of(call).map_or(0, |slot| slot.link.load(Ordering::Relaxed));
     awaited_by != 0 && is_live(call) && !is_live(awaited_by)
 }

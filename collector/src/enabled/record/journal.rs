@@ -54,6 +54,12 @@ pub(crate) enum More {
     Allocation = 3,
     /// A value that the program notes: so many words follow, the first of which is the address of its key.
     Note = 4,
+    /// Only of a call between two polls: the records from here on name other nodes, the next so many of those that it has.
+    Nodes = 5,
+    /// Calls whose records were added up, and are here no longer.
+    Calls = 6,
+    /// Allocations whose bytes the record before has.
+    Allocations = 7,
 }
 
 /// A record.
@@ -110,6 +116,9 @@ impl Record {
                     2 => More::Ready,
                     3 => More::Allocation,
                     4 => More::Note,
+                    5 => More::Nodes,
+                    6 => More::Calls,
+                    7 => More::Allocations,
                     _ => More::Stay,
                 };
                 return Self::More {
@@ -264,6 +273,9 @@ mod tests {
             More::Ready,
             More::Allocation,
             More::Note,
+            More::Nodes,
+            More::Calls,
+            More::Allocations,
         ] {
             let record = Record::More {
                 node: 7,

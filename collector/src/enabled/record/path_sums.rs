@@ -47,6 +47,8 @@ zeroed! {
         pub(crate) excess_waiting: AtomicU64,
         /// The time of the call in the node and all below it, without that in which it had no CPU.
         pub(crate) whole: AtomicU64,
+        /// The number of its path among those of all threads, plus 1; 0 if it has none.
+        pub(crate) path: AtomicU64,
         /// By kind.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
     }
@@ -58,8 +60,6 @@ zeroed! {
     pub(crate) struct SumsOfWatch {
         /// The number of the watch that they belong to; 0 while they are cleared.
         number: AtomicU64,
-        /// How many typical calls there were.
-        pub(crate) typical_calls: AtomicU64,
         pub(crate) nodes: Column<PathSums>,
     }
 }
@@ -113,7 +113,6 @@ impl SumsOfWatch {
     pub(crate) const fn new() -> Self {
         Self {
             number: AtomicU64::new(0),
-            typical_calls: AtomicU64::new(0),
             nodes: Column::new(),
         }
     }
@@ -132,7 +131,6 @@ impl SumsOfWatch {
         for index in 0..nodes {
             self.clear_node(index);
         }
-        self.typical_calls.store(0, Ordering::Relaxed);
         // SYNC POINT: empty sums before their number.
         self.number.store(number, Ordering::Release);
     }

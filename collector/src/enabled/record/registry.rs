@@ -5,6 +5,7 @@ use tickscope_format::snapshot::Mode;
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
 use crate::enabled::record::arena::{Array, Ref, zeroed};
 use crate::enabled::record::mode_switch;
+use crate::enabled::record::pc_ring::PcRing;
 use crate::enabled::record::tree::{Path, Tree};
 
 zeroed! {
@@ -14,6 +15,8 @@ zeroed! {
         pub(crate) tree: Tree,
         /// The kernel's id of the thread; 0 before its tree is ready.
         pub(crate) tid: AtomicU32,
+        /// Where timers found the thread, if that was ever asked for.
+        pub(crate) pcs: Ref<PcRing>,
         /// [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
         /// The name and CPU time of its thread when it left.
@@ -26,6 +29,9 @@ zeroed! {
 
 /// The nodes of all live threads, without roots. It orders nothing, so models use std's atomic.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// How many nodes there may be.
+static NODES_MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(u32::MAX);
 
 /// Calls that no tree could count: those of ending threads, and those inside events.
 static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -82,9 +88,14 @@ pub(crate) fn forget(block: &'static Block) {
     give_back(block);
 }
 
-/// Counts one more node in this process; false, without counting it, if there are `most` already.
-pub(crate) fn may_add_node(most: u32) -> bool {
-    let has_space = NODES.fetch_add(1, Ordering::Relaxed) < most;
+/// Sets how many nodes there may be.
+pub(crate) fn set_most_nodes(most: u32) {
+    NODES_MOST.store(most, Ordering::Relaxed);
+}
+
+/// Counts one more node in this process; false, without counting it, if there are as many as may be.
+pub(crate) fn may_add_node() -> bool {
+    let has_space = NODES.fetch_add(1, Ordering::Relaxed) < NODES_MOST.load(Ordering::Relaxed);
     if !has_space {
         NODES.fetch_sub(1, Ordering::Relaxed);
     }

@@ -275,14 +275,16 @@ impl Tree {
         self.current.set_release(Some(current));
     }
 
-    /// Charges the time since the last event to `node`. Returns false if it could not be charged.
+    /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later one
+    /// by as much as looking at the gap took. By that the beginnings of the open calls have moved forward. Returns `None` if
+    /// the time could not be charged.
     #[inline(always)]
-    pub(crate) fn charge(&self, node: &'static Node, now: u64) -> bool {
+    pub(crate) fn charge(&self, node: &'static Node, now: u64) -> Option<u64> {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         let is_usual = gap <= self.limit.load(Ordering::Relaxed);
         if is_usual {
             self.charge_gap(node, gap, now);
-            return true;
+            return Some(now);
         }
         self.charge_unusual_gap(node, now)
     }
@@ -315,18 +317,34 @@ impl Tree {
     }
 
     /// Handles a gap in which the thread may have been off its CPU, and one that is not charged: the thread is paused, or
-    /// the clock went backward or too far forward. Returns whether it was charged.
+    /// the clock went backward or too far forward. Returns as [`Self::charge`] does.
     #[cold]
     #[inline(never)]
-    fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> bool {
+    fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.gap_max.load(Ordering::Relaxed) {
             self.refuse_gap(node, now);
-            return false;
+            return None;
         }
-        self.place_wait(node, gap, now);
+        let looked = self.place_wait(node, gap, now);
         self.charge_gap(node, gap, now);
-        true
+        if looked > 0 {
+            self.leave_out(node, now, looked);
+        }
+        Some(now + looked)
+    }
+
+    /// Leaves the time since tick `then` out, which was `ticks`: it belongs to no scope. The calls from `innermost` on are open,
+    /// and none inside it has a beginning.
+    pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
+        let mut at = Some(innermost);
+        while let Some(node) = at {
+            if let Some(began) = node.known_beginning() {
+                node.began.store(began + ticks, Ordering::Relaxed);
+            }
+            at = node.parent.get();
+        }
+        self.last.store(then + ticks, Ordering::Release);
     }
 
     fn refuse_gap(&self, node: &'static Node, now: u64) {
@@ -349,7 +367,22 @@ impl Tree {
     /// Begins `child` at tick `now`, and counts `calls` calls. `current` is taken out.
     #[inline(always)]
     pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
-        self.charge(current, now);
+        // Each branch ends in one call or in none, so the common one saves no registers.
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap > self.limit.load(Ordering::Relaxed) {
+            self.begin_oddly(current, child, now, calls);
+            return;
+        }
+        self.charge_gap(current, gap, now);
+        child.began.store(now, Ordering::Relaxed);
+        add(&child.calls, calls);
+        self.put(child);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_oddly(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
+        let now = self.charge_unusual_gap(current, now).unwrap_or(now);
         child.began.store(now, Ordering::Relaxed);
         add(&child.calls, calls);
         self.put(child);
@@ -418,7 +451,7 @@ impl Tree {
     #[cold]
     #[inline(never)]
     fn end_oddly(&self, node: &'static Node, parent: &'static Node, now: u64) {
-        if self.charge_unusual_gap(node, now)
+        if let Some(now) = self.charge_unusual_gap(node, now)
             && let Some(latency) = node.latency.get()
         {
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
@@ -467,7 +500,7 @@ impl Tree {
                     return self.finish_watched(node, parent, now, charged, clock);
                 }
                 // Only the call of this guard has a known duration; the calls inside it have none.
-                if self.charge(Self::charged(current), now)
+                if let Some(now) = self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
                     && let Some(ticks) = node.lasted(now)
                 {
@@ -634,6 +667,20 @@ mod tests {
         walk.exit(5, a);
         assert_eq!(walk.text(), "(root) 0 1\n  a 1 15\n    b 1 0\n");
         assert_eq!(walk.tree.clock_errors.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn time_that_is_left_out_is_in_no_call() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(1, &A);
+        let b = walk.enter(10, &B);
+        walk.tree.leave_out(b.unwrap(), walk.now, 1000);
+        walk.now += 1000;
+        walk.exit(5, b);
+        assert_eq!(b.unwrap().lasted(walk.now), Some(5));
+        walk.exit(2, a);
+        assert_eq!(a.unwrap().lasted(walk.now), Some(17));
+        assert_eq!(walk.text(), "(root) 0 1\n  a 1 12\n    b 1 5\n");
     }
 
     #[test]

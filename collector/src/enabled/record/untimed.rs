@@ -88,7 +88,7 @@ impl Tree {
 
     #[inline(never)]
     fn finish_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
-        if self.charge(node, now) {
+        if let Some(now) = self.charge(node, now) {
             self.count_timed(node, parent, now);
         }
         self.put(parent);

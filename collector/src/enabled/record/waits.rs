@@ -9,7 +9,7 @@
 
 use std::sync::OnceLock;
 
-use crate::enabled::platform::off_cpu::{self, Clocks, Switches};
+use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches};
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
@@ -83,9 +83,10 @@ zeroed! {
         pub(crate) read_tick: AtomicU64,
         pub(crate) read_wall_ns: AtomicU64,
         pub(crate) read_cpu_ns: AtomicU64,
-        /// The ready time at the last reading of it, plus 1; 0 while it is not known.
+        /// The ready time at the last reading of the scheduler's file, plus 1; 0 if that was not read.
         pub(crate) ready_ns: AtomicU64,
-        /// How often the thread had lost its CPU at the last reading.
+        /// How often the thread had lost its CPU at the last reading: by the scheduler's file if that was read, else by
+        /// `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
         /// Until here no wait is missing: the thread had stayed on its CPU since the last reading.
@@ -158,11 +159,33 @@ impl Waits {
         self.unplaced.load(Ordering::Relaxed)
     }
 
-    /// Begins to count switches from here on.
-    pub(crate) fn store_switches(&self) {
-        let Switches { all, preempted } = off_cpu::switches();
-        self.switches.store(all, Ordering::Relaxed);
-        self.preempted.store(preempted, Ordering::Relaxed);
+    /// Begins to count switches from here on. The thread's CPU time is `cpu_ns`.
+    pub(crate) fn store_switches(&self, cpu_ns: u64) {
+        // A file is opened only where there is something to read in it.
+        let is_open = ![0, NO_FILE].contains(&self.file.load(Ordering::Relaxed));
+        match is_open.then(|| self.slices(cpu_ns)).flatten() {
+            Some(slices) => self.store_slices(slices),
+            None => self.store_usage(off_cpu::switches()),
+        }
+    }
+
+    fn slices(&self, cpu_ns: u64) -> Option<Slices> {
+        let mut file = self.file.load(Ordering::Relaxed);
+        let slices = off_cpu::slices(&mut file, cpu_ns);
+        self.file.store(file, Ordering::Relaxed);
+        slices
+    }
+
+    fn store_slices(&self, now: Slices) {
+        self.switches.store(now.count, Ordering::Relaxed);
+        self.ready_ns
+            .store(now.ready_ns.saturating_add(1), Ordering::Relaxed);
+    }
+
+    fn store_usage(&self, now: Switches) {
+        self.switches.store(now.all, Ordering::Relaxed);
+        self.preempted.store(now.preempted, Ordering::Relaxed);
+        self.ready_ns.store(0, Ordering::Relaxed);
     }
 
     /// Leaves what was read of `later_ns` for the next reading: a switch, and ready time. Returns the switches and the ready
@@ -189,26 +212,31 @@ impl Waits {
     /// Returns how often the thread has lost its CPU since the last reading, and how long it was ready in that time, of
     /// which it was off its CPU for `all_ns`.
     pub(crate) fn switched(&self, cpu_ns: u64, all_ns: u64) -> (u64, u64) {
-        let now = off_cpu::switches();
-        let all = now.all.saturating_sub(self.switches.load(Ordering::Relaxed));
-        let preempted = now
-            .preempted
-            .saturating_sub(self.preempted.load(Ordering::Relaxed));
-        self.switches.store(now.all, Ordering::Relaxed);
-        self.preempted.store(now.preempted, Ordering::Relaxed);
-        let mut file = self.file.load(Ordering::Relaxed);
-        let ready_now = off_cpu::ready_ns(&mut file, cpu_ns);
-        self.file.store(file, Ordering::Relaxed);
+        let [switches, preempted] =
+            [&self.switches, &self.preempted].map(|count| count.load(Ordering::Relaxed));
         let before = self.ready_ns.load(Ordering::Relaxed).checked_sub(1);
-        let plus_one = ready_now.map_or(0, |ready| ready.saturating_add(1));
-        self.ready_ns.store(plus_one, Ordering::Relaxed);
-        let ready = match (ready_now, before) {
-            (Some(now), Some(before)) => now.saturating_sub(before),
-            // It could have run each time, or at none of them.
-            _ if preempted == all => all_ns,
-            _ => 0,
-        };
-        (all, ready)
+        let slices = self.slices(cpu_ns);
+        if let (Some(now), Some(before)) = (slices, before) {
+            self.store_slices(now);
+            return (
+                now.count.saturating_sub(switches),
+                now.ready_ns.saturating_sub(before),
+            );
+        }
+        // The file is new or gone.
+        let usage = off_cpu::switches();
+        match slices {
+            Some(now) => self.store_slices(now),
+            None => self.store_usage(usage),
+        }
+        if before.is_some() {
+            // What the file counted cannot be compared.
+            return (1, 0);
+        }
+        let all = usage.all.saturating_sub(switches);
+        // It could have run each time, or at none of them.
+        let was_ready = usage.preempted.saturating_sub(preempted) == all;
+        (all, if was_ready { all_ns } else { 0 })
     }
 }
 

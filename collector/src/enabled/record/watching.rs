@@ -4,10 +4,93 @@ use tickscope_format::snapshot::WATCHES_MAX;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::carried_calls::CarriedCall;
+use crate::enabled::record::in_flight::CallId;
 use crate::enabled::record::journal::Journal;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::SumsOfWatch;
 use crate::enabled::record::watch::{self, Watch};
+
+/// How many futures that are awaited at once are told apart.
+const AWAITED: usize = 8;
+
+zeroed! {
+    /// The futures that were not ready in the open poll of the watched call: their nodes and calls, the last one polled at the
+    /// end. Those that await one of them are not among them.
+    #[derive(Debug)]
+    pub(crate) struct Awaited {
+        nodes: [Ref<Node>; AWAITED],
+        calls: [AtomicU64; AWAITED],
+        count: AtomicU32,
+    }
+}
+
+impl Awaited {
+    const fn new() -> Self {
+        Self {
+            nodes: [const { Ref::none() }; AWAITED],
+            calls: [const { AtomicU64::new(0) }; AWAITED],
+            count: AtomicU32::new(0),
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        self.count.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns the last one that was polled.
+    pub(crate) fn last(&self) -> Option<&'static Node> {
+        let count = self.count.load(Ordering::Relaxed) as usize;
+        self.nodes.get(count.checked_sub(1)?)?.get()
+    }
+
+    /// Adds one. If there are too many, the first makes way.
+    pub(crate) fn add(&self, node: &'static Node, call: CallId) {
+        if self.count.load(Ordering::Relaxed) as usize == AWAITED {
+            self.remove(0);
+        }
+        let at = self.count.load(Ordering::Relaxed);
+        if let Some((to_node, to_call)) = self.nodes.get(at as usize).zip(self.calls.get(at as usize)) {
+            to_node.set(Some(node));
+            to_call.store(call, Ordering::Relaxed);
+            self.count.store(at + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Forgets a call, which was polled again.
+    pub(crate) fn forget(&self, call: CallId) {
+        let count = self.count.load(Ordering::Relaxed) as usize;
+        let is_it = |at: &AtomicU64| at.load(Ordering::Relaxed) == call;
+        if let Some(at) = self.calls.iter().take(count).position(is_it) {
+            self.remove(at);
+        }
+    }
+
+    fn remove(&self, at: usize) {
+        let count = self.count.load(Ordering::Relaxed);
+        for pair in self.nodes.windows(2).take(count as usize - 1).skip(at) {
+            pair[0].set(pair[1].get());
+        }
+        for pair in self.calls.windows(2).take(count as usize - 1).skip(at) {
+            pair[0].store(pair[1].load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        self.count.store(count - 1, Ordering::Relaxed);
+    }
+}
+
+/// The poll ends the call.
+pub(crate) const OVER: u64 = u64::MAX;
+
+zeroed! {
+    /// The name of a node in one set of names.
+    #[derive(Debug)]
+    pub(crate) struct NodeName {
+        /// The set that it belongs to.
+        pub(crate) set: AtomicU64,
+        /// The index that it stands for.
+        pub(crate) index: AtomicU32,
+    }
+}
 
 zeroed! {
     /// The watched call of a thread, and the sums of those before it.
@@ -28,7 +111,16 @@ zeroed! {
         pub(crate) before: AtomicU64,
         /// Not 0 if not all of the call's time is known.
         pub(crate) broken: AtomicU32,
+        /// What happened in the polls before, if the call is of a future and has had some.
+        pub(crate) carried: Ref<CarriedCall>,
+        /// How the poll that is open ends: [`OVER`], or the call's id, or 0 while that is not known.
+        pub(crate) ending: AtomicU64,
+        pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
+        /// By node: what it is called elsewhere.
+        pub(crate) names: Column<NodeName>,
+        /// The number of the newest set of such names.
+        pub(crate) names_number: AtomicU64,
         /// The nodes with something pending, and how many they are.
         pub(crate) touched: Column<AtomicU32>,
         pub(crate) touched_count: AtomicU32,
@@ -47,7 +139,12 @@ impl Watching {
             busy: AtomicU32::new(0),
             before: AtomicU64::new(0),
             broken: AtomicU32::new(0),
+            carried: Ref::none(),
+            ending: AtomicU64::new(0),
+            awaited: Awaited::new(),
             journal: Journal::new(),
+            names: Column::new(),
+            names_number: AtomicU64::new(0),
             touched: Column::new(),
             touched_count: AtomicU32::new(0),
             sums: [const { SumsOfWatch::new() }; WATCHES_MAX],
@@ -57,6 +154,7 @@ impl Watching {
     /// Forgets all, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.root.set(None);
+        self.carried.set(None);
         self.busy.store(0, Ordering::Relaxed);
         self.touched_count.store(0, Ordering::Relaxed);
         self.sums.iter().for_each(SumsOfWatch::forget);

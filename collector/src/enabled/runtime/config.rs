@@ -9,6 +9,7 @@ use crate::enabled::platform::clock::Chosen;
 use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
+use crate::enabled::record::registry;
 use crate::enabled::record::tree::Path;
 use crate::enabled::record::waits;
 use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
@@ -134,6 +135,7 @@ fn decide(settings: &Settings) -> Config {
         off_cpu::find_areas();
         waits::set_rate_source(ticks_per_ns);
     }
+    registry::set_most_nodes(settings.max_process_nodes);
     Config {
         chosen,
         asked: settings.clock,

@@ -78,6 +78,8 @@ pub(crate) struct Settings {
     pub(crate) allow_remote_control: bool,
     /// Whether time off the CPU is told from work.
     pub(crate) waits: bool,
+    /// Whether the program counter is sampled from the start on.
+    pub(crate) lines: bool,
     /// The functions that are watched, and which calls of each are slow.
     pub(crate) watch: Vec<(String, Over)>,
 }
@@ -100,6 +102,7 @@ impl Default for Settings {
             log_every: None,
             allow_remote_control: true,
             waits: true,
+            lines: false,
             watch: Vec::new(),
         }
     }
@@ -181,7 +184,7 @@ struct Variable {
 
 /// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
 /// later.
-const VARIABLES: [Variable; 14] = [
+const VARIABLES: [Variable; 15] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: Allowed::Words("live, log, report, off"),
@@ -288,6 +291,14 @@ const VARIABLES: [Variable; 14] = [
         apply: |settings, value| {
             let waits = one_of(value, &[("on", true), ("off", false)]);
             set(waits, |waits| settings.waits = waits)
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_LINES",
+        allowed: Allowed::Words("1, on, 0, off"),
+        apply: |settings, value| {
+            let lines = one_of(value, &[("1", true), ("on", true), ("0", false), ("off", false)]);
+            set(lines, |lines| settings.lines = lines)
         },
     },
 ];

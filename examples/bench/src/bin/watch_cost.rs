@@ -4,6 +4,8 @@
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::hint::black_box;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tickscope::Over;
@@ -33,6 +35,30 @@ fn alternating(count: u64) {
     }
 }
 
+/// Is pending so often, and then ready.
+struct Pending(u64);
+
+impl Future for Pending {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match self.0.checked_sub(1) {
+            None => Poll::Ready(()),
+            Some(left) => {
+                self.0 = left;
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Polls a future until it is ready.
+fn run(future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    while black_box(future.as_mut().poll(&mut context)).is_pending() {}
+}
+
 fn plain(scopes: u64, inside: fn(u64)) {
     for _ in 0..scopes / IN_A_CALL {
         tickscope::scope!("plain");
@@ -47,7 +73,7 @@ fn watched(scopes: u64, inside: fn(u64)) {
     }
 }
 
-const CASES: [Pair; 3] = [
+const CASES: [Pair; 5] = [
     Pair {
         name: "scope inside",
         plain: |scopes| plain(scopes, inner),
@@ -73,6 +99,32 @@ const CASES: [Pair; 3] = [
             }
         },
     },
+    Pair {
+        name: "poll",
+        plain: |polls| {
+            for _ in 0..polls / IN_A_CALL {
+                run(tickscope::future!("plain", Pending(IN_A_CALL - 1)));
+            }
+        },
+        measured: |polls| {
+            for _ in 0..polls / IN_A_CALL {
+                run(tickscope::future!("watched", Pending(IN_A_CALL - 1)));
+            }
+        },
+    },
+    Pair {
+        name: "async call",
+        plain: |calls| {
+            for _ in 0..calls {
+                run(tickscope::future!("plain", Pending(0)));
+            }
+        },
+        measured: |calls| {
+            for _ in 0..calls {
+                run(tickscope::future!("watched", Pending(0)));
+            }
+        },
+    },
 ];
 
 /// Watches the function, and lets its threads know.
@@ -92,8 +144,8 @@ fn main() -> Result<(), String> {
     let _session = tickscope::start("watch_cost");
     watch()?;
     println!(
-        "A scope in a call of {IN_A_CALL} scopes, which is two events, and a call with no other scope inside, in ns, medians of \
-         {rounds} rounds; the difference with its 95 % interval:"
+        "A scope in a call of {IN_A_CALL} scopes, which is two events; a call with no other scope inside; a poll of an async call of \
+         {IN_A_CALL} polls, and an async call of one poll: in ns, medians of {rounds} rounds; the difference with its 95 % interval:"
     );
     println!("case              plain   watched   difference");
     pairs::print_times(&CASES, rounds, SCOPES);

@@ -5,9 +5,9 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, CauseKind, CauseSum, ClockSource, Estimate, Exemplar, Extremes, Level, Mode, NodeErrors,
-    Note, Now, OpenFrame, PathSums, Quantity, Rule, Site, Tally, TaskPath, Thread, ThreadState, Trace,
-    TraceGap, WaitsIn, Watch, WatchState, WatchedPath,
+    CaptureKind, CauseKind, CauseSum, ClockSource, Estimate, Exemplar, Extremes, Level, LineSample,
+    MEASURING, Mode, Module, NO_MODULE, NodeErrors, Note, Now, OUTSIDE, OpenFrame, PathSums, Quantity, Rule,
+    Site, Tally, TaskPath, Thread, ThreadState, Trace, TraceGap, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 use super::follow::follow;
@@ -111,7 +111,31 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
         let watch = watch(s.sites.len(), input);
         s.watches.push(watch);
     }
+    lines(&mut s, input);
     s
+}
+
+/// Samples of the program counter.
+fn lines(s: &mut Snapshot, input: &mut Input) {
+    s.lines.modules = vec![Module::default(); input.below(3)];
+    for _ in 0..input.below(4) {
+        let site = input.below(s.sites.len() + 2) as u32;
+        let module = input.below(s.lines.modules.len() + 1) as u32;
+        s.lines.samples.push(LineSample {
+            site: [OUTSIDE, MEASURING]
+                .get(site as usize)
+                .copied()
+                .unwrap_or(site.wrapping_sub(2)),
+            module: if module == 0 { NO_MODULE } else { module - 1 },
+            address: input.number(),
+            samples: input.number(),
+            cpu_ns: input.number(),
+        });
+    }
+    s.lines.samples.sort_unstable();
+    s.lines
+        .samples
+        .dedup_by_key(|sample| (sample.site, sample.module, sample.address));
 }
 
 /// What may be counted of a row or a thread: most of it fits together, and some of it does not.

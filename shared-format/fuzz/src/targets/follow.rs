@@ -5,6 +5,7 @@ use std::time::Duration;
 use tickscope_analysis::call_graph::CallGraph;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{self, Neighbours};
+use tickscope_analysis::code::{Addresses, Frame};
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_analysis::functions::Functions;
@@ -29,7 +30,9 @@ use tickscope_report::stacks::{self, StacksOptions};
 use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
-use tickscope_report::{ProcessState, callgrind, csv, folded, json, pprof, sites, speedscope};
+use tickscope_report::{
+    Extent, ProcessState, SourceCode, callgrind, csv, folded, json, pprof, sites, speedscope,
+};
 
 /// Tells why slow calls are slow, and lays those out that are kept.
 fn slow_calls(snapshot: &Snapshot) {
@@ -61,7 +64,17 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             trees(one);
             slow_calls(one);
         }
-        2 => drop(json::report(one, ProcessState::Crashed)),
+        2 => {
+            let (extent, code) = (Extent::default(), code_of(one));
+            drop(json::of_part(
+                one,
+                None,
+                None,
+                ProcessState::Crashed,
+                &extent,
+                &code,
+            ));
+        }
         3 => drop(html::page(
             one,
             &PageOptions {
@@ -71,9 +84,9 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         )),
         4 => csv::write(one, Unit::Both, &mut out).unwrap(),
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
-        6 => callgrind::write(one, measure(one, which / 16), &mut out).unwrap(),
+        6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
-        8 => pprof::write(one, measure(one, which / 16), &mut out).unwrap(),
+        8 => pprof::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         9 => {
             drop(stacks::stacks(one, &StacksOptions::default()));
             drop(tasks::tasks(one, &TasksOptions::default()));
@@ -93,6 +106,34 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         14 => differences(one, other),
         _ => intervals(one, other),
     }
+}
+
+/// Code for the samples of a snapshot: in its functions' own files, inlined there, elsewhere, and not found.
+fn code_of(snapshot: &Snapshot) -> Addresses {
+    let lines = &snapshot.lines;
+    let mut addresses = Addresses::default();
+    for sample in &lines.samples {
+        let Some(module) = lines.modules.get(sample.module as usize) else {
+            continue;
+        };
+        let file = snapshot
+            .sites
+            .get(sample.site as usize)
+            .map_or("", |site| &*site.file);
+        let frame = |file: &str| Frame {
+            function: module.path.clone(),
+            file: file.into(),
+            line: sample.address as u32,
+        };
+        let frames = match sample.address % 4 {
+            0 => vec![frame(file)],
+            1 => vec![frame("other"), frame(file)],
+            2 => vec![frame("other")],
+            _ => Vec::new(),
+        };
+        addresses.insert(module, sample.address, frames);
+    }
+    addresses
 }
 
 /// One of the measures of a snapshot.
@@ -116,6 +157,7 @@ fn texts(snapshot: &Snapshot, which: usize) {
         View::Flat,
         View::Graph,
         View::Threads,
+        View::Source,
     ];
     let function = snapshot
         .sites
@@ -129,6 +171,10 @@ fn texts(snapshot: &Snapshot, which: usize) {
         by: measure(snapshot, which),
         per: function.filter(|_| which & 8 != 0),
         thread: (!snapshot.threads.is_empty() && which & 16 != 0).then_some(ThreadId(0)),
+        code: SourceCode {
+            addresses: code_of(snapshot),
+            ..SourceCode::default()
+        },
         ..TextOptions::default()
     };
     drop(text::report(snapshot, &options));

@@ -7,11 +7,16 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use super::*;
+use crate::source_code::tests::source_code;
+
+fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> String {
+    let mut out = Vec::new();
+    write(snapshot, Measure::Time, addresses, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
 
 fn callgrind(snapshot: &Snapshot) -> String {
-    let mut out = Vec::new();
-    write(snapshot, Measure::Time, &mut out).unwrap();
-    String::from_utf8(out).unwrap()
+    with_code(snapshot, &Addresses::default())
 }
 
 /// For golden texts: the same in every version.
@@ -22,6 +27,12 @@ fn unversioned(snapshot: &Snapshot) -> String {
 #[test]
 fn golden() {
     insta::assert_snapshot!(unversioned(&fixture::two_threads()));
+}
+
+#[test]
+fn lines_by_samples() {
+    let text = with_code(&fixture::sampled(), &source_code().addresses);
+    insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 #[test]
@@ -175,7 +186,13 @@ fn callgrind_annotate_shows_our_numbers() {
 #[test]
 fn each_measure_is_an_event_and_the_chosen_one_is_the_first() {
     let mut out = Vec::new();
-    write(&fixture::allocating(), Measure::Bytes, &mut out).unwrap();
+    write(
+        &fixture::allocating(),
+        Measure::Bytes,
+        &Addresses::default(),
+        &mut out,
+    )
+    .unwrap();
     let text = String::from_utf8(out).unwrap();
     assert!(text.contains("event: Bytes : Bytes\n"), "{text}");
     assert!(text.contains("\nevents: Bytes Ns Calls Allocations\n"), "{text}");

@@ -1,7 +1,7 @@
 //! A slow call that is kept whole, with names.
 
 use tickscope_analysis::functions::Functions;
-use tickscope_analysis::waterfall::Waterfall;
+use tickscope_analysis::waterfall::{Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace, Watch};
 
 /// A slow call, with names.
@@ -34,23 +34,9 @@ impl Call<'_> {
         self.snapshot.nanos(ticks)
     }
 
-    /// When each step begins, in ticks, and behind the last one when it ends.
-    pub(super) fn steps(&self) -> Vec<u64> {
-        let mut now = 0u64;
-        let mut begins = Vec::with_capacity(self.trace.len() + 1);
-        let gap = |step: usize| self.trace.gap.filter(|gap| gap.step as usize == step);
-        for (step, ticks) in self.trace.ticks.iter().enumerate() {
-            now = now.saturating_add(gap(step).map_or(0, |gap| gap.ticks));
-            begins.push(now);
-            now = now.saturating_add(*ticks);
-        }
-        begins.push(now.saturating_add(gap(self.trace.len()).map_or(0, |gap| gap.ticks)));
-        begins
-    }
-
     /// The notes: when, key and value.
     pub(super) fn notes(&self) -> impl Iterator<Item = (u64, &str, &str)> {
-        let begins = self.steps();
+        let begins = begins(self.trace);
         self.trace.notes.iter().map(move |note| {
             let at = begins.get(note.step as usize).copied().unwrap_or(0);
             let key = self.trace.keys.get(note.key as usize).map_or("", String::as_str);

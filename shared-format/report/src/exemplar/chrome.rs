@@ -4,34 +4,8 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use serde::Serialize;
-
 use super::call::Call;
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct File<'a> {
-    trace_events: Vec<Event<'a>>,
-    display_time_unit: &'static str,
-    other_data: BTreeMap<&'static str, String>,
-}
-
-#[derive(Serialize)]
-struct Event<'a> {
-    name: &'a str,
-    cat: &'static str,
-    ph: &'static str,
-    ts: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dur: Option<f64>,
-    pid: u32,
-    tid: u32,
-    /// Of an instant: that it is of its thread.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    s: Option<&'static str>,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    args: BTreeMap<&'a str, String>,
-}
+use crate::trace_events::{self, Event};
 
 pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<String> = call
@@ -96,18 +70,9 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
             ..event("note", "note", "i", us(at))
         });
     }
-    let file = File {
-        trace_events: events,
-        display_time_unit: "ns",
-        other_data: [
-            (
-                "exporter",
-                concat!("tickscope@", env!("CARGO_PKG_VERSION")).to_owned(),
-            ),
-            ("call", call.title()),
-            ("began_unix_ns", call.exemplar.began_unix_ns.to_string()),
-        ]
-        .into(),
-    };
-    Ok(serde_json::to_writer(out, &file)?)
+    let about = [
+        ("call", call.title()),
+        ("began_unix_ns", call.exemplar.began_unix_ns.to_string()),
+    ];
+    trace_events::write(&events, "ns", about, out)
 }

@@ -9,7 +9,7 @@ use fxprof_processed_profile::{
     MarkerFieldFormat, MarkerTiming, Profile, ReferenceTimestamp, SamplingInterval, StackHandle,
     StaticSchemaMarker, StaticSchemaMarkerField, StringHandle, Timestamp,
 };
-use tickscope_analysis::waterfall::OffCpu;
+use tickscope_analysis::waterfall::{OffCpu, begins};
 use tickscope_format::ids::NO_PARENT;
 
 use super::call::Call;
@@ -85,7 +85,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         };
         stacks.push(Some(profile.intern_stack(thread, parent, frame)));
     }
-    let begins = call.steps();
+    let begins = begins(call.trace);
     let mut off_cpu = call.trace.off_cpu.iter().peekable();
     for (step, (path, ticks, _)) in (0u32..).zip(call.trace.steps()) {
         let off = off_cpu.next_if(|off| off.0 == step);

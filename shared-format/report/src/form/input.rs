@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tickscope_analysis::code::Addresses;
 use tickscope_analysis::filter;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::overhead_correction::compensated;
@@ -57,6 +58,11 @@ impl<'a> Input<'a> {
         }
     }
 
+    /// What is known of the code of samples.
+    pub(super) fn addresses(&self) -> &Addresses {
+        &self.options.text.code.addresses
+    }
+
     /// What shares and the order are of.
     pub(super) fn by(&self) -> Measure {
         self.options.text.by
@@ -80,6 +86,7 @@ impl<'a> Input<'a> {
             per: text.per.clone(),
             extent: text.extent.clone(),
             by: text.by,
+            watch: None,
         }
     }
 }

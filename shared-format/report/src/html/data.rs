@@ -5,7 +5,7 @@
 //! nanoseconds by node; the scripts merge threads and compute totals.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::groups;
@@ -14,7 +14,9 @@ use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
+use super::json::{join, list, member, strings};
 use super::options::PageOptions;
+use super::slow;
 use crate::escape::{Json, visible};
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, number, text};
@@ -36,6 +38,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     measures(out, snapshot);
     off_cpu(out, snapshot);
     waits_in(out, snapshot);
+    slow::write(out, raw, options);
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');
@@ -49,10 +52,6 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
         chosen.map_or_else(|| "null".into(), |t| t.0.to_string()),
     );
     out.push_str("}\n");
-}
-
-fn member(out: &mut String, name: &str, value: impl Display) {
-    let _ = write!(out, "\n\"{name}\":{value}");
 }
 
 fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOptions) {
@@ -445,29 +444,4 @@ fn off_cpu(out: &mut String, snapshot: &Snapshot) {
         "off_cpu",
         parts.map(|(row, [waiting, ready])| format!("[{row},{waiting},{ready}]")),
     );
-}
-
-fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {
-    let _ = write!(out, "\n\"{name}\":[");
-    join(out, values, |out, value| {
-        let _ = write!(out, "{}", Json(&value));
-    });
-    out.push_str("],");
-}
-
-fn list<T: Display>(out: &mut String, name: &str, values: impl Iterator<Item = T>) {
-    let _ = write!(out, "\n\"{name}\":[");
-    join(out, values, |out, value| {
-        let _ = write!(out, "{value}");
-    });
-    out.push_str("],");
-}
-
-fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
-    for (at, value) in values.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        one(out, value);
-    }
 }

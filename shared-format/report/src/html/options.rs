@@ -27,6 +27,8 @@ pub struct PageOptions {
     pub extent: Extent,
     /// What shares, totals and the order are of when the page opens; the page lets its reader choose another measure.
     pub by: Measure,
+    /// The watched function, among those of the snapshot, with whose slow calls the page opens, if any.
+    pub watch: Option<usize>,
 }
 
 impl PageOptions {

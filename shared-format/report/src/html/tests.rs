@@ -50,6 +50,14 @@ fn wicked() -> Snapshot {
         });
         parent = Some(s.nodes.push(parent, site, calls, 1_000_000 * calls));
     }
+    let mut watch = fixture::slow_frames().watches.remove(0);
+    watch.function = names[1].into();
+    watch.exemplars[0].thread = names[0].into();
+    if let Some(trace) = &mut watch.exemplars[1].trace {
+        trace.keys[0] = names[3].into();
+        trace.notes[0].value = names[2].into();
+    }
+    s.watches.push(watch);
     s.threads.push(Thread {
         name: names[0].into(),
         count: 1,
@@ -116,6 +124,39 @@ fn estimates_latencies_and_doubts() {
     insta::assert_snapshot!(data);
 }
 
+fn slow_answer(snapshot: &Snapshot) -> String {
+    slow_text(&Answer::of(
+        snapshot,
+        &snapshot.watches[0],
+        SlowOptions::default(),
+    ))
+}
+
+#[test]
+fn slow_calls_of_watched_functions() {
+    let mut snapshot = fixture::slow_frames();
+    // 600 calls of one path say no more than 6 do.
+    let calls = &mut snapshot.watches[0].exemplars;
+    let trace = calls[1].trace.as_mut().unwrap();
+    trace.path.drain(8..1_196);
+    trace.ticks.drain(8..1_196);
+    trace.then.drain(8..1_196);
+    let html = page_of(&snapshot);
+    let (_, data) = html.split_once("\n\"slow\":").unwrap();
+    let (data, _) = data.split_once("\n\"by\"").unwrap();
+    insta::assert_snapshot!(data);
+    assert!(
+        html.contains(
+            &slow_answer(&snapshot)
+                .lines()
+                .next()
+                .unwrap()
+                .replace('>', "&gt;")
+        ),
+        "the answer without scripts"
+    );
+}
+
 #[test]
 fn every_tag_is_closed_and_nothing_is_fetched() {
     for snapshot in [
@@ -123,6 +164,7 @@ fn every_tag_is_closed_and_nothing_is_fetched() {
         fixtures::empty(),
         fixtures::hostile(),
         fixtures::order_sim_sampled(),
+        fixture::slow_frames(),
         wicked(),
     ] {
         let html = page_of(&snapshot);

@@ -1,12 +1,14 @@
 //! The JSON document as structs. The order of the fields is the order of the members.
 
 use serde::{Serialize, Serializer};
+use tickscope_analysis::code::Addresses;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::snapshot::{Losses, Now, Snapshot};
 
 use super::futures::{Task, tasks};
 use super::groups::{Group, groups};
 use super::layout::VERSION;
+use super::lines::{Lines, lines};
 use super::measures::{Measures, Members};
 use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, latencies};
@@ -61,6 +63,9 @@ pub(super) struct Document<'a> {
     /// Only where the compiler has prepared functions.
     #[serde(skip_serializing_if = "Option::is_none")]
     functions: Option<Functions<'a>>,
+    /// Only where they were asked for.
+    #[serde(flatten)]
+    lines: Option<Lines<'a>>,
 }
 
 /// See [`tickscope_format::snapshot::Functions`].
@@ -129,6 +134,7 @@ struct Clock<'a> {
     reason: &'a str,
     errors: u64,
     epoch: u32,
+    drains_ns: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -200,6 +206,7 @@ impl<'a> Document<'a> {
                 reason: &clock.reason,
                 errors: clock.errors,
                 epoch: clock.epoch,
+                drains_ns: snapshot.drains_ns.map(finite),
             },
             mode: capture.mode.as_str(),
             cost: cost(snapshot),
@@ -255,6 +262,7 @@ impl<'a> Document<'a> {
                 },
             }),
             window: snapshot.window,
+            lines: None,
             focus: &[],
         }
     }
@@ -263,6 +271,14 @@ impl<'a> Document<'a> {
     pub(super) fn within(self, extent: &'a Extent) -> Self {
         Self {
             focus: &extent.focus,
+            ..self
+        }
+    }
+
+    /// The same with the samples of a snapshot's program counter, and what is known of the code that they were in.
+    pub(super) fn with_lines(self, snapshot: &'a Snapshot, addresses: &Addresses) -> Self {
+        Self {
+            lines: lines(snapshot, addresses),
             ..self
         }
     }

@@ -9,6 +9,7 @@ use tickscope_testkit::fixture::programs as fixtures;
 
 use super::*;
 use crate::escape::shapeless;
+use crate::source_code::tests::source_code;
 
 /// The document with what measuring costs at least taken off the times.
 pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
@@ -18,6 +19,7 @@ pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> St
         None,
         state,
         &Extent::default(),
+        &Addresses::default(),
     )
 }
 
@@ -217,6 +219,7 @@ fn numbers_per_call_are_parts_of_the_whole() {
         Some(&per),
         ProcessState::Running,
         &Extent::default(),
+        &Addresses::default(),
     ));
     assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
     assert_eq!(whole["per"], Value::Null);
@@ -258,6 +261,7 @@ fn numbers_per_call_are_parts_of_the_whole() {
         Some(&per),
         ProcessState::Running,
         &Extent::default(),
+        &Addresses::default(),
     ));
     assert_eq!(
         (&less["compensated"], &less["cost"]),
@@ -371,4 +375,22 @@ fn groups_of_the_document() {
     let threads = book["threads"].as_array().unwrap();
     let sum: u64 = threads.iter().map(|thread| number(&thread["total_ns"])).sum();
     assert_eq!(sum, number(&book["total_ns"]));
+}
+
+#[test]
+fn samples_have_their_addresses_and_their_code_where_it_is_known() {
+    let snapshot = fixture::sampled();
+    let lines = |addresses: &Addresses| {
+        let text = of_part(
+            &snapshot,
+            None,
+            None,
+            ProcessState::Running,
+            &Extent::default(),
+            addresses,
+        );
+        text[text.find("\"lines\"").expect("the member")..].to_owned()
+    };
+    insta::assert_snapshot!(lines(&source_code().addresses));
+    assert!(lines(&Addresses::default()).contains("\"line_functions\": []"));
 }

@@ -2,6 +2,14 @@
 
 use super::wire::messages;
 
+/// The one mapping: the program, whose names are all here already.
+pub(super) const MAPPING: u64 = 1;
+
+/// The format's integers have a sign.
+pub(super) fn signed(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
 messages! {
     /// Strings are numbers of entries in `string_table`; ids are not zero.
     Profile {

@@ -11,19 +11,24 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use self::read::{Profile, ValueType};
-use super::{Measure, Snapshot, write};
+use super::{Addresses, Measure, Snapshot, write};
+use crate::source_code::tests::source_code;
 
 mod read;
 
-fn bytes(snapshot: &Snapshot) -> Vec<u8> {
+fn bytes(snapshot: &Snapshot, addresses: &Addresses) -> Vec<u8> {
     let mut out = Vec::new();
-    write(snapshot, Measure::Time, &mut out).unwrap();
+    write(snapshot, Measure::Time, addresses, &mut out).unwrap();
     out
 }
 
 fn decoded(snapshot: &Snapshot) -> Profile {
+    with_code(snapshot, &Addresses::default())
+}
+
+fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> Profile {
     let mut raw = Vec::new();
-    GzDecoder::new(&bytes(snapshot)[..])
+    GzDecoder::new(&bytes(snapshot, addresses)[..])
         .read_to_end(&mut raw)
         .unwrap();
     let profile = Profile::decode(&raw[..]).unwrap();
@@ -119,7 +124,15 @@ fn golden() {
     let snapshot = fixture::two_threads();
     let text = text(&decoded(&snapshot));
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
-    assert_eq!(bytes(&snapshot), bytes(&snapshot));
+    let bytes = || bytes(&snapshot, &Addresses::default());
+    assert_eq!(bytes(), bytes());
+}
+
+#[test]
+fn samples_of_lines_have_the_line_and_what_it_called() {
+    let snapshot = fixture::sampled();
+    let text = text(&with_code(&snapshot, &source_code().addresses));
+    insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
 #[test]
@@ -202,7 +215,8 @@ proptest! {
 #[test]
 fn each_measure_is_a_sample_type_and_the_chosen_one_is_shown_first() {
     let mut out = Vec::new();
-    write(&fixture::allocating(), Measure::Allocations, &mut out).unwrap();
+    let by = Measure::Allocations;
+    write(&fixture::allocating(), by, &Addresses::default(), &mut out).unwrap();
     let mut raw = Vec::new();
     GzDecoder::new(&out[..]).read_to_end(&mut raw).unwrap();
     let profile = Profile::decode(&raw[..]).unwrap();

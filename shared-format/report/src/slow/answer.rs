@@ -2,7 +2,8 @@
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
-use tickscope_format::ids::NO_PARENT;
+use tickscope_analysis::waits_in;
+use tickscope_format::ids::{NO_PARENT, NodeId};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Watch};
 
 use crate::clock;
@@ -100,11 +101,27 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the slow calls that are kept whole, the longest first.
+    /// Returns the system call that threads were mostly found waiting in, in a path; `None` if they were in several, or were not
+    /// found.
+    pub(super) fn waits_in(&self, path: u32) -> Option<String> {
+        let lineage = slow::lineage(self.watch, path);
+        let nodes = &self.snapshot.nodes;
+        let ends_with_path = |node: NodeId| {
+            let mut at = Some(node.0);
+            lineage.iter().rev().all(|&path| {
+                let row = at.take().filter(|&row| row != NO_PARENT);
+                at = row.map(|row| nodes.parent[row as usize]);
+                row.is_some_and(|row| nodes.site[row as usize] == self.watch.paths[path as usize].site.0)
+            })
+        };
+        let calls = waits_in::in_nodes(self.snapshot, ends_with_path).into_iter();
+        calls.take(1).find(|call| call.share > 0.5).map(|call| call.call)
+    }
+
+    /// Returns the slow calls that are kept whole: the longest one of each cause first, then the others; the longest first in
+    /// both, so that the first one is the longest of all.
     pub fn exemplars(&self) -> Vec<&'a Exemplar> {
-        let mut exemplars: Vec<&Exemplar> = self.watch.exemplars.iter().collect();
-        exemplars.sort_by_key(|exemplar| std::cmp::Reverse((exemplar.ticks, exemplar.number)));
-        exemplars
+        slow::exemplars(self.watch)
     }
 
     /// Returns when a call began: `14:02:11.250`, with a Z where it is in UTC.

@@ -83,15 +83,22 @@ impl Answer<'_> {
         };
         let each = if cause.slow_calls == 1 { "" } else { " each" };
         let how = match cause.kind {
-            CauseKind::Calls => match cause.typical_path_calls {
-                Some(typical) => format!(
-                    ", {} calls instead of {}",
-                    per_call(cause.slow_path_calls),
-                    per_call(typical)
-                ),
-                None => format!(", {} calls", per_call(cause.slow_path_calls)),
+            CauseKind::Calls => {
+                let times = per_call(cause.slow_path_calls);
+                let noun = if times == "1" { "call" } else { "calls" };
+                let instead = cause.typical_path_calls.map(per_call);
+                let instead = instead.map_or_else(String::new, |typical| format!(" instead of {typical}"));
+                let waiting = if self.mostly_waits(cause.path) {
+                    ", waiting"
+                } else {
+                    ""
+                };
+                format!(", {times} {noun}{instead}{waiting}")
+            }
+            CauseKind::Waiting => match self.waits_in(cause.path) {
+                Some(call) => format!(", waiting in {}", self.visible(&call)),
+                None => ", waiting".into(),
             },
-            CauseKind::Waiting => ", waiting".into(),
             CauseKind::Ready => String::new(),
             CauseKind::SelfTime | _ => ", working longer".into(),
         };
@@ -99,6 +106,16 @@ impl Answer<'_> {
             "{name}: {calls}, {}{each}{how}",
             self.difference(cause.difference_ns)
         )
+    }
+
+    /// Whether at least half of what a slow call is longer in a path is waiting.
+    fn mostly_waits(&self, path: u32) -> bool {
+        let row = self.slow.rows.iter().find(|row| row.path == path);
+        let waiting = row.and_then(|row| row.difference(|means| means.waiting_ns));
+        let all = row.and_then(|row| row.difference_ns());
+        waiting
+            .zip(all)
+            .is_some_and(|(waiting, all)| all > 0.0 && waiting >= all / 2.0)
     }
 
     /// Returns why there is no answer, or what it does not say, and the next step; `None` if there is nothing to say.
@@ -141,13 +158,16 @@ impl Answer<'_> {
                 self.snapshot.capture.mode.as_str(),
                 self.command("mode exact")
             ),
-            Doubt::Async => format!(
-                "{function} is async, and calls of async functions are not watched; watch a function that is not async and that it \
-                 calls"
-            ),
             Doubt::NoCalls => format!(
                 "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
                  before its end: watch a function that it calls"
+            ),
+            // The viewer goes on looking.
+            Doubt::NothingSlow if self.options.typed == Typed::Viewer => format!(
+                "{function}: no call was slow yet (>= {}), of {}; waiting for the first; to ask for less: {}",
+                self.threshold(),
+                grouped(slow.calls()),
+                watch("p99")
             ),
             Doubt::NothingSlow => format!(
                 "{function}: none of {} {} was slow (>= {}); wait for one, or ask for less, as with {}",
@@ -217,7 +237,7 @@ impl Answer<'_> {
             }
         };
         // A call may be slow by itself, and then have no CPU for most of its time.
-        match all.filter(|all| all.ready > exemplar.ticks / 2) {
+        match all.filter(|all| all.ready > exemplar.ticks / 8) {
             Some(all) => format!("{cause}, {}", without_cpu(all.ready)),
             None => cause,
         }

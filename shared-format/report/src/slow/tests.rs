@@ -1,5 +1,5 @@
 use tickscope_format::snapshot::{
-    CauseKind, CauseSum, LostCalls, Over, PathSums, Snapshot, WatchState, WatchedPath,
+    CauseKind, CauseSum, LostCalls, Over, PathSums, Snapshot, WaitsIn, WatchState, WatchedPath,
 };
 use tickscope_testkit::fixture;
 
@@ -35,7 +35,6 @@ fn each_state_says_one_thing_and_the_next_step() {
         WatchState::Learning(57),
         WatchState::NoHistograms,
         WatchState::NoTime,
-        WatchState::Async,
     ] {
         let watch = &mut snapshot.watches[0];
         watch.state = state;
@@ -82,6 +81,23 @@ fn causes_of_one_name_say_where() {
 }
 
 #[test]
+fn a_path_that_is_called_more_and_waits_there_says_both() {
+    let mut snapshot = fixture::slow_frames();
+    let watch = &mut snapshot.watches[0];
+    let flush = &mut watch.paths[3];
+    (flush.typical.calls, flush.slow.calls) = (0, 30);
+    watch.causes = vec![CauseSum {
+        path: 3,
+        kind: CauseKind::Calls,
+        calls: 30,
+        path_calls: 30,
+        ..watch.causes[0]
+    }];
+    let why = answer(&snapshot, false).why().unwrap();
+    assert!(why.ends_with(", 1 call instead of 0, waiting"), "{why}");
+}
+
+#[test]
 fn what_is_not_in_the_numbers_is_told() {
     let mut snapshot = fixture::slow_frames();
     snapshot.watches[0].lost = LostCalls {
@@ -111,4 +127,23 @@ fn a_call_that_is_slow_by_itself_and_had_no_cpu_says_both() {
     let exemplar = &snapshot.watches[0].exemplars[0];
     let said = answer.exemplar_cause(exemplar, exemplar.trace.as_ref());
     assert_eq!(said, "disk::flush 59.0µs, no CPU for 8.00ms");
+}
+
+#[test]
+fn a_wait_has_the_name_of_the_call_that_threads_were_found_in() {
+    let mut snapshot = fixture::slow_frames();
+    // Of the path of flush, and of another one.
+    let (flush, lookup) = (3, 2);
+    snapshot.waits_in = WaitsIn::new(
+        [(lookup, "futex", 70), (flush, "fsync", 9), (flush, "futex", 2)],
+        [],
+    );
+    let said = |snapshot: &Snapshot| answer(snapshot, false).why().unwrap();
+    assert!(
+        said(&snapshot).contains("each, waiting in fsync; "),
+        "{}",
+        said(&snapshot)
+    );
+    snapshot.waits_in = WaitsIn::new([(flush, "fsync", 1), (flush, "futex", 1)], []);
+    assert!(said(&snapshot).contains("each, waiting; "), "{}", said(&snapshot));
 }

@@ -32,7 +32,7 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
     }
     let exemplars = answer.exemplars();
     if !exemplars.is_empty() {
-        writeln!(out, "\nthe slowest calls")?;
+        writeln!(out, "\nslow calls that are kept")?;
         for exemplar in exemplars.into_iter().take(CALLS) {
             let line = format!(
                 "  {}  {:>6}  {}  {}  {}",

@@ -260,6 +260,12 @@ fn clock(page: &Page<'_>) -> String {
         text.push_str(&format!(" ({})", visible(&clock.reason, page.options.ascii)));
     }
     text.push_str(&format!(", {} errors", clock.errors));
+    if page.snapshot.clock_drains() {
+        let ns = page.snapshot.drains_ns.unwrap_or(0.0);
+        text.push_str(&format!(
+            "; its reads wait for loads: +{ns:.0} ns where four overlap"
+        ));
+    }
     if clock.errors > 0 {
         text.push_str(" (gaps not charged)");
     }

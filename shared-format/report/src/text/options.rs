@@ -4,6 +4,7 @@ use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
 
+use crate::source_code::SourceCode;
 use crate::unit::Unit;
 use crate::{Extent, ProcessState};
 
@@ -23,6 +24,8 @@ pub enum View {
     Graph,
     /// The threads, and where they are now.
     Threads,
+    /// The lines of each function, by samples of the program counter.
+    Source,
 }
 
 /// The options of a report.
@@ -54,6 +57,8 @@ pub struct TextOptions {
     pub by: Measure,
     /// The function by whose calls times and counts are divided, if any.
     pub per: Option<PerCall>,
+    /// What is known of the program's code: for [`View::Source`] and forms that have lines.
+    pub code: SourceCode,
 }
 
 impl Default for TextOptions {
@@ -72,6 +77,7 @@ impl Default for TextOptions {
             unit: Unit::Ns,
             by: Measure::Time,
             per: None,
+            code: SourceCode::default(),
         }
     }
 }

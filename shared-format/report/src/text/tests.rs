@@ -7,8 +7,9 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use super::*;
+use crate::source_code::tests::source_code;
 use crate::unit::Unit;
-use crate::{Extent, ProcessState};
+use crate::{Extent, ProcessState, SourceCode};
 
 mod views;
 
@@ -605,4 +606,25 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
         },
     );
     assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");
+}
+
+#[test]
+fn lines_stand_in_their_order_and_what_is_not_measured_below_them() {
+    let options = TextOptions {
+        view: View::Source,
+        code: source_code(),
+        ..TextOptions::default()
+    };
+    insta::assert_snapshot!(report(&fixture::sampled(), &options));
+    let nothing = report(
+        &fixture::slow_frames(),
+        &TextOptions {
+            code: SourceCode::default(),
+            ..options
+        },
+    );
+    assert!(
+        nothing.contains("no samples of the program counter: ask for them with"),
+        "{nothing}"
+    );
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tickscope::sync::{Mutex, named_mutex};
 
 /// The time in which the other end answers a ping.
-const PING: Duration = Duration::from_millis(4);
+const PING: Duration = Duration::from_millis(25);
 /// How many uses of a connection are between two pings.
-const USES_A_PING: u32 = 12;
+const USES_A_PING: u32 = 200;
 
 /// Connections that are not in use.
 #[derive(Debug)]

@@ -282,7 +282,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
         screen.matches("reba").count() == 2 && !screen.contains("ingest::run"),
         "{screen}"
     );
-    app.update(Message::Wheel(-9));
+    app.update(Message::Wheel(-9, 0, 0));
     assert!(text(&app).contains("ingest::run"));
     events(&mut app, Status::Live, Some(snapshot(1_341)));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");

@@ -1,11 +1,13 @@
 //! Watching functions, and why their slow calls are slow.
 
+use ratatui::layout::Position;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Over, Trace};
+use tickscope_format::snapshot::{Over, Trace, WatchState};
 use tickscope_testkit::fixture;
 
 use super::*;
+use crate::event_loop::saved_files;
 
 /// An app that shows a program that watches `draw_frame`, in the view Slow.
 fn slow(width: u16, height: u16) -> App {
@@ -49,9 +51,14 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     watched.watches[1].paths[0].site = watched.watches[0].paths[2].site;
     events(&mut app, Status::Live, Some(watched));
     assert!(
-        text(&app).contains("game::scene::lookup is watched: calls in the tail are slow"),
+        text(&app).contains("lookup is watched: W again or 8 shows why its slow calls are slow"),
         "{}",
         text(&app)
+    );
+    assert!(
+        app.left_on()[0].starts_with("order-book still watches game::scene::lookup: "),
+        "{:?}",
+        app.left_on()
     );
     // Again: there it is.
     assert_eq!(requests(key(&mut app, Code::Char('W'))), []);
@@ -61,6 +68,115 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     assert_eq!(app.watched().unwrap().function, "draw_frame");
     let stopped = requests(key(&mut app, Code::Char('X')));
     assert_eq!(stopped, [Request::Unwatch(pattern("draw_frame"))]);
+}
+
+#[test]
+fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
+    let mut app = live(80, 24);
+    keys(&mut app, "8");
+    assert!(text(&app).contains("TAIL"), "{}", text(&app));
+    let tails: Vec<u64> = {
+        let data = app.derived.data.as_ref().unwrap();
+        let rows = app.list().rows.iter();
+        rows.map(|row| crate::app::tails::ticks(data.latency(row.what)).unwrap())
+            .collect()
+    };
+    assert!(tails.len() > 1 && tails.is_sorted_by(|a, b| a >= b), "{tails:?}");
+    key(&mut app, Code::Down);
+    let (data, row) = app.selected().unwrap();
+    let name = data
+        .tree
+        .functions
+        .get(data.function(row.what).unwrap())
+        .full_name();
+    let request = Request::Watch(pattern(&name), Over::Tail);
+    assert_eq!(
+        requests(key(&mut app, Code::Enter)),
+        std::slice::from_ref(&request)
+    );
+    answer(&mut app, request, Ok(0));
+    let mut next = orderbook::snapshot(1_342);
+    let mut watch = fixture::slow_frames().watches.remove(0);
+    watch.function = name;
+    watch.state = WatchState::Learning(0);
+    watch.paths.clear();
+    watch.causes.clear();
+    watch.exemplars.clear();
+    next.watches.push(watch);
+    events(&mut app, Status::Live, Some(next));
+    assert!(text(&app).contains("0 calls have ended"), "{}", text(&app));
+    assert!(
+        text(&app).contains("is watched: its slow calls come here"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn functions_with_a_tail_are_those_of_all_threads() {
+    let mut app = live(80, 24);
+    keys(&mut app, "8");
+    let all = text(&app);
+    keys(&mut app, "4");
+    key(&mut app, Code::Down);
+    key(&mut app, Code::Enter);
+    assert!(app.query.threads.only().is_some());
+    keys(&mut app, "8");
+    let lines = |screen: &str| {
+        screen
+            .lines()
+            .skip(2)
+            .take(15)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(lines(&text(&app)), lines(&all));
+}
+
+#[test]
+fn the_tab_of_the_view_says_that_a_function_is_watched() {
+    for (width, tab) in [(80, "8 Slow•"), (160, "8 Slow•")] {
+        let mut app = empty(width, 30);
+        events(&mut app, Status::Live, Some(fixture::slow_frames()));
+        assert!(text(&app).contains(tab), "{}", text(&app));
+        keys(&mut app, "8");
+        assert!(text(&app).contains("[8 Slow]"), "{}", text(&app));
+    }
+    assert!(!text(&live(80, 24)).contains("8 Slow•"));
+}
+
+#[test]
+fn a_command_watches_a_function_and_opens_the_view() {
+    let mut app = live(80, 24);
+    keys(&mut app, ":why matches");
+    let request = Request::Watch(pattern("matches"), Over::Tail);
+    assert_eq!(requests(key(&mut app, Code::Enter)), [request]);
+    assert_eq!(app.views.current, View::Slow);
+    let mut app = empty(80, 24);
+    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    keys(&mut app, ":why draw_frame");
+    assert_eq!(requests(key(&mut app, Code::Enter)), [], "it is watched already");
+    assert_eq!(app.views.current, View::Slow);
+    let mut app = live(80, 24);
+    keys(&mut app, ":why");
+    assert_eq!(requests(key(&mut app, Code::Enter)), []);
+    assert_eq!(app.views.current, View::Slow);
+}
+
+#[test]
+fn paths_are_in_the_order_that_their_column_says_whatever_key_came_before() {
+    let mut app = slow(120, 30);
+    let before: Vec<String> = names(&app).into_iter().map(str::to_owned).collect();
+    keys(&mut app, "J");
+    let mut next = fixture::slow_frames();
+    next.capture.seq += 1;
+    next.capture.unix_ns += 1;
+    // Another path becomes the one with the largest difference.
+    next.watches[0].paths[2].slow.ticks *= 100;
+    events(&mut app, Status::Live, Some(next));
+    let now = names(&app);
+    assert_ne!(before[0], now[0]);
+    assert!(now[0].contains("lookup"), "{now:?}");
 }
 
 #[test]
@@ -118,6 +234,83 @@ fn a_thread_or_a_focus_changes_nothing_and_the_screen_says_so() {
     assert_eq!(below(&app), before);
 }
 
+/// A cell of the call over time, in the middle of its first line.
+fn cell_of_call(app: &App) -> (u16, u16) {
+    let areas = app.call_areas(app.layout().detail.unwrap()).unwrap();
+    let time = areas.time.unwrap();
+    (time.x + time.width / 2, time.y)
+}
+
+#[test]
+fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
+    let mut app = slow(120, 40);
+    let (x, y) = cell_of_call(&app);
+    let at = |app: &App| app.moment_at(Position { x, y }).unwrap();
+    let shown = |app: &App| app.views.slow.shown(at(app).0);
+    let (ticks, moment) = at(&app);
+    assert_eq!(shown(&app), 0..ticks);
+    app.update(Message::Wheel(-3, x, y));
+    let near = shown(&app);
+    assert_eq!(near.end - near.start, ticks / 2);
+    assert!(
+        at(&app).1.abs_diff(moment) <= ticks / 100,
+        "the pointer stays at its moment"
+    );
+    app.update(Message::WheelAside(true, x, y));
+    assert!(shown(&app).start > near.start, "later");
+    app.update(Message::WheelAside(false, x, y));
+    assert_eq!(shown(&app), near);
+    app.update(Message::Wheel(3, x, y));
+    assert_eq!(shown(&app), 0..ticks);
+    // Beside the call the wheel moves the list, and to the side nothing.
+    app.update(Message::Wheel(-3, 0, 0));
+    app.update(Message::WheelAside(true, 0, 0));
+    assert_eq!(shown(&app), 0..ticks);
+}
+
+#[test]
+fn a_key_writes_the_call_for_other_tools() {
+    let mut app = slow(160, 40);
+    key(&mut app, Code::Char('J'));
+    let effects = key(&mut app, Code::Char('E'));
+    let [
+        Effect::WriteCall {
+            snapshot,
+            traces,
+            function,
+            number,
+        },
+    ] = &effects[..]
+    else {
+        panic!("{effects:?}")
+    };
+    assert_eq!((function.as_str(), *number), ("draw_frame", 3));
+    let dir = tempfile::tempdir().unwrap();
+    let gone = saved_files::write_call(snapshot, traces, function, 4, None).unwrap_err();
+    assert_eq!(gone, "call 4 is kept no longer");
+    let names =
+        ["trace.json", "firefox.json", "speedscope.json"].map(|end| dir.path().join("a").with_extension(end));
+    app.update(Message::Wrote("call", Ok(names.to_vec())));
+    let said = last_line(&app);
+    assert!(
+        said.contains(
+            "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com"
+        ),
+        "{said}"
+    );
+    let mut app = empty(120, 30);
+    let mut unknown = fixture::slow_frames();
+    unknown.watches[0].exemplars[0].trace = None;
+    events(&mut app, Status::Live, Some(unknown));
+    keys(&mut app, "8");
+    assert!(key(&mut app, Code::Char('E')).is_empty());
+    assert!(
+        last_line(&app).contains("has not come yet"),
+        "{}",
+        last_line(&app)
+    );
+}
+
 #[test]
 fn a_window_has_the_slow_calls_of_its_time() {
     let mut app = empty(120, 30);
@@ -140,7 +333,7 @@ fn a_window_has_the_slow_calls_of_its_time() {
     );
     keys(&mut app, "w");
     assert!(
-        text(&app).contains("draw_frame: none of 100 calls was slow"),
+        text(&app).contains("draw_frame: no call was slow yet"),
         "{}",
         text(&app)
     );
@@ -169,7 +362,7 @@ fn a_trace_that_does_not_fit_is_not_drawn() {
     empty_trace.watches[0].exemplars[0].trace = Some(Trace::default());
     events(&mut app, Status::Live, Some(empty_trace));
     keys(&mut app, "++--lh0");
-    assert!(text(&app).contains("the slowest calls"));
+    assert!(text(&app).contains("slow calls that are kept"));
 }
 
 #[test]

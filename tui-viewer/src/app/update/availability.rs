@@ -73,9 +73,11 @@ impl App {
             | Action::PerCall
             | Action::ToggleSite
             | Action::Watch
+            | Action::Source
             | Action::ToggleCallees
             | Action::Edit => rows,
             Action::Unwatch => self.watched().is_some(),
+            Action::SourceDown | Action::SourceUp => self.shows_source(),
             Action::Groups => self.shown().is_some(),
             Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
                 self.shown().is_some()
@@ -102,6 +104,7 @@ impl App {
             | Action::NextWatch
             | Action::NextCall
             | Action::PreviousCall
+            | Action::ExportCall
             | Action::Closer
             | Action::Further
             | Action::PartEarlier

@@ -174,7 +174,12 @@ impl App {
             ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
             ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
             ScreenCommand::Tasks => self.perform(Action::ShowTasks, effects),
-            ScreenCommand::Slow => self.perform(Action::ShowSlow, effects),
+            ScreenCommand::Slow { function } => {
+                self.perform(Action::ShowSlow, effects);
+                if let Some(function) = function {
+                    self.watch_function(function, effects);
+                }
+            }
             ScreenCommand::Watch { watch } => self.request_if_free("watch", effects, |app, effects| {
                 let request = match watch.off {
                     true => Request::Unwatch(watch.function),

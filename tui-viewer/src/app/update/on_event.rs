@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::LinesState;
+use tickscope_report::text::without_samples;
 
 use crate::app::filter::Filter;
 use crate::app::message::Effect;
@@ -13,6 +15,7 @@ use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::app::threads;
 use crate::app::update::sites;
+use crate::app::view::View;
 use crate::app::window::Window;
 use crate::output::console::printable;
 use crate::output::watched;
@@ -135,6 +138,7 @@ impl App {
             Request::SitesOff(_) => "off",
             Request::SitesOn(_) | Request::ForgetRule(_) => "on",
             Request::Watch(..) | Request::Unwatch(_) => "watch",
+            Request::Lines(_) => "lines",
         };
         self.requests.refused(request);
         self.complain(format!("{what}: {why}"));
@@ -205,11 +209,20 @@ impl App {
                     sites::said(newest, self.program.functions.as_deref(), request)
                 })
             }
-            Request::Watch(function, over) => {
+            Request::Watch(function, _) => {
                 let newest = self.program.newest.as_deref();
-                watched::began(None, newest, &function, over)
+                watched::began_here(newest, &function, self.views.current == View::Slow)
             }
             Request::Unwatch(function) => format!("{} is watched no longer", printable(function.as_str())),
+            Request::Lines(0) => "the program counter is sampled no longer".into(),
+            Request::Lines(_) => {
+                let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
+                let state = state.unwrap_or_default();
+                match matches!(state, LinesState::On(_)) {
+                    true => "lines are sampled from here on; S again ends it".into(),
+                    false => without_samples(state),
+                }
+            }
             Request::Mode(mode) => {
                 let behind = if self.playback.stands_still() {
                     " behind the frozen screen"

@@ -66,9 +66,20 @@ impl App {
         }
     }
 
-    /// The wheel moves the list under the selection; the selection stays on the screen.
-    pub(in crate::app) fn wheel(&mut self, rows: isize) {
+    /// The wheel moves the list under the selection; the selection stays on the screen. Over a call it zooms at the pointer.
+    pub(in crate::app) fn wheel(&mut self, rows: isize, at: Position) {
         let steps = rows.unsigned_abs();
+        if !self.has_popup()
+            && let Some((_, moment)) = self.moment_at(at)
+        {
+            return self.zoom_call(Some(moment), rows < 0);
+        }
+        if !self.has_popup()
+            && self.shows_source()
+            && self.layout().detail.is_some_and(|pane| pane.contains(at))
+        {
+            return self.scroll_source(rows > 0);
+        }
         if self.has_popup() || self.derived.data.is_none() {
             let action = if rows < 0 { Action::Up } else { Action::Down };
             for _ in 0..steps {
@@ -87,6 +98,13 @@ impl App {
         let inside = index.clamp(offset, offset + page - 1);
         if inside != index {
             self.select(inside);
+        }
+    }
+
+    /// The wheel to the side moves along the call that it is over.
+    pub(in crate::app) fn wheel_aside(&mut self, right: bool, at: Position) {
+        if !self.has_popup() && self.moment_at(at).is_some() {
+            self.pan_call(right);
         }
     }
 }

@@ -18,8 +18,9 @@ use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::query::Query;
 use crate::app::search::{Matcher, Search};
-use crate::app::sort::Before;
+use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::update::travel;
 use crate::app::view::View;
 use crate::app::window::Window;
@@ -101,7 +102,6 @@ impl App {
 
     fn data_key(&self) -> DataKey {
         let Query {
-            threads,
             window,
             against,
             compensated,
@@ -115,7 +115,7 @@ impl App {
             shown: self.shown().cloned().map(Identity),
             mark: mark.map(|mark| Identity(Rc::clone(&mark.snapshot))),
             history: follows.then(|| self.playback.history.revision()),
-            threads: threads.clone(),
+            threads: self.threads_in_view().clone(),
             window: *window,
             against: *against,
             compensated: *compensated,
@@ -136,6 +136,21 @@ impl App {
             view,
             function: chosen.filter(|_| view == View::Function).map(|chosen| chosen.key),
             expanded: in_part.then(|| self.views.expanded.revision()),
+        }
+    }
+
+    /// The threads whose numbers the current view shows. Slow calls are told apart in all threads, and so are the functions
+    /// with a tail.
+    fn threads_in_view(&self) -> &ThreadChoice {
+        match self.views.current {
+            View::Slow => &ThreadChoice::All,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks => &self.query.threads,
         }
     }
 
@@ -191,7 +206,8 @@ impl App {
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
         let mut data = sides.map(|sides| {
-            let (threads, ascii) = (&self.query.threads, self.screen.ascii);
+            let threads = self.threads_in_view();
+            let ascii = self.screen.ascii;
             let mut data = Data::of(side(sides.now), threads, former.as_ref(), ascii, grouped);
             data.known.clone_from(&self.program.functions);
             data.traces = Rc::clone(&self.program.traces);
@@ -265,7 +281,10 @@ impl App {
             self.list_mut().is_held = false;
             return;
         };
-        let hold = !forced && now < hold_until && !self.list().rows.is_empty();
+        // Keys of the view Slow choose calls and move in time: what its column of the order says is always true.
+        let offers_tails = view == View::Slow && data.slow().watches.is_empty();
+        let holds = view != View::Slow || offers_tails;
+        let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
         let mut flame = std::mem::take(&mut self.views.flame);
         let mut before = Before::of(&self.list().rows, hold);
         before.calm = !forced;
@@ -278,7 +297,11 @@ impl App {
         let matcher = text.map(|text| Matcher::of(&data, text));
         let selected = self.list().selected().map(|row| row.id);
         let shape = Shape {
-            sort: self.list().sort,
+            sort: if offers_tails {
+                Sort::of(view)
+            } else {
+                self.list().sort
+            },
             before: &before,
             open: self.views.expanded.paths(),
             matcher: matcher.as_ref(),
@@ -293,6 +316,7 @@ impl App {
             View::Threads => listing::threads(&data, &shape),
             View::Sites => listing::sites(&data, &shape),
             View::Tasks => listing::tasks(&data, &shape),
+            View::Slow if offers_tails => listing::tails(&data, &shape),
             View::Slow => {
                 let watch = data.slow().place_of(self.views.slow.function.as_deref());
                 watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))

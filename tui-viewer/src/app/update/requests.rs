@@ -1,11 +1,12 @@
 //! What is asked of the program, and what is taken from the screen.
 
-use tickscope_format::snapshot::Mode;
+use tickscope_format::snapshot::{LinesState, Mode};
 
 use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
+use crate::output::console::printable;
 use crate::source::events::Request;
 use crate::source::status::Status;
 
@@ -89,6 +90,35 @@ impl App {
         self.notices.current = None;
         self.requests.begin(request, self.screen.now);
         effects.push(Effect::Send(request));
+    }
+
+    /// What goes on in the program for what was asked from here, and how to end it: a line each.
+    pub(crate) fn left_on(&self) -> Vec<String> {
+        let Some(newest) = self
+            .program
+            .newest
+            .as_ref()
+            .filter(|_| self.program.status.answers())
+        else {
+            return Vec::new();
+        };
+        let name = printable(&newest.process.name);
+        let watches = newest.watches.iter().map(|watch| &watch.function);
+        let mut lines: Vec<String> = watches
+            .filter(|function| self.requests.watched.contains(*function))
+            .map(|function| {
+                let function = printable(function);
+                format!(
+                    "{name} still watches {function}: tickscope why {function} tells; tickscope watch --off {function} ends it"
+                )
+            })
+            .collect();
+        if self.views.source.has_asked && newest.lines.state != LinesState::Off {
+            lines.push(format!(
+                "{name} still samples lines: tickscope report --view source shows them; tickscope lines off ends it"
+            ));
+        }
+        lines
     }
 
     pub(in crate::app) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {

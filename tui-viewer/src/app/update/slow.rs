@@ -7,6 +7,7 @@ use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, Watch};
 
+use crate::app::data::Data;
 use crate::app::message::Effect;
 use crate::app::slow_table::{CallLine, WatchTable, watched_as};
 use crate::app::state::App;
@@ -15,6 +16,10 @@ use crate::app::view::View;
 use crate::source::events::Request;
 use crate::source::kept_traces::KeptTraces;
 use crate::text::cells::wrapped;
+
+/// What stands above the functions with a tail, while none is watched.
+const CHOOSE: &str = "No function is watched. Enter watches one: the view then says why its slow calls are slow. \
+    TAIL: time above the median, of calls that take twice as long or longer.";
 
 /// So many snapshots before and after the one on screen are looked at for what it leaves out.
 const NEAR: usize = 32;
@@ -53,6 +58,11 @@ impl App {
                 "no pattern can name {name}: its name has control characters"
             ));
         };
+        self.watch_function(pattern, effects);
+    }
+
+    /// Watches a function; where it is watched already, shows why its slow calls are slow.
+    pub(in crate::app) fn watch_function(&mut self, pattern: Pattern, effects: &mut Vec<Effect>) {
         // The name of one function may end like that of another.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {
@@ -133,6 +143,12 @@ impl App {
         table.watches.get(at)
     }
 
+    /// Whether the view Slow lists the functions with a tail, since none is watched.
+    pub(crate) fn offers_tails(&self) -> bool {
+        let is_free = |data: &Data| data.slow().watches.is_empty() && !data.tails().is_empty();
+        self.views.current == View::Slow && self.derived.data.as_ref().is_some_and(is_free)
+    }
+
     /// Where the chosen call stands among the slowest.
     pub(crate) fn call_at(&self, watch: &WatchTable) -> usize {
         let chosen = self.views.slow.call;
@@ -202,13 +218,41 @@ impl App {
                 self.views.slow.call = number;
                 self.views.slow.zoom = None;
             }
-        } else if let Some(time) = areas.time.filter(|time| time.contains(at))
-            && let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks)
-        {
-            let shown = self.views.slow.shown(ticks);
-            let length = u128::from(shown.end - shown.start);
-            let part = length * u128::from(at.x - time.x) / u128::from(time.width.max(1));
-            self.views.slow.zoom(ticks, Some(shown.start + part as u64), true);
+        } else if let Some((ticks, moment)) = self.moment_at(at) {
+            self.views.slow.zoom(ticks, Some(moment), true);
+        }
+    }
+
+    /// How long the chosen call took, and the moment in it that a cell shows, in ticks; none beside it.
+    pub(in crate::app) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
+        if self.views.current != View::Slow || self.derived.data.is_none() {
+            return None;
+        }
+        let areas = self.call_areas(self.layout().detail?)?;
+        let time = areas.time.filter(|time| time.contains(at))?;
+        let ticks = self.waterfall()?.ticks;
+        let shown = self.views.slow.shown(ticks);
+        let length = u128::from(shown.end - shown.start);
+        let part = length * u128::from(at.x - time.x) / u128::from(time.width.max(1));
+        Some((ticks, shown.start + part as u64))
+    }
+
+    /// Writes the chosen call for other tools.
+    pub(in crate::app) fn export_call(&mut self, effects: &mut Vec<Effect>) {
+        let chosen = self.watched().map(|watch| watch.function.clone());
+        let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
+            return self.tell("no slow call to write: none is kept whole yet");
+        };
+        if self.waterfall().is_none() {
+            return self.tell("what happened in this call has not come yet; wait, or choose another with J");
+        }
+        if let Some(data) = &self.derived.data {
+            effects.push(Effect::WriteCall {
+                snapshot: Rc::clone(&data.snapshot),
+                traces: Rc::clone(&data.traces),
+                function,
+                number,
+            });
         }
     }
 
@@ -281,10 +325,17 @@ impl App {
 
     /// The sentences above the list, in lines: those with the causes are marked.
     pub(crate) fn answer_lines(&self) -> Vec<(String, bool)> {
-        let Some(watch) = self.watched() else {
-            return Vec::new();
-        };
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
+        let Some(watch) = self.watched() else {
+            let has_tails = |data: &Data| !data.tails().is_empty();
+            let offers = self.derived.data.as_ref().is_some_and(has_tails);
+            let lines = if offers {
+                wrapped(CHOOSE, cells)
+            } else {
+                Vec::new()
+            };
+            return lines.into_iter().map(|line| (line, false)).collect();
+        };
         let (facts, why, doubt) = ((&watch.facts, false), (&watch.why, true), (&watch.doubt, false));
         // Where not all of it has room, what comes first matters most.
         let sentences = match self.screen.size.height {

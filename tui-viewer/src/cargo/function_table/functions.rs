@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use tickscope_format::function_table::{Function, PollFunction, Sled, SledKind};
 
 use crate::cargo::function_table::debug_info::{DebugInfo, Declaration};
-use crate::cargo::function_table::name::{self, Name, is_std};
 use crate::cargo::function_table::poll_function::{self, Code};
 use crate::cargo::function_table::sources::Sources;
 use crate::cargo::function_table::symbols::{Symbol, Symbols};
+use crate::text::function_name::{self as name, Name, is_std};
 
 /// The crates that a profiled program carries of tickscope: a sled there would enter the collector from within.
 const COLLECTOR: [&str; 5] = [

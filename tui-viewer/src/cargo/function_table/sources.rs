@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use tickscope_format::function_table::Origin;
 
-use crate::cargo::function_table::name::{Name, is_std};
+use crate::text::function_name::{Name, is_std};
 
 /// Where the sources of a program lie.
 #[derive(Clone, Debug, Default)]

@@ -76,7 +76,7 @@ pub struct ReportArgs {
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
     /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
-    /// graph, or the threads.
+    /// graph, the threads, or the lines of each function.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
     /// Of which time.
@@ -125,6 +125,8 @@ pub enum ReportView {
     Graph,
     /// The threads: their times, what they do, and the scopes they have open.
     Threads,
+    /// The lines of each function, and what it calls that is not measured: by samples (tickscope lines on).
+    Source,
 }
 
 /// The units of times.
@@ -214,6 +216,7 @@ impl From<ReportView> for View {
             ReportView::Flat => Self::Flat,
             ReportView::Graph => Self::Graph,
             ReportView::Threads => Self::Threads,
+            ReportView::Source => Self::Source,
         }
     }
 }

@@ -19,7 +19,9 @@ Examples:
   tickscope why handle_request order-book --json  of a program that watches it already
   tickscope why handle_request run.tks            of a recording
   tickscope why handle_request -f trace > slow.json
-                                                  the longest call over time, for ui.perfetto.dev";
+                                                  the longest call over time, for ui.perfetto.dev
+  tickscope why handle_request -f html > slow.html
+                                                  the answer and all calls that are kept over time, for a browser";
 
 /// The function, and how to tell.
 #[derive(Args, Clone, Debug)]
@@ -57,6 +59,8 @@ pub enum WhyFormat {
     Json,
     /// For messages and issues.
     Markdown,
+    /// A page for a browser, which opens with the slow calls.
+    Html,
     /// One of the slowest calls over time, as trace events: for Perfetto.
     Trace,
     /// The same for the Firefox Profiler.

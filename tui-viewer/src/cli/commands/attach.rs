@@ -70,6 +70,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
     let options = ScreenOptions {
         compare,
+        says_what_goes_on: true,
         ..options(look)?
     };
     Ok(event_loop::run(&mut feed, options)?.exit_code())
@@ -114,6 +115,7 @@ fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
         utc_offset_s: local_time::utc_offset_s(),
         mouse: look.mouse,
         compare: None,
+        says_what_goes_on: false,
         panic_after: look.panic_after,
     })
 }

@@ -13,12 +13,13 @@ use tickscope_report::text;
 use tickscope_report::text::TextOptions;
 use tickscope_report::unit::Unit;
 
-use crate::cli::args::ReportArgs;
+use crate::cli::args::{ReportArgs, ReportView};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
 use crate::output::output_file::OutputFile;
+use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
 /// Writes the report on a target.
@@ -73,6 +74,15 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
             }
         }
+    }
+    // Reading debug information takes time.
+    let has_lines = match form {
+        Form::Text => args.view == Some(ReportView::Source),
+        Form::Json | Form::Pprof | Form::Callgrind => true,
+        Form::Html | Form::Folded | Form::Speedscope | Form::Csv | Form::Tks => false,
+    };
+    if has_lines {
+        options.text.code = symbols::source_code(&live.snapshot);
     }
     place.write(|out| form.write(&live.snapshot, &options, out))?;
     Ok(console::DONE)

@@ -7,11 +7,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tickscope_analysis::window;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::Op;
-use tickscope_format::snapshot::{Over, Watch};
+use tickscope_format::snapshot::{Over, Watch, WatchState};
+use tickscope_report::ProcessState;
 use tickscope_report::exemplar::ExemplarForm;
+use tickscope_report::html::{self, PageOptions};
 use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 
 use crate::cli::args::{WhyArgs, WhyFormat};
@@ -19,9 +22,10 @@ use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
-use crate::output::watched::{others, watch_of};
+use crate::output::watched::{others, similar, watch_of};
 use crate::source::kept_traces::KeptTraces;
 use crate::source::local_time;
+use crate::source::status::state_of;
 use crate::source::target::wanted::{Found, Wanted, is_live};
 use crate::source::timeline::Timeline;
 
@@ -37,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// The function is not watched, no such target, or why it cannot be read.
 pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     let mut traces = KeptTraces::default();
-    let mut snapshot = match args.during {
+    let LiveSnapshot { mut snapshot, state } = match args.during {
         Some(during) => watched_for(args, during, &mut traces)?,
         None => of_target(args, &mut traces)?,
     };
@@ -49,11 +53,19 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
         ))
         .into());
     };
-    write(args, &snapshot, watch)?;
+    if watch.state == WatchState::NoFunction {
+        let name = printable(args.function.as_str());
+        return Err(Misuse(format!(
+            "no function that has been called matches {name}{}; those that were called: tickscope sites",
+            similar(&snapshot, &args.function)
+        ))
+        .into());
+    }
+    write(args, &snapshot, state, watch)?;
     Ok(console::DONE)
 }
 
-fn write(args: &WhyArgs, snapshot: &Snapshot, watch: &Watch) -> anyhow::Result<()> {
+fn write(args: &WhyArgs, snapshot: &Snapshot, state: ProcessState, watch: &Watch) -> anyhow::Result<()> {
     let options = SlowOptions {
         ascii: console::is_ascii(),
         utc_offset_s: local_time::utc_offset_s(),
@@ -65,6 +77,14 @@ fn write(args: &WhyArgs, snapshot: &Snapshot, watch: &Watch) -> anyhow::Result<(
         WhyFormat::Json => slow::json(&answer),
         WhyFormat::Text => slow::text(&answer),
         WhyFormat::Markdown => slow::markdown(&answer),
+        WhyFormat::Html => {
+            let options = PageOptions {
+                state,
+                watch: snapshot.watches.iter().position(|one| one == watch),
+                ..PageOptions::default()
+            };
+            html::page(snapshot, &options)?
+        }
         WhyFormat::Trace => return write_call(args, &answer, ExemplarForm::Chrome),
         WhyFormat::Firefox => return write_call(args, &answer, ExemplarForm::Firefox),
         WhyFormat::Speedscope => return write_call(args, &answer, ExemplarForm::Speedscope),
@@ -116,10 +136,10 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
 }
 
 /// What a target shows of a function that it watches.
-fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<Snapshot> {
+fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<LiveSnapshot> {
     let wanted = Wanted::of(&args.target);
     let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
-    let LiveSnapshot { mut snapshot, .. } = live_snapshot::of(&found, &wanted)?;
+    let LiveSnapshot { mut snapshot, state } = live_snapshot::of(&found, &wanted)?;
     if watch_of(&snapshot, &args.function).is_none() {
         let name = printable(args.function.as_str());
         let next = match &found {
@@ -144,7 +164,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<Snapshot
     if !traces.fill(&mut snapshot) {
         look_back(&found, traces);
     }
-    Ok(snapshot)
+    Ok(LiveSnapshot { snapshot, state })
 }
 
 /// Takes what earlier snapshots have of calls that the newest leaves out.
@@ -161,18 +181,24 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
 }
 
 /// Watches a function for a time; it is watched no longer afterwards, unless it was before.
-fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> anyhow::Result<Snapshot> {
+fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> anyhow::Result<LiveSnapshot> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
+    // What was watched before is told of this time alone.
+    if let Some(mut slot) = ring.take_slot()? {
+        let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
+    }
     let newest = watch::newest(&ring);
     let before = newest
         .as_ref()
         .and_then(|newest| watch_of(newest, &args.function));
-    let ring = match before.filter(|watch| args.over.is_none_or(|over| over == watch.over)) {
+    let goes_on = before.filter(|watch| args.over.is_none_or(|over| over == watch.over));
+    let from = newest.as_ref().filter(|_| goes_on.is_some());
+    let ring = match goes_on {
         Some(_) => ring,
         None => {
             let over = args.over.unwrap_or(Over::Tail);
@@ -180,11 +206,17 @@ fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> any
         }
     };
     let read = follow(&ring, during, &stop, traces);
+    let state = state_of(&ring.liveness()?);
     // Also after an error nothing stays as it was not before.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
     }
-    read
+    let read = read?;
+    let snapshot = match from {
+        Some(from) => window::between(&read, from),
+        None => read,
+    };
+    Ok(LiveSnapshot { snapshot, state })
 }
 
 /// Reads records as they come; returns the last one.

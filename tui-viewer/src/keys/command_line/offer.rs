@@ -109,7 +109,7 @@ fn values(command: &Command, arg: &Arg, word: &str, known: impl FnOnce() -> Know
         return names.filter(|name| name.starts_with(word)).collect();
     }
     let names = match (command.get_name(), arg.get_id().as_str()) {
-        (_, "pattern") => known().patterns,
+        (_, "pattern") | ("watch" | "slow", "function") => known().patterns,
         ("function", _) => known().functions,
         _ => Vec::new(),
     };

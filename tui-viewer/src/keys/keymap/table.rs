@@ -128,6 +128,23 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("why slow", 13),
     line(
         Section::Views,
+        &[Tree, Hot, Function, Sites, Tasks, Slow],
+        &[(Char('S'), Action::Source)],
+        "source of this function; again: away",
+    )
+    .note(
+        ": the view Function with its source, samples of its lines, and what it calls that is not measured; the program samples while \
+        the source is shown",
+    )
+    .left("source", 14),
+    line(
+        Section::Tree,
+        &[Function],
+        &[(Char('J'), Action::SourceDown), (Char('K'), Action::SourceUp)],
+        "in Function: source down, up",
+    ),
+    line(
+        Section::Views,
         VIEWS,
         &[
             (Code::Tab, Action::NextView),
@@ -329,6 +346,14 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "in Slow: earlier, later in the call",
     ),
+    line(
+        Section::Tree,
+        &[Slow],
+        &[(Char('E'), Action::ExportCall)],
+        "in Slow: write the call for other tools",
+    )
+    .note(" (a file each for Perfetto, the Firefox Profiler and speedscope)")
+    .left("export", 13),
     line(
         Section::Tree,
         &[Slow],

@@ -16,7 +16,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{
-    empty, events, key, keys, live, looks, screen, tell_functions, text, with_functions,
+    empty, events, find_code, key, keys, live, looks, screen, tell_functions, text, with_functions,
 };
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
@@ -117,6 +117,18 @@ fn why_slow_calls_are_slow() {
     events(&mut app, Status::Live, Some(slow_frames(WatchState::Watching)));
     keys(&mut app, "8J++l");
     assert_snapshot!("slow_zoomed_120x30", looks(&app));
+}
+
+#[test]
+fn the_source_of_a_function() {
+    for (width, height) in [(120, 40), (80, 24)] {
+        let mut app = empty(width, height);
+        events(&mut app, Status::Live, Some(fixture::sampled()));
+        keys(&mut app, "1");
+        let effects = key(&mut app, Code::Char('S'));
+        find_code(&mut app, effects);
+        assert_snapshot!(format!("source_{width}x{height}"), looks(&app));
+    }
 }
 
 #[test]

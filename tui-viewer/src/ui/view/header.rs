@@ -250,6 +250,11 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
         // In short only the upper bound: it is never too good.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
+    // The range is of the instructions alone.
+    let cost = match snapshot.clock_drains() {
+        true => cost + "+",
+        false => cost,
+    };
     if low > 0.05 {
         right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
     } else {

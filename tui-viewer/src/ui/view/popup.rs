@@ -133,7 +133,8 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
         | Request::SitesOn(_)
         | Request::ForgetRule(_)
         | Request::Watch(..)
-        | Request::Unwatch(_) => (
+        | Request::Unwatch(_)
+        | Request::Lines(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",

@@ -17,7 +17,7 @@ use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::source::status::Status;
-use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
+use crate::text::cells::{cut_middle, cut_path, cut_start, last_part, safe, width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{bar, difference, figure, function, spark};
@@ -350,7 +350,7 @@ fn put_name(
     look: Look,
     meaning: Meaning,
 ) -> u16 {
-    let split = text.rfind("::").map_or(0, |at| at + 2);
+    let split = last_part(text);
     let x = canvas.put(
         x,
         y,

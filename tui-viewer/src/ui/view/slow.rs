@@ -22,8 +22,8 @@ use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
 
 /// What stands where no function is watched.
-const NOTHING: &str = "No function is watched. Choose a function in another view (2 has them by self time) and press W: its \
-    slow calls are then told from the typical ones, and this view says why they are slow.";
+const NOTHING: &str = "No function is watched, and none has a tail: of 200 calls or more some that take twice the median. W on a row of \
+    another view watches its function all the same; this view then says why its slow calls are slow.";
 
 /// A call that takes so many cells or fewer may be one of several in a block.
 const FEW: u16 = 2;
@@ -150,7 +150,12 @@ pub(super) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         return;
     };
     let chosen = app.call_at(watch);
-    heading(canvas, area, area.y, "the slowest calls");
+    heading(
+        canvas,
+        area,
+        area.y,
+        "slow calls that are kept, the longest of each cause first",
+    );
     let list = areas.list;
     let shown = watch
         .calls

@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::columns;
+use crate::app::data::Data;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
@@ -23,6 +24,9 @@ const LONGEST_THREAD: usize = 24;
 
 /// Behind the name of the one thread that is shown: the key that ends that.
 const TO_ALL: &str = " (a: all)";
+
+/// Behind the tab of the view Slow while a function is watched: in all characters, and in ASCII.
+const WATCHES: [&str; 2] = ["•", "*"];
 
 /// How the line is set, in words.
 struct Setting {
@@ -83,6 +87,12 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         };
         x = canvas.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
     }
+    let watches = |data: &Data| !data.snapshot.watches.is_empty();
+    let is_watching = app.derived.data.as_ref().is_some_and(watches);
+    if is_watching && form.has_room_for_mark(app.views.current) {
+        // In place of the blank that ends the last tab, which is that of the view Slow.
+        canvas.put(x - 1, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
+    }
     x
 }
 
@@ -99,6 +109,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     };
     let mut all = Vec::new();
     // What is not sorted, and what has no percents, needs no word for it.
+    let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared();
     let sorted = column.map(|column| match changes {
         // The mark above the columns says of which.

@@ -20,6 +20,7 @@ impl Tree {
 
     /// Ends a call of a future in `node`, so many ticks after it began. The scope of its last poll is closed. Returns false
     /// if an event of this thread is in progress.
+    #[inline]
     pub(crate) fn end_call(&self, node: &'static Node, call: CallId, ticks: u64, is_cancelled: bool) -> bool {
         let Some(current) = self.take() else {
             return false;

@@ -11,7 +11,7 @@ impl Tree {
         // The clock is read after the mark. The time until the charge belongs to no scope, and no capture may have
         // shown it.
         let now = now();
-        self.charge_staying(Self::charged(current), now);
+        let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
         let pauses = self.pauses.load(Ordering::Relaxed);
         if pauses == 0 {
             self.paused_at.store(now, Ordering::Relaxed);

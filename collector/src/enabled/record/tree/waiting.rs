@@ -37,21 +37,24 @@ impl Tree {
         if self.waits.is_wanted() {
             os::keeping_errno(|| {
                 off_cpu::mark();
-                self.waits.store(now, off_cpu::clocks());
-                self.waits.store_switches();
+                let clocks = off_cpu::clocks();
+                self.waits.store(now, clocks);
+                self.waits.store_switches(clocks.cpu_ns);
             });
         }
     }
 
-    /// Places what a gap of `node` that ends at tick `now` was off the CPU.
-    pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) {
+    /// Places what a gap of `node` that ends at tick `now` was off the CPU. Returns how many ticks that took by itself, or 0 if
+    /// no more than a few nanoseconds.
+    pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let waits = &self.waits;
         if !waits.is_wanted() {
-            return;
+            return 0;
         }
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
         if read_tick == 0 {
-            return self.read_clocks(now);
+            self.read_clocks(now);
+            return 0;
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
@@ -59,7 +62,7 @@ impl Tree {
             if now.wrapping_sub(read_tick) > self.drift_ticks() {
                 self.read_clocks(now);
             }
-            return;
+            return 0;
         }
         os::keeping_errno(|| {
             off_cpu::mark();
@@ -74,7 +77,8 @@ impl Tree {
             let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
             let ticks = now.wrapping_sub(read_tick);
             let Some(rate) = ticks_per_ns(clocks.wall_ns) else {
-                return waits.store(now, clocks);
+                waits.store(now, clocks);
+                return 0;
             };
             self.lower_limit(least_ticks(rate));
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
@@ -120,7 +124,8 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-        });
+            in_ticks(os::monotonic_ns().saturating_sub(clocks.wall_ns))
+        })
     }
 
     /// Returns after how many ticks the clocks are read again although the thread stayed on its CPU.

@@ -3,7 +3,10 @@
 //! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so that the usual ways of
 //! other calls are as they were. Only the outermost watched call of a thread is one: what is in it is part of it.
 
-use tickscope_format::snapshot::{CauseKind, Quantity};
+mod cause;
+mod futures;
+
+use tickscope_format::snapshot::Quantity;
 
 use super::{Path, Tree};
 use crate::enabled::platform::os;
@@ -13,33 +16,11 @@ use crate::enabled::record::kept_calls::Facts;
 use crate::enabled::record::measures::Amounts;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
+use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost, Watch};
-
-/// Time without a CPU that is so many times all other time above the typical is the cause, even of a call that would be slow
-/// without it.
-const READY_MOST: i64 = 10;
 
 /// What a call did for longer than this many events is added up in a time that belongs to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
-
-/// The time of a call's node, by what the thread did.
-struct Times {
-    working: i64,
-    waiting: i64,
-    ready: i64,
-}
-
-impl Times {
-    fn of(sums: &Sums) -> Self {
-        let [ticks, waiting, ready] = [&sums.ticks, &sums.waiting, &sums.ready]
-            .map(|ticks| ticks.load(Ordering::Relaxed).cast_signed());
-        Self {
-            working: ticks - waiting - ready,
-            waiting,
-            ready,
-        }
-    }
-}
 
 /// Where records are added up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,33 +34,55 @@ impl Tree {
     /// which calls are slow.
     #[inline(never)]
     pub(crate) fn watch_call(&self, root: &'static Node) {
-        let Some(site) = root.site.get() else { return };
-        let Some(slot) = site.watch() else { return };
-        let Some(watch) = watch::get(slot) else { return };
+        let Some(slot) = root
+            .site
+            .get()
+            .filter(|site| !site.is_future())
+            .and_then(Site::watch)
+        else {
+            return;
+        };
+        if !Self::is_in_call_of(root, slot) {
+            self.begin_watching(root, slot, Kind::Enter);
+        }
+    }
+
+    /// Returns whether a call around that of `root` is of a function that is watched in this place. It began before it could be
+    /// watched: both are parts of that.
+    fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
+        let mut at = root.parent.get();
+        while let Some(node) = at {
+            if node.site.get().is_some_and(|site| site.watch() == Some(slot)) {
+                return true;
+            }
+            at = node.parent.get();
+        }
+        false
+    }
+
+    /// Watches from here on what the call of `root` does, if that can be. `before` is the kind of the event that has just been.
+    fn begin_watching(&self, root: &'static Node, slot: u32, before: Kind) -> bool {
+        let Some(watch) = watch::get(slot) else {
+            return false;
+        };
         let outside = self.path();
         let inside = match outside {
             Path::Fast | Path::Adaptive => Path::Watched,
             Path::Exact | Path::AdaptiveExact => Path::WatchedExact,
-            Path::Alarm | Path::Watched | Path::WatchedExact | Path::Off | Path::Sampled => return,
+            Path::Alarm | Path::Watched | Path::WatchedExact | Path::Off | Path::Sampled => return false,
         };
         let number = watch.number();
-        if watch.threshold() == 0 || number == 0 || !root.is_timed() || site.is_future() {
-            return;
-        }
-        // The call around it began before it could be watched: both are parts of that.
-        let mut at = root.parent.get();
-        while let Some(node) = at {
-            if node.site.get().is_some_and(|site| site.watch() == Some(slot)) {
-                return;
-            }
-            at = node.parent.get();
+        if watch.threshold() == 0 || number == 0 || !root.is_timed() {
+            return false;
         }
         let watching = &self.watching;
         // A signal handler may have interrupted the end of the call before.
         if watching.busy.load(Ordering::Relaxed) != 0 {
-            return watch.lose(Lost::Missed);
+            watch.lose(Lost::Missed);
+            return false;
         }
-        let Some(current) = self.take() else { return };
+        let Some(current) = self.take() else { return false };
+        let mut begins = false;
         if let Some(sums) = watching.sums.get(slot as usize)
             && watching.journal.begin()
         {
@@ -90,22 +93,27 @@ impl Tree {
             watching
                 .began
                 .store(self.last.load(Ordering::Relaxed), Ordering::Relaxed);
-            watching.before.store(Kind::Enter as u64, Ordering::Relaxed);
+            watching.before.store(before as u64, Ordering::Relaxed);
             watching.broken.store(0, Ordering::Relaxed);
+            watching.carried.set(None);
+            watching.ending.store(0, Ordering::Relaxed);
+            watching.awaited.clear();
             watching.root.set(Some(root));
             // An alarm that has come meanwhile stays.
-            if !self.exchange_path(outside, inside) {
+            begins = self.exchange_path(outside, inside);
+            if !begins {
                 watching.root.set(None);
             }
         }
         self.put(current);
+        begins
     }
 
     /// Begins `child` in a watched call, at tick `now`. `current` is taken out.
     #[inline(always)]
     pub(crate) fn begin_watched(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         let kind = if calls == 0 { Kind::GoOn } else { Kind::Enter };
-        self.charge_noted(current, kind, now);
+        let now = self.charge_noted(current, kind, now).unwrap_or(now);
         child.began.store(now, Ordering::Relaxed);
         if self.is_adaptive_outside()
             && let Some(latency) = child.latency.get()
@@ -130,17 +138,18 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` in a watched call, or the watched call, after its time was charged.
+    /// Ends a call of `node` in a watched call, or the watched call, at tick `now`, after its time was charged as `charged` says.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,
         node: &'static Node,
         parent: &'static Node,
         now: u64,
-        charged: bool,
+        charged: Option<u64>,
         clock: impl Fn() -> u64,
     ) {
-        if charged {
+        let now = charged.unwrap_or(now);
+        if charged.is_some() {
             if self.is_adaptive_outside() {
                 self.count_timed(node, parent, now);
             } else if let Some(latency) = node.latency.get() {
@@ -162,14 +171,14 @@ impl Tree {
         self.watching.outside.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// Charges the time since the last event to `node`, and notes that in the journal. Returns false if it could not be charged.
+    /// Charges the time since the last event to `node`, and notes that in the journal. Returns as [`Self::charge`] does.
     #[inline(always)]
-    pub(super) fn charge_noted(&self, node: &'static Node, kind: Kind, now: u64) -> bool {
+    pub(super) fn charge_noted(&self, node: &'static Node, kind: Kind, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
         let charged = self.charge(node, now);
         let ticks = node.self_ticks.load(Ordering::Relaxed).wrapping_sub(before);
         self.note_event(node, kind, ticks);
-        if !charged {
+        if charged.is_none() {
             self.note_not_charged();
         }
         charged
@@ -224,14 +233,15 @@ impl Tree {
         }
     }
 
-    /// Charges the time since the last event to `node`, without an event.
-    pub(super) fn charge_staying(&self, node: &'static Node, now: u64) {
+    /// Charges the time since the last event to `node`, without an event. Returns as [`Self::charge`] does.
+    pub(super) fn charge_staying(&self, node: &'static Node, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
-        self.charge(node, now);
+        let charged = self.charge(node, now);
         if self.watching.is_open() {
             let ticks = node.self_ticks.load(Ordering::Relaxed).wrapping_sub(before);
             self.note_more(node, More::Stay, ticks);
         }
+        charged
     }
 
     /// Notes amounts that are counted in `node`.
@@ -295,7 +305,7 @@ impl Tree {
             };
             journal.push(nothing.word());
         }
-        self.add_up(journal.area(), Side::Pending);
+        self.add_up_area();
         journal.next_area();
     }
 
@@ -315,6 +325,9 @@ impl Tree {
         watching.root.set(None);
         self.leave_watched_path();
         self.forget_pending();
+        if let Some(carried) = watching.carried.get() {
+            carried.give_back();
+        }
         if let Some((watch, _)) = watching.of_slot() {
             watch.lose(Lost::Discarded);
         }
@@ -370,21 +383,35 @@ impl Tree {
         // Signal handlers and captures find the thread in the parent meanwhile.
         self.put(parent);
         if let Some((watch, sums)) = watching.of_slot() {
-            let lasted = node.lasted(now);
             let is_whole = watching.broken.load(Ordering::Relaxed) == 0;
             let counts = watch.number() == watching.number.load(Ordering::Relaxed);
-            match lasted.filter(|_| is_whole && counts) {
-                None => {
+            let is_sound = is_whole && counts;
+            let lasted = node.lasted(now).filter(|_| is_sound);
+            let events = watching.journal.area().1;
+            let is_long = events > EVENTS_UNCHARGED || watching.journal.was_full();
+            let ended = if node.site.get().is_some_and(Site::is_future) {
+                let lasted = lasted.or_else(|| self.noted_ticks().filter(|_| is_sound));
+                self.end_watched_poll(node, now, lasted)
+            } else {
+                lasted.ok_or(Lost::Discarded).map(Some)
+            };
+            match ended {
+                Err(why) => {
                     self.forget_pending();
-                    watch.lose(Lost::Discarded);
+                    watch.lose(why);
                 }
-                Some(ticks) if ticks < watch.threshold() => {
-                    self.add_typical(sums);
-                    if watching.journal.area().1 > EVENTS_UNCHARGED || watching.journal.was_full() {
+                Ok(None) => {
+                    if is_long {
                         self.go_on_after(now, clock);
                     }
                 }
-                Some(ticks) => {
+                Ok(Some(ticks)) if ticks < watch.threshold() => {
+                    self.add_typical(sums);
+                    if is_long {
+                        self.go_on_after(now, clock);
+                    }
+                }
+                Ok(Some(ticks)) => {
                     self.add_slow(watch, sums, node, ticks);
                     self.go_on_after(now, clock);
                 }
@@ -399,14 +426,7 @@ impl Tree {
         if self.last.load(Ordering::Relaxed) == then {
             let now = clock();
             if let Some(passed) = now.checked_sub(then) {
-                let mut at = Some(current);
-                while let Some(node) = at {
-                    if let Some(began) = node.known_beginning() {
-                        node.began.store(began + passed, Ordering::Relaxed);
-                    }
-                    at = node.parent.get();
-                }
-                self.last.store(now, Ordering::Release);
+                self.leave_out(current, then, passed);
             }
         }
         self.put(current);
@@ -416,18 +436,17 @@ impl Tree {
     fn add_typical(&self, sums: &SumsOfWatch) {
         let journal = &self.watching.journal;
         if journal.was_full() {
-            self.add_up(journal.area(), Side::Pending);
+            self.add_up_area();
             self.take_pending(sums, |sums| &sums.typical);
         } else {
             self.add_up(journal.area(), Side::Typical);
         }
-        add(&sums.typical_calls, 1);
     }
 
     /// Adds a slow call to the sums, finds its cause, and keeps it if it is worth that.
     fn add_slow(&self, watch: &Watch, sums: &SumsOfWatch, root: &'static Node, ticks: u64) {
         let journal = &self.watching.journal;
-        self.add_up(journal.area(), Side::Pending);
+        self.add_up_area();
         let cause = self.cause(sums, root, ticks, watch.threshold());
         let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
         let random = self.next_random();
@@ -492,6 +511,11 @@ impl Tree {
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
 
+    /// Adds up the area of the journal that is being written.
+    fn add_up_area(&self) {
+        self.add_up(self.watching.journal.area(), Side::Pending);
+    }
+
     /// Adds up the records between two places of the journal.
     fn add_up(&self, (begin, end): (u32, u32), side: Side) {
         let watching = &self.watching;
@@ -533,6 +557,9 @@ impl Tree {
                         add(&to.allocated_bytes, number);
                     }
                     More::Note => at += number as u32,
+                    More::Calls => add(&to.calls, number),
+                    More::Allocations => add(&to.allocations, number),
+                    More::Nodes => {}
                 },
             }
         }
@@ -550,105 +577,6 @@ impl Tree {
             of_node.excess_waiting.store(0, Ordering::Relaxed);
             of_node.whole.store(0, Ordering::Relaxed);
         }
-    }
-
-    /// Finds what most of a slow call's time above the typical went to, and counts it. `None` if this thread has had no typical
-    /// call. Time without a CPU may hit any call, so it is the cause only of a call that would not be slow without it, or where it is
-    /// many times all the rest.
-    fn cause(
-        &self,
-        sums: &SumsOfWatch,
-        root: &'static Node,
-        ticks: u64,
-        threshold: u64,
-    ) -> Option<(u32, CauseKind)> {
-        let typical_calls = sums.typical_calls.load(Ordering::Relaxed).cast_signed();
-        if typical_calls == 0 {
-            return None;
-        }
-        let (mut ready, mut others) = (0i64, 0i64);
-        self.each_touched(sums, |index, of_node| {
-            let now = Times::of(&of_node.pending);
-            let typical = Times::of(&of_node.typical);
-            ready += now.ready - typical.ready / typical_calls;
-            let waiting = now.waiting - typical.waiting / typical_calls;
-            let excess = waiting + now.working - typical.working / typical_calls;
-            others += excess;
-            // To the node and all above it, up to the root.
-            let mut at = self.nodes.get(index);
-            while let Some(node) = at {
-                if let Some(sums) = sums.nodes.get(node.index()) {
-                    add(&sums.excess, excess.cast_unsigned());
-                    add(&sums.excess_waiting, waiting.cast_unsigned());
-                    add(&sums.whole, (now.working + now.waiting).cast_unsigned());
-                }
-                at = node.parent.get().filter(|_| !std::ptr::eq(node, root));
-            }
-        });
-        let is_slow_without = ticks.saturating_sub(ready.max(0).cast_unsigned()) >= threshold;
-        if ready > 0 && (!is_slow_without || ready / READY_MOST > others) {
-            return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
-        }
-        // Down to where it is spread over several, or is the node's own.
-        let mut at = root.index();
-        let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
-        loop {
-            let here = sums.nodes.get(at).map_or(0, excess_of);
-            let mut most = None;
-            self.each_touched(sums, |index, of_node| {
-                let parent = self.nodes.get(index).and_then(|node| node.parent.get());
-                if index != root.index()
-                    && parent.is_some_and(|parent| parent.index() == at)
-                    && excess_of(of_node) > here / 2
-                    && most.is_none_or(|(_, excess)| excess < excess_of(of_node))
-                {
-                    most = Some((index, excess_of(of_node)));
-                }
-            });
-            match most {
-                Some((child, _)) => at = child,
-                None => break,
-            }
-        }
-        let of_node = sums.nodes.get(at)?;
-        let excess = excess_of(of_node);
-        let waiting = of_node.excess_waiting.load(Ordering::Relaxed).cast_signed();
-        let calls = of_node.pending.calls.load(Ordering::Relaxed).cast_signed();
-        let typical = of_node.typical.calls.load(Ordering::Relaxed).cast_signed();
-        let whole = of_node.whole.load(Ordering::Relaxed).cast_signed();
-        // What the calls beyond the typical number would take if each took the typical time.
-        let by_calls = match typical {
-            0 => excess as f64,
-            _ => (calls as f64 * typical_calls as f64 / typical as f64 - 1.0) * (whole - excess) as f64,
-        };
-        let kind = if waiting > excess / 2 {
-            CauseKind::Waiting
-        } else if by_calls > excess as f64 / 2.0 && at != root.index() {
-            CauseKind::Calls
-        } else {
-            CauseKind::SelfTime
-        };
-        let excess = if kind == CauseKind::Waiting {
-            waiting
-        } else {
-            excess
-        };
-        self.count_cause(sums, at, kind, excess)
-    }
-
-    fn count_cause(
-        &self,
-        sums: &SumsOfWatch,
-        node: u32,
-        kind: CauseKind,
-        excess: i64,
-    ) -> Option<(u32, CauseKind)> {
-        let of_node = sums.nodes.get(node)?;
-        let cause = of_node.causes.get(kind as usize)?;
-        add(&cause.calls, 1);
-        add(&cause.excess_ticks, excess.max(0).cast_unsigned());
-        add(&cause.path_calls, of_node.pending.calls.load(Ordering::Relaxed));
-        Some((node, kind))
     }
 }
 
@@ -674,7 +602,7 @@ mod tests {
         random: u64,
         /// Ticks of events in the call that is watched, by node: calls and ticks.
         expected: [Vec<[u64; COUNTS]>; 2],
-        counts: [u64; 2],
+        slow_calls: u64,
         /// What was counted before the watched call.
         before: Option<(u64, Vec<[u64; COUNTS]>)>,
         paused: u64,
@@ -759,7 +687,7 @@ mod tests {
                 let (began, before) = self.before.take().unwrap();
                 let ticks = now - began - self.paused;
                 let side = usize::from(ticks >= watch::get(3).unwrap().threshold());
-                self.counts[side] += 1;
+                self.slow_calls += side as u64;
                 let after = self.counted();
                 let expected = &mut self.expected[side];
                 expected.resize(after.len(), [0; COUNTS]);
@@ -855,7 +783,7 @@ mod tests {
                 now: std::cell::Cell::new(1),
                 random: seed.wrapping_mul(0x9e37_79b9_7f4a_7c15),
                 expected: Default::default(),
-                counts: [0, 0],
+                slow_calls: 0,
                 before: None,
                 paused: 0,
                 left: 0,
@@ -874,12 +802,7 @@ mod tests {
             }
             let sums = program.tree.watching.sums_of(3).unwrap();
             assert_eq!(
-                program.counts[0],
-                sums.typical_calls.load(Ordering::Relaxed),
-                "{seed}"
-            );
-            assert_eq!(
-                program.counts[1],
+                program.slow_calls,
                 of_slot.slow_calls.load(Ordering::Relaxed),
                 "{seed}"
             );
@@ -907,7 +830,12 @@ mod tests {
                         Record::More { what, number, .. } => match what {
                             More::Stay => ticks += number,
                             More::Note => words.by_ref().take(number as usize).for_each(drop),
-                            More::Waiting | More::Ready | More::Allocation => {}
+                            More::Waiting
+                            | More::Ready
+                            | More::Allocation
+                            | More::Nodes
+                            | More::Calls
+                            | More::Allocations => {}
                         },
                     }
                 }

@@ -19,6 +19,9 @@ class Colours {
     this.accent = of("--accent");
     this.text = of("--text");
     this.neutral = of("--neutral");
+    this.quiet = of("--quiet");
+    this.line = of("--line");
+    this.ground = of("--ground");
     this.from = rgb(of("--ground"));
     this.to = rgb(this.accent);
   }

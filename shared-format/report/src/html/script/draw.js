@@ -131,15 +131,20 @@ Object.assign(Page.prototype, {
   },
 
   hoverFlame(row, event) {
-    const tip = byId("tip");
-    tip.hidden = row < 0;
     if (row !== this.hovered) {
       this.hovered = row;
       this.flame.later();
       this.light();
     }
-    if (row >= 0) {
-      tip.textContent = this.spoken(row).replace(": ", "\n").replaceAll("; ", "\n");
+    this.tip(row < 0 ? null : this.spoken(row).replace(": ", "\n").replaceAll("; ", "\n"), event);
+  },
+
+  // A text beside the pointer; none where it is null.
+  tip(text, event) {
+    const tip = byId("tip");
+    tip.hidden = text === null;
+    if (text !== null) {
+      tip.textContent = text;
       const { innerWidth, innerHeight } = window;
       tip.style.left = `${Math.min(event.clientX + 14, innerWidth - tip.offsetWidth - 8)}px`;
       tip.style.top = `${Math.min(event.clientY + 18, innerHeight - tip.offsetHeight - 8)}px`;

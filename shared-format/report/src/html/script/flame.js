@@ -4,6 +4,22 @@ const LEVEL_HEIGHT = 22;
 // Narrower than this many pixels nothing is drawn.
 const NARROWEST = 0.6;
 
+// What draws on a canvas of this size: its pixels are the screen's.
+function contextOf(canvas, width, height) {
+  const scale = window.devicePixelRatio || 1;
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  if (context) {
+    context.scale(scale, scale);
+    context.font = "12px system-ui, sans-serif";
+    context.textBaseline = "middle";
+  }
+  return context;
+}
+
 class Flame {
   constructor(place, canvas, said, owner) {
     this.place = place;
@@ -106,18 +122,11 @@ class Flame {
   }
 
   paint(width, height) {
-    const scale = window.devicePixelRatio || 1;
-    this.canvas.width = Math.round(width * scale);
-    this.canvas.height = Math.round(height * scale);
-    this.canvas.style.width = `${width}px`;
-    const context = this.canvas.getContext("2d");
+    const context = contextOf(this.canvas, width, height);
     if (!context) {
       return;
     }
-    context.scale(scale, scale);
     context.translate(0, -this.place.scrollTop);
-    context.font = "12px system-ui, sans-serif";
-    context.textBaseline = "middle";
     const first = Math.floor(this.place.scrollTop / LEVEL_HEIGHT);
     const last = Math.ceil((this.place.scrollTop + height) / LEVEL_HEIGHT);
     const lit = new Set(this.owner.lit());

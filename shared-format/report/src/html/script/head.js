@@ -74,7 +74,7 @@ Object.assign(Page.prototype, {
     document.querySelector("[role=tablist]").addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (step) {
-        const views = ["tree", "flame", "hot"];
+        const views = this.views();
         this.showView(views[(views.indexOf(this.view) + step + views.length) % views.length]);
         byId(`tab-${this.view}`).focus();
         event.preventDefault();
@@ -127,6 +127,9 @@ Object.assign(Page.prototype, {
       1: view("tree"),
       2: view("flame"),
       3: view("hot"),
+      4: () => this.slow.watches.length > 0 && view("slow")(),
+      J: () => this.view === "slow" && this.slow.open(this.slow.opened + 1),
+      K: () => this.view === "slow" && this.slow.open(this.slow.opened - 1),
       "/": () => byId("search").focus(),
       "?": () => byId("help").showModal(),
       m: () => byId("facts").showModal(),

@@ -4,6 +4,8 @@
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
+const VIEWS = ["tree", "flame", "hot", "slow"];
+
 const byId = (id) => document.getElementById(id);
 
 class Page {
@@ -22,10 +24,12 @@ class Page {
     };
     const flame = byId("flame");
     this.flame = new Flame(flame, flame.querySelector("canvas"), byId("flame-said"), this);
+    this.slow = new Slow(byId("slow"), this);
     this.head();
     this.listen();
     this.chooseThread(data.thread);
-    this.showView(["tree", "flame", "hot"].find((view) => location.hash === `#${view}`) || "tree");
+    const opens = data.opens_slow === undefined ? "tree" : "slow";
+    this.showView(this.views().find((view) => location.hash === `#${view}`) || opens);
   }
 
   refresh() {
@@ -34,10 +38,18 @@ class Page {
       tree.refresh(this.rows.length, this.indexIn("tree"));
     } else if (this.view === "hot") {
       hot.refresh(this.listed.length, this.indexIn("hot"));
+    } else if (this.view === "slow") {
+      this.slow.draw();
+      this.light();
     } else {
       this.flame.draw();
       this.light();
     }
+  }
+
+  // Those that there is something for.
+  views() {
+    return VIEWS.filter((view) => view !== "slow" || this.slow.watches.length > 0);
   }
 
   chooseThread(thread) {
@@ -138,6 +150,9 @@ class Page {
 
   reveal() {
     const grid = this.grids[this.view];
+    if (this.view === "slow") {
+      return;
+    }
     if (!grid) {
       this.flame.reveal();
       this.flame.later();
@@ -157,7 +172,7 @@ class Page {
 
   showView(view) {
     this.view = view;
-    for (const name of ["tree", "flame", "hot"]) {
+    for (const name of VIEWS) {
       byId(name).hidden = name !== view;
       const tab = byId(`tab-${name}`);
       tab.setAttribute("aria-selected", name === view);
@@ -165,6 +180,7 @@ class Page {
     }
     document.querySelector(".for-tree").hidden = view !== "tree";
     document.querySelector(".for-flame").hidden = view !== "flame";
+    document.querySelector(".for-slow").hidden = view !== "slow";
     byId("tip").hidden = true;
     this.hovered = -1;
     this.zoomed(this.flame.zoomed);

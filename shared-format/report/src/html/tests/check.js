@@ -177,6 +177,78 @@ function checks() {
       }
       page.showView("tree");
     },
+    "a slow call over time: calls have their places, and it zooms, moves and is dragged": () => {
+      const { slow } = page;
+      const tab = byId("tab-slow");
+      same(tab.hidden, slow.watches.length === 0, "a tab without slow calls");
+      if (tab.hidden) {
+        press(document.body, "4");
+        same(page.view === "slow", false, "view after 4 without slow calls");
+        return;
+      }
+      press(document.body, "4");
+      same(page.view, "slow", "view after 4");
+      slow.watches.forEach((watch, at) => {
+        slow.choose(at);
+        const said = byId("slow").querySelector(".sentences").textContent;
+        same(said, watch.sentences.join(""), "sentences");
+        watch.calls.forEach((call, at) => {
+          slow.open(at);
+          const { waterfall } = slow;
+          same(byId("slow").querySelectorAll(".calls .current").length, 1, "chosen calls");
+          same(byId("waterfall").hidden, call.spans === undefined, "a waterfall of what is not known");
+          if (call.spans === undefined) {
+            return;
+          }
+          slow.draw();
+          const width = waterfall.place.clientWidth;
+          const told = (boxes) => sum(boxes.map((box) => box.calls));
+          waterfall.drawn.forEach((boxes, line) => {
+            boxes.forEach((box, at) => {
+              same(box.x >= 0 && box.x + box.width <= width + 1, true, `a box at ${box.x} of ${width}`);
+              const next = boxes[at + 1];
+              same(next === undefined || box.x <= next.x, true, "order of boxes");
+            });
+            same(told(boxes) <= sum(waterfall.lines[line].map((span) => span.calls)), true, "calls on a line");
+          });
+          near(waterfall.drawn[0][0].width, width, "the call itself");
+          // Whoever zooms at a place finds it where it was.
+          const { left, top } = waterfall.canvas.getBoundingClientRect();
+          const mouse = { clientX: left + width * 0.75, clientY: top + AXIS_HEIGHT + 4, bubbles: true, cancelable: true };
+          const wheel = (rest) => waterfall.place.dispatchEvent(new WheelEvent("wheel", { ...mouse, ...rest }));
+          const before = waterfall.timeAt(mouse);
+          wheel({ deltaY: -100 });
+          same(waterfall.to - waterfall.from < call.ns, true, "shorter after the wheel");
+          same(Math.abs(waterfall.timeAt(mouse) - before) <= call.ns * 1e-9, true, "time at the pointer");
+          const begin = waterfall.from;
+          wheel({ deltaY: -100, shiftKey: true });
+          same(waterfall.from < begin, true, "earlier after shift and wheel");
+          press(waterfall.place, "0");
+          same(waterfall.to - waterfall.from, waterfall.whole, "all of it after 0");
+          press(waterfall.place, "+");
+          const zoomed = waterfall.from;
+          const point = (type, x) =>
+            waterfall.place.dispatchEvent(new PointerEvent(type, { ...mouse, clientX: mouse.clientX + x, pointerId: 1 }));
+          waterfall.place.setPointerCapture = () => {};
+          point("pointerdown", 0);
+          point("pointermove", 60);
+          same(waterfall.from < zoomed, true, "earlier after dragging to the right");
+          point("pointerup", 60);
+          press(waterfall.place, "0");
+          slow.draw();
+          const [first] = waterfall.drawn[0];
+          same(waterfall.told(first, 0).startsWith(profile.label(first.fn)), true, "what is told of a call");
+          point("pointerdown", 0);
+          point("pointerup", 0);
+          const chosen = page.selected < 0 ? undefined : page.tree.fn[page.selected];
+          same(chosen, waterfall.drawn[0].find(({ x, width }) => x <= mouse.clientX - left && mouse.clientX - left < x + width).fn, "the function clicked on");
+        });
+        press(document.body, "J");
+        press(document.body, "K");
+        same(slow.opened, Math.max(watch.calls.length - 2, 0), "the call after J and K");
+      });
+      page.showView("tree");
+    },
     "names are shown and not run": () => {
       same(document.querySelectorAll("script").length, 3, "scripts in the document");
       same(document.querySelectorAll("main img, main iframe, main svg").length, 0, "elements that a name made");

@@ -70,7 +70,7 @@ fn carry_out(app: &mut App, deed: &Deed, now_ms: &mut u64) {
             app.update(Message::Click(x, y));
         }
         Deed::Wheel(rows) => {
-            app.update(Message::Wheel(rows));
+            app.update(Message::Wheel(rows, 5, 20));
         }
         Deed::Wait(ms) => {
             *now_ms += ms;

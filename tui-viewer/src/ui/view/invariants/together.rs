@@ -230,7 +230,7 @@ impl Program {
                 app.update(Message::Events(Box::new(Events::quiet(status))))
             }
             Deed::Click(x, y) => app.update(Message::Click(x, y)),
-            Deed::Wheel(rows) => app.update(Message::Wheel(rows)),
+            Deed::Wheel(rows) => app.update(Message::Wheel(rows, 5, 20)),
             Deed::Resize(width, height) => app.update(Message::Resize(Size::new(width, height))),
             Deed::Answer(good) => {
                 let outcomes = std::mem::take(&mut self.asked)

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 
 use rustc_demangle::try_demangle;
 
-use crate::cargo::function_table::name::text::{AsyncBody, Shortener, parts, subject_and_trait};
-use crate::cargo::function_table::name::v0::{Base, TYPE, head};
+use crate::text::function_name::text::{AsyncBody, Shortener, parts, subject_and_trait};
+use crate::text::function_name::v0::{Base, TYPE, head};
 
 /// Names are cut to this many characters.
 const LONGEST: usize = 120;
@@ -34,13 +34,13 @@ const STD: [&str; 9] = [
 
 /// The name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Name {
+pub(crate) struct Name {
     /// The path of its module, which begins with its crate; empty if the name has none.
-    pub(super) module: String,
+    pub(crate) module: String,
     /// The name in the module.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// Whether it is Rust's.
-    pub(super) is_rust: bool,
+    pub(crate) is_rust: bool,
 }
 
 /// Where the parts of a path belong.
@@ -54,7 +54,7 @@ struct Split<'a> {
 
 impl Name {
     /// Splits the name of a symbol. `path` is what [`rust_path`] says of it.
-    pub(super) fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
+    pub(crate) fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
         let (module, name, is_rust) = if let Some(path) = path {
             let split = split(path, symbol);
             let name = limited(|depth| {
@@ -90,7 +90,7 @@ impl Name {
     }
 
     /// The name of a function without one.
-    pub(super) fn of_address(address: u64) -> Self {
+    pub(crate) fn of_address(address: u64) -> Self {
         Self {
             module: String::new(),
             name: format!("{address:#x}"),
@@ -99,13 +99,13 @@ impl Name {
     }
 
     /// Returns the crate of a Rust function.
-    pub(super) fn crate_name(&self) -> Option<&str> {
+    pub(crate) fn crate_name(&self) -> Option<&str> {
         self.is_rust.then(|| crate_of(&self.module))
     }
 }
 
 /// Returns the readable path of a symbol of Rust, without hashes.
-pub(super) fn rust_path(symbol: &str) -> Option<String> {
+pub(crate) fn rust_path(symbol: &str) -> Option<String> {
     let path = try_demangle(symbol).ok()?;
     if symbol.starts_with("_ZN") && !has_hash(symbol) {
         return None;
@@ -124,17 +124,17 @@ pub(super) fn rust_path(symbol: &str) -> Option<String> {
 }
 
 /// Returns the crate that a path begins with; of `<A as B>::f` it is that of `A`.
-pub(super) fn crate_of(path: &str) -> &str {
+pub(crate) fn crate_of(path: &str) -> &str {
     crates_in(path).next().unwrap_or_default()
 }
 
 /// Returns whether the crate is one of the standard library.
-pub(super) fn is_std(crate_name: &str) -> bool {
+pub(crate) fn is_std(crate_name: &str) -> bool {
     STD.contains(&crate_name)
 }
 
 /// Returns the words that paths begin with.
-pub(super) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     path.split(move |c| !is_word(c) && c != ':')
         .filter(|word| !word.starts_with(':'))

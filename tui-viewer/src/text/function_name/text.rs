@@ -1,10 +1,10 @@
 //! Readable paths and types, shortened: of each path inside of a name only the last part stays.
 
 /// Asks what a closure is called that is the body of an async function, by its path.
-pub(super) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+pub(crate) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
 /// Splits a path at each `::` that is in no bracket. Generic arguments stay with the part that has them.
-pub(super) fn parts(path: &str) -> Vec<&str> {
+pub(crate) fn parts(path: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut from, mut at) = (0, 0);
     while at < path.len() {
@@ -22,7 +22,7 @@ pub(super) fn parts(path: &str) -> Vec<&str> {
 }
 
 /// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, and `T` alone of `<T>` and `<impl T>`.
-pub(super) fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
+pub(crate) fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
     let inner = part.strip_prefix('<')?.strip_suffix('>')?;
     if let Some(inner) = inner.strip_prefix("impl ") {
         return Some(match split_at(inner, " for ") {
@@ -68,11 +68,11 @@ fn step(text: &str) -> usize {
 }
 
 /// Writes names short.
-pub(super) struct Shortener<'a> {
+pub(crate) struct Shortener<'a> {
     /// How deep generic arguments are written. What is deeper is `…`.
-    pub(super) depth: usize,
+    pub(crate) depth: usize,
     /// Knows the bodies of async functions.
-    pub(super) async_body: AsyncBody<'a>,
+    pub(crate) async_body: AsyncBody<'a>,
 }
 
 /// A part of a path.
@@ -87,12 +87,12 @@ struct Reader<'a>(&'a str);
 
 impl Shortener<'_> {
     /// Writes a type: `&mut alloc::vec::Vec<app::Entry>` is `&mut Vec<Entry>`.
-    pub(super) fn of_type(&self, text: &str) -> String {
+    pub(crate) fn of_type(&self, text: &str) -> String {
         self.list(&mut Reader(text), 0)
     }
 
     /// Writes all parts of a path, with short arguments. `parent` is the path that it continues, for the names of closures.
-    pub(super) fn of_path(&self, path: &str, parent: &str) -> String {
+    pub(crate) fn of_path(&self, path: &str, parent: &str) -> String {
         let parts = self.path(&mut Reader(path), 0, parent);
         let texts = parts
             .iter()

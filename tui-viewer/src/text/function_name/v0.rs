@@ -6,16 +6,16 @@
 
 /// The beginning of a name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(crate) struct Head {
     /// The kinds of the parts behind the base, the outermost first.
-    pub(super) kinds: Vec<u8>,
+    pub(crate) kinds: Vec<u8>,
     /// What the path begins with.
-    pub(super) base: Base,
+    pub(crate) base: Base,
 }
 
 /// What a path begins with.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Base {
+pub(crate) enum Base {
     /// A crate.
     Crate,
     /// An `impl`: where it stands, if that is a plain path.
@@ -26,15 +26,15 @@ pub(super) enum Base {
 
 /// Where an `impl` stands.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct ImplPath {
+pub(crate) struct ImplPath {
     /// Its module.
-    pub(super) module: String,
+    pub(crate) module: String,
     /// Its path as debug information has it, `app::shapes::{impl#1}`, or nothing if it stands in a generic function.
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// The kind of types and modules.
-pub(super) const TYPE: u8 = b't';
+pub(crate) const TYPE: u8 = b't';
 
 /// How far a path was read.
 enum End {
@@ -50,7 +50,7 @@ enum End {
 struct Rest<'a>(&'a [u8]);
 
 /// Reads the beginning of a mangled name.
-pub(super) fn head(symbol: &str) -> Option<Head> {
+pub(crate) fn head(symbol: &str) -> Option<Head> {
     let mut rest = Rest(symbol.strip_prefix("_R")?.as_bytes());
     let mut kinds = Vec::new();
     let base = loop {

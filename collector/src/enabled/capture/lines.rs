@@ -1,0 +1,336 @@
+//! Samples of the program counter: the timers of the threads, and what they found, added up by function and place.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{
+    LineSample, Lines as Shown, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
+};
+
+use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::platform::cpu_timer::{self, CpuTimer};
+use crate::enabled::platform::modules::{self, Loaded};
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::pc_ring::{Inside, PcRing, PcSample};
+use crate::enabled::record::registry::{self, Block};
+use crate::enabled::record::site::Site;
+
+/// How many places are told apart.
+const PLACES_MOST: usize = 1 << 16;
+
+/// How many of them a periodic snapshot shows, and any other: those with most samples. In the smallest ring as well the others take
+/// no more than half of a record.
+const PLACES_SHOWN: usize = 1 << 12;
+const PLACES_SHOWN_WHOLE: usize = 1 << 14;
+
+/// The most that can be asked for.
+const HZ_MOST: u32 = 10_000;
+
+/// A place in the code: the address of the innermost open scope's site (or 0, or 1 in the collector's own code), the number of the
+/// module, and the address there.
+type Place = (usize, u32, u64);
+
+const IN_NO_SCOPE: usize = 0;
+const IN_EVENT: usize = 1;
+
+const NOTHING: Sampled = Sampled {
+    samples: 0,
+    cpu_ns: 0,
+};
+
+/// What was found at a place.
+#[derive(Clone, Copy, Debug, Default)]
+struct Found {
+    site: Option<&'static Site>,
+    sampled: Sampled,
+}
+
+/// A thread that is interrupted.
+#[derive(Debug)]
+struct Timed {
+    tid: u32,
+    _timer: CpuTimer,
+}
+
+#[derive(Debug)]
+pub(crate) struct Lines {
+    /// How many samples a second are asked for; 0 for none.
+    hz: u32,
+    /// How many were asked for when that was last some: what was found is of them.
+    asked_hz: u32,
+    state: LinesState,
+    /// By the address of the block.
+    timed: BTreeMap<usize, Timed>,
+    found: BTreeMap<Place, Found>,
+    lost: Sampled,
+    /// What was found before the last reset, for undoing it.
+    before: (BTreeMap<Place, Found>, Sampled),
+    /// What the rings had lost when that was last looked at.
+    lost_in_rings: Sampled,
+    /// What is loaded, and the number of its module if a sample was in it.
+    loaded: Vec<(Loaded, Option<u32>)>,
+    modules: Vec<Module>,
+}
+
+/// Notes where the calling thread is, in its signal handler. `block` is the address of its block.
+fn sample(block: usize, pc: usize) {
+    let is_it = |known: &&'static Block| std::ptr::from_ref(*known).addr() == block;
+    let Some(block) = registry::all().find(is_it) else {
+        return;
+    };
+    // The signal of a thread that has ended may come when its block is another one's.
+    if block.tid.load(Ordering::Relaxed) != os::thread_id() {
+        return;
+    }
+    if let Some(ring) = block.pcs.get() {
+        let inside = match block.tree.current.get() {
+            None => Inside::Event,
+            Some(node) => node.site.get().map_or(Inside::NoScope, Inside::Scope),
+        };
+        ring.push(inside, pc as u64, os::own_cpu_ns());
+    }
+}
+
+impl Lines {
+    pub(crate) const fn new() -> Self {
+        Self {
+            hz: 0,
+            asked_hz: 0,
+            state: LinesState::Off,
+            timed: BTreeMap::new(),
+            found: BTreeMap::new(),
+            lost: NOTHING,
+            before: (BTreeMap::new(), NOTHING),
+            lost_in_rings: NOTHING,
+            loaded: Vec::new(),
+            modules: Vec::new(),
+        }
+    }
+
+    /// Asks for so many samples a second of each thread's CPU time, or for none. What was found stays.
+    pub(crate) fn ask_for(&mut self, hz: u32) {
+        self.drain();
+        self.timed.clear();
+        self.hz = hz.min(HZ_MOST);
+        if hz > 0 {
+            self.asked_hz = self.hz;
+        }
+        self.state = LinesState::Off;
+        self.look();
+    }
+
+    /// Sees to it that each thread is interrupted, and takes what was found.
+    pub(crate) fn look(&mut self) {
+        if self.hz == 0 {
+            return;
+        }
+        if !cpu_timer::SUPPORTED {
+            self.state = LinesState::Unsupported;
+            return;
+        }
+        let Some(signal) = self.signal() else {
+            return;
+        };
+        self.drain();
+        let living: BTreeMap<usize, (&'static Block, u32)> = registry::living()
+            .map(|block| {
+                let tid = block.tid.load(Ordering::Relaxed);
+                (std::ptr::from_ref(block).addr(), (block, tid))
+            })
+            .collect();
+        self.timed
+            .retain(|address, timed| living.get(address).is_some_and(|&(_, tid)| tid == timed.tid));
+        for (&address, &(block, tid)) in &living {
+            if tid == 0 || self.timed.contains_key(&address) {
+                continue;
+            }
+            match self.start(block, tid, signal, address) {
+                Ok(Some(timed)) => {
+                    self.timed.insert(address, timed);
+                }
+                // The thread has ended.
+                Ok(None) => {}
+                // There may be a limit to how many timers there are.
+                Err(_) if !self.timed.is_empty() => return,
+                Err(error) => {
+                    self.hz = 0;
+                    self.state = LinesState::NoTimers(error.raw_os_error().unwrap_or(0));
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Returns the signal that comes here: another one than before if the program uses that now.
+    fn signal(&mut self) -> Option<i32> {
+        if let LinesState::On(signal) = self.state
+            && cpu_timer::is_taken(signal.cast_signed())
+        {
+            return Some(signal.cast_signed());
+        }
+        self.timed.clear();
+        let signal = cpu_timer::take_signal(sample);
+        self.state = signal.map_or(LinesState::NoSignal, |signal| {
+            LinesState::On(signal.cast_unsigned())
+        });
+        signal
+    }
+
+    fn start(
+        &self,
+        block: &'static Block,
+        tid: u32,
+        signal: i32,
+        address: usize,
+    ) -> std::io::Result<Option<Timed>> {
+        let Some(ring) = block.pcs.get().or_else(|| {
+            let made = PcRing::make();
+            block.pcs.set(made);
+            made
+        }) else {
+            return Ok(None);
+        };
+        let Some(cpu_ns) = os::cpu_ns_of(tid) else {
+            return Ok(None);
+        };
+        ring.begin(cpu_ns);
+        let period = Duration::from_secs(1) / self.hz;
+        match CpuTimer::start(tid, signal, address, period) {
+            Ok(_timer) => Ok(Some(Timed { tid, _timer })),
+            Err(error) if os::cpu_ns_of(tid).is_some() => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Takes what the threads have found.
+    fn drain(&mut self) {
+        // Most programs are never asked, and no thread of theirs has a ring.
+        if self.asked_hz == 0 {
+            return;
+        }
+        let mut lost_in_rings = Sampled::default();
+        let mut looked_again = false;
+        for ring in registry::all().filter_map(|block| block.pcs.get()) {
+            ring.take(|sample| self.add(sample, &mut looked_again));
+            let (samples, cpu_ns) = ring.lost();
+            lost_in_rings.add(Sampled { samples, cpu_ns });
+        }
+        self.lost.add(lost_in_rings.without(self.lost_in_rings));
+        self.lost_in_rings = lost_in_rings;
+    }
+
+    fn add(&mut self, sample: PcSample, looked_again: &mut bool) {
+        let (inside, site) = match sample.inside {
+            Inside::Scope(site) => (std::ptr::from_ref(site).addr(), Some(site)),
+            Inside::NoScope => (IN_NO_SCOPE, None),
+            Inside::Event => (IN_EVENT, None),
+        };
+        let sampled = Sampled {
+            samples: 1,
+            cpu_ns: sample.cpu_ns,
+        };
+        let (module, address) = self.place(sample.pc, looked_again);
+        let count = self.found.len();
+        let found = match self.found.entry((inside, module, address)) {
+            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::btree_map::Entry::Vacant(_) if count >= PLACES_MOST => {
+                self.lost.add(sampled);
+                return;
+            }
+            std::collections::btree_map::Entry::Vacant(new) => new.insert(Found {
+                site,
+                ..Found::default()
+            }),
+        };
+        found.sampled.add(sampled);
+    }
+
+    /// Returns the module of an address, and the address as its file counts it. What was loaded since is looked for once.
+    fn place(&mut self, pc: u64, looked_again: &mut bool) -> (u32, u64) {
+        let address = pc as usize;
+        let is_known =
+            |loaded: &[(Loaded, Option<u32>)]| loaded.iter().position(|(loaded, _)| loaded.holds(address));
+        let mut at = is_known(&self.loaded);
+        if at.is_none() && !std::mem::replace(looked_again, true) {
+            self.look_what_is_loaded();
+            at = is_known(&self.loaded);
+        }
+        let Some((loaded, number)) = at.map(|at| &mut self.loaded[at]) else {
+            return (NO_MODULE, pc);
+        };
+        let module = *number.get_or_insert_with(|| {
+            self.modules.push(Module {
+                path: loaded.path().to_string_lossy().into_owned(),
+                build_id: loaded.build_id.clone(),
+            });
+            self.modules.len() as u32 - 1
+        });
+        (module, address.wrapping_sub(loaded.base) as u64)
+    }
+
+    fn look_what_is_loaded(&mut self) {
+        let before = std::mem::take(&mut self.loaded);
+        for loaded in modules::loaded() {
+            let number = before
+                .iter()
+                .find(|(known, _)| *known == loaded)
+                .and_then(|(_, number)| *number);
+            self.loaded.push((loaded, number));
+        }
+    }
+
+    /// Puts what was found into a snapshot.
+    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
+        self.drain();
+        let of_place = |(&(inside, module, address), found): (&Place, &Found)| LineSample {
+            site: match (found.site, inside) {
+                (Some(site), _) => sites.id(site).0,
+                (None, IN_EVENT) => MEASURING,
+                (None, _) => OUTSIDE,
+            },
+            module,
+            address,
+            samples: found.sampled.samples,
+            cpu_ns: found.sampled.cpu_ns,
+        };
+        let mut samples: Vec<LineSample> = self.found.iter().map(of_place).collect();
+        samples.sort_unstable();
+        snapshot.lines = Shown {
+            state: self.state,
+            asked_hz: self.asked_hz,
+            modules: self.modules.clone(),
+            samples,
+            lost: self.lost,
+        };
+        let most = if is_whole {
+            PLACES_SHOWN_WHOLE
+        } else {
+            PLACES_SHOWN
+        };
+        snapshot.lines.keep_most(most);
+    }
+
+    /// Begins to count anew.
+    pub(crate) fn reset(&mut self) {
+        self.drain();
+        self.before = (
+            std::mem::take(&mut self.found),
+            std::mem::replace(&mut self.lost, NOTHING),
+        );
+    }
+
+    /// Undoes the last reset.
+    pub(crate) fn undo(&mut self) {
+        let (found, lost) = std::mem::take(&mut self.before);
+        for (place, before) in found {
+            let found = self.found.entry(place).or_insert(Found {
+                site: before.site,
+                ..Found::default()
+            });
+            found.sampled.add(before.sampled);
+        }
+        self.lost.add(lost);
+    }
+}

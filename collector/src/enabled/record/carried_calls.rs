@@ -1,0 +1,282 @@
+//! Watched calls of futures between two polls: what happened in each so far.
+//!
+//! While such a call is polled, its events go into the journal of the thread, as those of each watched call. If it is not over
+//! when the poll ends, they move here. The thread that ends the call reads them all. The next poll may be on another thread,
+//! whose nodes are others: so the words of a poll come with the nodes that they name.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::in_flight::{self, CallId};
+use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::watch::{self, Lost};
+
+/// So many calls may be between two polls, and so many places may hold their words and nodes: 64 MiB each.
+const CALLS_MOST: u32 = 1 << 16;
+const WORDS_MOST: u32 = 1 << 17;
+const NODES_MOST: u32 = 1 << 17;
+
+const FREE: u32 = 0;
+const RESTS: u32 = 1;
+const POLLED: u32 = 2;
+const STATES: u32 = 3;
+
+zeroed! {
+    /// A call.
+    #[derive(Debug)]
+    pub(crate) struct CarriedCall {
+        /// [`FREE`], [`RESTS`] or [`POLLED`], and in the higher bits how often it was taken.
+        state: AtomicU32,
+        /// Its number in the pool.
+        own: AtomicU32,
+        next: AtomicU32,
+        /// The place of its watch, and the watch's number when it began.
+        pub(crate) slot: AtomicU32,
+        pub(crate) number: AtomicU64,
+        call: AtomicU64,
+        /// The tick at which it began, and that at which its last poll ended.
+        pub(crate) began: AtomicU64,
+        pub(crate) rests_since: AtomicU64,
+        /// How long it took until then, without pauses, in ticks.
+        pub(crate) ticks: AtomicU64,
+        /// The node that it waited in, as its last words name it.
+        pub(crate) awaited: AtomicU32,
+        words: Chain,
+        nodes: Chain,
+    }
+}
+
+zeroed! {
+    #[derive(Debug)]
+    struct Words {
+        next: AtomicU32,
+        words: [AtomicU64; 63],
+    }
+}
+
+zeroed! {
+    #[derive(Debug)]
+    struct Nodes {
+        next: AtomicU32,
+        nodes: [NamedNode; 31],
+    }
+}
+
+zeroed! {
+    /// A node that words name.
+    #[derive(Debug)]
+    struct NamedNode {
+        index: AtomicU32,
+        parent: AtomicU32,
+        site: Ref<Site>,
+    }
+}
+
+impl Linked for CarriedCall {
+    const LENGTH: u32 = 1;
+
+    fn next(&self) -> &AtomicU32 {
+        &self.next
+    }
+}
+
+impl Linked for Words {
+    const LENGTH: u32 = 63;
+
+    fn next(&self) -> &AtomicU32 {
+        &self.next
+    }
+}
+
+impl Linked for Nodes {
+    const LENGTH: u32 = 31;
+
+    fn next(&self) -> &AtomicU32 {
+        &self.next
+    }
+}
+
+static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
+static WORDS: Pool<Words> = Pool::new(WORDS_MOST);
+static NODES: Pool<Nodes> = Pool::new(NODES_MOST);
+
+/// The number of each call in flight that rests, by its slot.
+static BY_SLOT: Column<AtomicU32> = Column::new();
+
+/// Held while [`BY_SLOT`] grows.
+static GROWS: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+/// Takes a place for a watched call that is polled; `None` if there is none.
+pub(crate) fn take() -> Option<&'static CarriedCall> {
+    let (number, call) = CALLS.take()?;
+    call.own.store(number, Ordering::Relaxed);
+    call.ticks.store(0, Ordering::Relaxed);
+    let taken = call.state.load(Ordering::Relaxed) & !STATES;
+    call.state
+        .store(taken.wrapping_add(STATES + 1) | POLLED, Ordering::Relaxed);
+    Some(call)
+}
+
+/// Returns the watched call of a future that is polled again, if it is one.
+pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
+    let number = BY_SLOT.get(in_flight::index_of(id)).filter(|_| id != 0)?;
+    let call = CALLS.get(number.load(Ordering::Relaxed))?;
+    // SYNC POINT: what the thread of the poll before did to it.
+    let state = call.state.load(Ordering::Acquire);
+    if call.call.load(Ordering::Relaxed) != id {
+        return None;
+    }
+    call.leave_rest(state).then_some(call)
+}
+
+/// Gives the calls back that rest and will not be polled again as what they are: their watch counts no longer, or they have
+/// ended without being seen.
+pub(crate) fn give_lost_back() {
+    for number in 1..=CALLS.made() {
+        let Some(call) = CALLS.get(number) else { continue };
+        let state = call.state.load(Ordering::Acquire);
+        if state & STATES != RESTS {
+            continue;
+        }
+        let watch = watch::get(call.slot.load(Ordering::Relaxed));
+        let watch = watch.filter(|watch| watch.number() == call.number.load(Ordering::Relaxed));
+        let id = call.call.load(Ordering::Relaxed);
+        if (watch.is_none() || !in_flight::is_live(id)) && call.leave_rest(state) {
+            if let Some(watch) = watch {
+                watch.lose(Lost::Discarded);
+            }
+            call.give_back();
+        }
+    }
+}
+
+impl CarriedCall {
+    /// Leaves the call for its next poll, which is on any thread. Returns false if it could not be found then.
+    pub(crate) fn rest(&self, id: CallId) -> bool {
+        let slot = in_flight::index_of(id);
+        let by_slot = BY_SLOT
+            .get(slot)
+            .or_else(|| briefly(&GROWS, |()| BY_SLOT.make(slot))?);
+        let Some(by_slot) = by_slot else { return false };
+        by_slot.store(self.own.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.call.store(id, Ordering::Relaxed);
+        let taken = self.state.load(Ordering::Relaxed) & !STATES;
+        // SYNC POINT: the call before its state.
+        self.state.store(taken | RESTS, Ordering::Release);
+        true
+    }
+
+    fn leave_rest(&self, state: u32) -> bool {
+        let next = state & !STATES | POLLED;
+        state & STATES == RESTS
+            && self
+                .state
+                .compare_exchange(state, next, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Gives the place back. The caller is the thread that polls the call.
+    pub(crate) fn give_back(&self) {
+        self.clear();
+        let taken = self.state.load(Ordering::Relaxed) & !STATES;
+        self.state.store(taken | FREE, Ordering::Relaxed);
+        let own = self.own.load(Ordering::Relaxed);
+        CALLS.give(own, own);
+    }
+
+    /// Forgets what happened so far.
+    pub(crate) fn clear(&self) {
+        self.words.clear(&WORDS);
+        self.nodes.clear(&NODES);
+    }
+
+    /// Returns how many words there are.
+    pub(crate) fn len(&self) -> u32 {
+        self.words.len()
+    }
+
+    /// Adds a word; false if there is no place.
+    pub(crate) fn push(&self, word: u64) -> bool {
+        let place = self.words.add(&WORDS);
+        place.is_some_and(|(words, at)| {
+            words.words[at].store(word, Ordering::Relaxed);
+            true
+        })
+    }
+
+    /// Adds a node that the words behind the next ones name; false if there is no place.
+    pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> bool {
+        let place = self.nodes.add(&NODES);
+        place.is_some_and(|(nodes, at)| {
+            let node = &nodes.nodes[at];
+            node.index.store(index, Ordering::Relaxed);
+            node.parent.store(parent, Ordering::Relaxed);
+            node.site.set(site);
+            true
+        })
+    }
+
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        let words = self.words.elements(&WORDS);
+        words.map(|(words, at)| words.words[at].load(Ordering::Relaxed))
+    }
+
+    /// Returns the nodes that words name: index, index of the parent, and site.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = (u32, u32, Option<&'static Site>)> {
+        let nodes = self.nodes.elements(&NODES);
+        nodes.map(|(nodes, at)| {
+            let node = &nodes.nodes[at];
+            (
+                node.index.load(Ordering::Relaxed),
+                node.parent.load(Ordering::Relaxed),
+                node.site.get(),
+            )
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::in_flight::OwnSlots;
+
+    static SITE: Site = Site::named("future", "m", "f.rs", 1);
+
+    #[test]
+    fn a_call_is_found_at_its_next_poll_and_once() {
+        let slots = OwnSlots::new();
+        let ids = [slots.begin(&SITE, 1), slots.begin(&SITE, 2)];
+        let watch = watch::get(2).unwrap();
+        watch.begin(0);
+        watch.begin(77);
+        for (id, words) in ids.into_iter().zip([5u64, 500]) {
+            let call = take().unwrap();
+            call.slot.store(2, Ordering::Relaxed);
+            call.number.store(77, Ordering::Relaxed);
+            assert!((0..words).all(|word| call.push(word)));
+            assert!((0..40).all(|node| call.push_node(node, node / 2, Some(&SITE))));
+            assert!(polled_again(id).is_none());
+            assert!(call.rest(id));
+        }
+        let call = polled_again(ids[1]).unwrap();
+        assert!(call.words().eq(0..500) && call.nodes().count() == 40);
+        assert!(polled_again(ids[1]).is_none());
+        assert!(call.rest(ids[1]));
+        give_lost_back();
+        assert_eq!(watch.lost().discarded, 0);
+        // One has ended without being seen.
+        slots.end(ids[0]);
+        give_lost_back();
+        assert_eq!(watch.lost().discarded, 1);
+        assert!(polled_again(ids[0]).is_none() && polled_again(ids[1]).is_some());
+        let again = take().unwrap();
+        assert_eq!((again.len(), again.nodes().count()), (0, 0));
+        // The watch counts anew.
+        assert!(call.rest(ids[1]));
+        watch.begin(0);
+        give_lost_back();
+        assert!(polled_again(ids[1]).is_none());
+        again.give_back();
+        slots.end(ids[1]);
+    }
+}

@@ -1,0 +1,230 @@
+//! Places for values that threads take and give back, whichever thread that is. The free ones are in a list under a lock, which
+//! is held for a few loads and stores.
+
+use std::sync::{Mutex, TryLockError};
+
+use crate::enabled::platform::sync::{AtomicU32, Ordering};
+use crate::enabled::record::arena::{Column, FromZeros, zeroed};
+
+/// How often a thread looks whether it can have a lock.
+const LOOKS: u32 = 1_000;
+
+/// A value that may be in a list.
+pub(crate) trait Linked: FromZeros + 'static {
+    /// How many elements it has, where a [`Chain`] is made of such values.
+    const LENGTH: u32;
+
+    /// Where the number of the next one is noted.
+    fn next(&self) -> &AtomicU32;
+}
+
+/// Places, numbered from 1 on.
+#[derive(Debug)]
+pub(crate) struct Pool<T: 'static> {
+    places: Column<T>,
+    most: u32,
+    free: Mutex<Free>,
+    made: std::sync::atomic::AtomicU32,
+}
+
+/// The first free place; 0 if there is none.
+#[derive(Debug)]
+struct Free {
+    first: u32,
+}
+
+zeroed! {
+    /// Elements in places of a pool, one after another. One thread at a time has it.
+    #[derive(Debug)]
+    pub(crate) struct Chain {
+        first: AtomicU32,
+        last: AtomicU32,
+        length: AtomicU32,
+    }
+}
+
+/// Does something under a lock that is held briefly; `None` if it cannot be had. A process may have been forked while another
+/// thread held it.
+pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
+    for _ in 0..LOOKS {
+        match lock.try_lock() {
+            Ok(mut value) => return Some(change(&mut value)),
+            Err(TryLockError::Poisoned(poisoned)) => {
+                return Some(change(&mut poisoned.into_inner()));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
+    None
+}
+
+impl<T: Linked> Pool<T> {
+    pub(crate) const fn new(most: u32) -> Self {
+        Self {
+            places: Column::new(),
+            most,
+            free: Mutex::new(Free { first: 0 }),
+            made: std::sync::atomic::AtomicU32::new(0),
+        }
+    }
+
+    /// Returns how many places have been made.
+    pub(crate) fn made(&self) -> u32 {
+        self.made.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn get(&self, number: u32) -> Option<&'static T> {
+        self.places.get(number).filter(|_| number != 0)
+    }
+
+    /// Takes a place, with what its last user left there; `None` if there are as many as can be, or no memory.
+    pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
+        let taken = briefly(&self.free, |free| {
+            if let Some(place) = self.get(free.first) {
+                let number = std::mem::replace(&mut free.first, place.next().load(Ordering::Relaxed));
+                return Some((number, place));
+            }
+            let number = self.made.load(Ordering::Relaxed) + 1;
+            if number > self.most {
+                return None;
+            }
+            let place = self.places.make(number)?;
+            self.made.store(number, Ordering::Release);
+            Some((number, place))
+        })??;
+        taken.1.next().store(0, Ordering::Relaxed);
+        Some(taken)
+    }
+
+    /// Gives a list of places back. If the lock cannot be had, they are lost.
+    pub(crate) fn give(&self, first: u32, last: u32) {
+        let Some(last) = self.get(last) else { return };
+        briefly(&self.free, |free| {
+            last.next().store(free.first, Ordering::Relaxed);
+            free.first = first;
+        });
+    }
+}
+
+impl Chain {
+    #[cfg(test)]
+    pub(crate) const fn new() -> Self {
+        Self {
+            first: AtomicU32::new(0),
+            last: AtomicU32::new(0),
+            length: AtomicU32::new(0),
+        }
+    }
+
+    /// Returns how many elements it has.
+    pub(crate) fn len(&self) -> u32 {
+        self.length.load(Ordering::Relaxed)
+    }
+
+    /// Makes it longer by one element, and returns where that is; `None` if there is no place.
+    pub(crate) fn add<T: Linked>(&self, pool: &Pool<T>) -> Option<(&'static T, usize)> {
+        let length = self.len();
+        let at = length % T::LENGTH;
+        let last = if at == 0 {
+            let (number, place) = pool.take()?;
+            match pool.get(self.last.load(Ordering::Relaxed)) {
+                Some(last) => last.next().store(number, Ordering::Relaxed),
+                None => self.first.store(number, Ordering::Relaxed),
+            }
+            self.last.store(number, Ordering::Relaxed);
+            place
+        } else {
+            pool.get(self.last.load(Ordering::Relaxed))?
+        };
+        self.length.store(length + 1, Ordering::Relaxed);
+        Some((last, at as usize))
+    }
+
+    /// Returns where its elements are, in their order.
+    pub(crate) fn elements<T: Linked>(
+        &self,
+        pool: &'static Pool<T>,
+    ) -> impl Iterator<Item = (&'static T, usize)> {
+        let mut place = pool.get(self.first.load(Ordering::Relaxed));
+        (0..self.len()).filter_map(move |number| {
+            let at = number % T::LENGTH;
+            if at == 0 && number > 0 {
+                place = place.and_then(|place| pool.get(place.next().load(Ordering::Relaxed)));
+            }
+            place.map(|place| (place, at as usize))
+        })
+    }
+
+    /// Gives all places back.
+    pub(crate) fn clear<T: Linked>(&self, pool: &Pool<T>) {
+        let [first, last] = [&self.first, &self.last].map(|number| number.load(Ordering::Relaxed));
+        for number in [&self.first, &self.last, &self.length] {
+            number.store(0, Ordering::Relaxed);
+        }
+        pool.give(first, last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    zeroed! {
+        #[derive(Debug)]
+        struct Three {
+            next: AtomicU32,
+            numbers: [AtomicU32; 3],
+        }
+    }
+
+    impl Linked for Three {
+        const LENGTH: u32 = 3;
+
+        fn next(&self) -> &AtomicU32 {
+            &self.next
+        }
+    }
+
+    #[test]
+    fn chains_share_the_places_and_give_them_back() {
+        static POOL: Pool<Three> = Pool::new(5);
+        let (one, other) = (Chain::new(), Chain::new());
+        let add = |chain: &Chain, number| {
+            let (place, at) = chain.add(&POOL)?;
+            place.numbers[at].store(number, Ordering::Relaxed);
+            Some(())
+        };
+        for round in 0..3 {
+            // Five places have 15 elements: eight are three places, and six are two.
+            for number in 0..8 {
+                add(&one, round + number).unwrap();
+                if number < 6 {
+                    add(&other, 100 + number).unwrap();
+                }
+            }
+            assert!(add(&one, 9).is_some() && add(&other, 9).is_none());
+            let read = |chain: &Chain| -> Vec<u32> {
+                let elements = chain.elements(&POOL);
+                elements
+                    .map(|(place, at)| place.numbers[at].load(Ordering::Relaxed))
+                    .collect()
+            };
+            assert_eq!(read(&other), [100, 101, 102, 103, 104, 105]);
+            let mut expected: Vec<u32> = (round..round + 8).collect();
+            expected.push(9);
+            assert_eq!(read(&one), expected);
+            one.clear(&POOL);
+            other.clear(&POOL);
+            assert_eq!((one.len(), POOL.made()), (0, 5));
+        }
+    }
+
+    #[test]
+    fn a_lock_that_is_held_is_not_waited_for() {
+        let lock = Mutex::new(5);
+        let held = lock.lock().unwrap();
+        assert_eq!(briefly(&lock, |value| *value), None);
+        drop(held);
+        assert_eq!(briefly(&lock, |value| *value), Some(5));
+    }
+}

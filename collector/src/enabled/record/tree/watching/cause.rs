@@ -1,0 +1,173 @@
+//! What made a slow call slow: the node and the kind that most of its time above the typical went to.
+
+use tickscope_format::snapshot::CauseKind;
+
+use super::Tree;
+use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::record::node::Node;
+use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
+use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
+
+/// Time without a CPU is the cause only if it is so many times all other time above the typical. Where more threads want a CPU than
+/// there are, a call that works for longer also loses its CPU for longer, by about as much.
+const READY_LEAST: i64 = 3;
+
+/// The same for a call that would be slow without it.
+const READY_LEAST_IF_SLOW: i64 = 10;
+
+/// A path that mostly waits is called too often if it is called so many times more. For fewer calls more, such as one where there
+/// is none, waiting says more.
+const CALLS_MORE: f64 = 4.0;
+
+impl Tree {
+    /// Finds what most of a slow call's time above the typical went to, and counts it. `None` if no typical call is known to
+    /// compare it with: this thread's in the same place, or else those of all threads.
+    pub(super) fn cause(
+        &self,
+        sums: &SumsOfWatch,
+        root: &'static Node,
+        ticks: u64,
+        threshold: u64,
+    ) -> Option<(u32, CauseKind)> {
+        let of_root = sums.nodes.get(root.index())?;
+        let calls = of_root.typical.calls.load(Ordering::Relaxed);
+        if calls > 0 {
+            let typical = |of_node: &PathSums| Means::of(of_node.typical.read(), calls);
+            return self.cause_beside(sums, root, ticks, threshold, typical);
+        }
+        let slot = self.watching.slot.load(Ordering::Relaxed);
+        typical_paths::read(slot, sums.number(), |paths| {
+            self.find_paths(sums, root, paths)?;
+            let typical = |of_node: &PathSums| {
+                let path = of_node.path.load(Ordering::Relaxed).checked_sub(1);
+                path.and_then(|path| paths.means(path as u32)).unwrap_or_default()
+            };
+            self.cause_beside(sums, root, ticks, threshold, typical)
+        })
+    }
+
+    /// Notes the path of each node of a slow call. `None` if no typical call is known.
+    fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
+        let of_root = paths.path(None, root.site.get()?)?;
+        // A node stands before those that it has called.
+        self.each_touched(sums, |index, of_node| {
+            let node = self.nodes.get(index);
+            let path = if index == root.index() {
+                Some(of_root)
+            } else {
+                let parent = node.and_then(|node| sums.nodes.get(node.parent.get()?.index()));
+                let parent = parent.and_then(|parent| parent.path.load(Ordering::Relaxed).checked_sub(1));
+                let site = node.and_then(|node| node.site.get());
+                parent
+                    .zip(site)
+                    .and_then(|(parent, site)| paths.path(Some(parent as u32), site))
+            };
+            let path = path.map_or(0, |path| u64::from(path) + 1);
+            of_node.path.store(path, Ordering::Relaxed);
+        });
+        paths.means(of_root).filter(|means| means.calls > 0.0).map(|_| ())
+    }
+
+    /// Finds the cause beside what each node has in a typical call. Time without a CPU may hit any call, so it is the cause only
+    /// where it is several times all the rest.
+    fn cause_beside(
+        &self,
+        sums: &SumsOfWatch,
+        root: &'static Node,
+        ticks: u64,
+        threshold: u64,
+        typical: impl Fn(&PathSums) -> Means,
+    ) -> Option<(u32, CauseKind)> {
+        let (mut ready, mut others) = (0i64, 0i64);
+        self.each_touched(sums, |index, of_node| {
+            let now = Means::of(of_node.pending.read(), 1);
+            let typical = typical(of_node);
+            ready += now.ready - typical.ready;
+            let waiting = now.waiting - typical.waiting;
+            let excess = waiting + now.working - typical.working;
+            others += excess;
+            // To the node and all above it, up to the root.
+            let mut at = self.nodes.get(index);
+            while let Some(node) = at {
+                if let Some(sums) = sums.nodes.get(node.index()) {
+                    add(&sums.excess, excess.cast_unsigned());
+                    add(&sums.excess_waiting, waiting.cast_unsigned());
+                    add(&sums.whole, (now.working + now.waiting).cast_unsigned());
+                }
+                at = node.parent.get().filter(|_| !std::ptr::eq(node, root));
+            }
+        });
+        let is_slow_without = ticks.saturating_sub(ready.max(0).cast_unsigned()) >= threshold;
+        let least = if is_slow_without {
+            READY_LEAST_IF_SLOW
+        } else {
+            READY_LEAST
+        };
+        if ready > 0 && ready / least > others {
+            return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
+        }
+        // Down to where it is spread over several, or is the node's own.
+        let mut at = root.index();
+        let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
+        loop {
+            let here = sums.nodes.get(at).map_or(0, excess_of);
+            let mut most = None;
+            self.each_touched(sums, |index, of_node| {
+                let parent = self.nodes.get(index).and_then(|node| node.parent.get());
+                if index != root.index()
+                    && parent.is_some_and(|parent| parent.index() == at)
+                    && excess_of(of_node) > here / 2
+                    && most.is_none_or(|(_, excess)| excess < excess_of(of_node))
+                {
+                    most = Some((index, excess_of(of_node)));
+                }
+            });
+            match most {
+                Some((child, _)) => at = child,
+                None => break,
+            }
+        }
+        let of_node = sums.nodes.get(at)?;
+        let excess = excess_of(of_node);
+        let waiting = of_node.excess_waiting.load(Ordering::Relaxed).cast_signed();
+        let calls = of_node.pending.calls.load(Ordering::Relaxed) as f64;
+        let typical = typical(of_node).calls;
+        let whole = of_node.whole.load(Ordering::Relaxed).cast_signed();
+        // What the calls beyond the typical number would take if each took the typical time.
+        let by_calls = if typical > 0.0 {
+            (calls / typical - 1.0) * (whole - excess) as f64
+        } else {
+            excess as f64
+        };
+        let more_calls = calls - typical;
+        let is_by_calls = by_calls > excess as f64 / 2.0 && at != root.index();
+        let kind = if waiting > excess / 2 && !(is_by_calls && more_calls >= CALLS_MORE) {
+            CauseKind::Waiting
+        } else if is_by_calls {
+            CauseKind::Calls
+        } else {
+            CauseKind::SelfTime
+        };
+        let excess = if kind == CauseKind::Waiting {
+            waiting
+        } else {
+            excess
+        };
+        self.count_cause(sums, at, kind, excess)
+    }
+
+    fn count_cause(
+        &self,
+        sums: &SumsOfWatch,
+        node: u32,
+        kind: CauseKind,
+        excess: i64,
+    ) -> Option<(u32, CauseKind)> {
+        let of_node = sums.nodes.get(node)?;
+        let cause = of_node.causes.get(kind as usize)?;
+        add(&cause.calls, 1);
+        add(&cause.excess_ticks, excess.max(0).cast_unsigned());
+        add(&cause.path_calls, of_node.pending.calls.load(Ordering::Relaxed));
+        Some((node, kind))
+    }
+}

@@ -1,0 +1,429 @@
+//! Watched calls of futures. Each poll is watched as a call of a function is; between two polls what happened is carried by
+//! [`carried_calls`], and the time in between belongs to the future that was awaited.
+
+use super::{Kind, Record, Tree};
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::carried_calls::{self, CarriedCall};
+use crate::enabled::record::in_flight::CallId;
+use crate::enabled::record::journal::{MORE_MAX, More, TICKS_MAX};
+use crate::enabled::record::node::Node;
+use crate::enabled::record::registry;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::watch::{self, Lost};
+use crate::enabled::record::watching::OVER;
+
+/// A call with more words than this is added up, so that one that goes on for hours stays small.
+const WORDS_MOST: u32 = 1 << 16;
+
+/// Why a call cannot be carried on.
+#[derive(Debug)]
+struct NoPlace;
+
+impl Tree {
+    /// Watches a poll of the call of `root`, which has just begun. `call` is its id if it has been polled before. It was woken
+    /// `delay` ticks ago, if that is known.
+    pub(crate) fn watch_poll(&self, root: &'static Node, is_first: bool, call: CallId, delay: Option<u64>) {
+        let Some(slot) = root.site.get().and_then(Site::watch) else {
+            return;
+        };
+        if is_first {
+            if !Self::is_in_call_of(root, slot) {
+                self.begin_watching(root, slot, Kind::Enter);
+            }
+            return;
+        }
+        let Some(carried) = carried_calls::polled_again(call) else {
+            return;
+        };
+        let Some(watch) = watch::get(slot) else { return };
+        let counts = carried.number.load(Ordering::Relaxed) == watch.number()
+            && carried.slot.load(Ordering::Relaxed) == slot;
+        if counts && self.begin_watching(root, slot, Kind::GoOn) {
+            self.watching.carried.set(Some(carried));
+            if self.add_await(carried, delay).is_err() {
+                self.note_not_charged();
+            }
+        } else {
+            carried.give_back();
+            if counts {
+                watch.lose(Lost::Discarded);
+            }
+        }
+    }
+
+    /// Adds the time since the last poll, up to the beginning of this one.
+    fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Result<(), NoPlace> {
+        let now = self.watching.began.load(Ordering::Relaxed);
+        let since = carried.rests_since.load(Ordering::Relaxed);
+        // Clocks of two threads may differ a little.
+        let ticks = now.saturating_sub(since);
+        let node = carried.awaited.load(Ordering::Relaxed);
+        let ready = delay.unwrap_or(0).min(ticks);
+        add_number(carried, node, More::Waiting, ticks - ready)?;
+        add_number(carried, node, More::Ready, ready)?;
+        let last = ticks.min(TICKS_MAX);
+        add_number(carried, node, More::Stay, ticks - last)?;
+        let kind = Kind::GoOn;
+        add_record(
+            carried,
+            Record::Event {
+                node,
+                kind,
+                ticks: last,
+            },
+        )?;
+        let all = carried.ticks.load(Ordering::Relaxed) + ticks;
+        carried.ticks.store(all, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Notes how the open poll of `node` is about to end: as the last one of its call or not.
+    #[cold]
+    pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
+        let watching = &self.watching;
+        watching.awaited.forget(call);
+        // Of futures that await each other the innermost is what is awaited.
+        let is_below = watching.awaited.last().is_some_and(|awaited| {
+            std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
+        });
+        if !is_over && !is_below {
+            watching.awaited.add(node, call);
+        }
+        if watching.root.is(node) {
+            let ending = if is_over { OVER } else { call };
+            watching.ending.store(ending, Ordering::Relaxed);
+        }
+    }
+
+    /// Ends a poll of the watched call of `root`, which lasted this long. Returns how long the call took if it is over; what happened
+    /// in it is in the journal then.
+    pub(super) fn end_watched_poll(
+        &self,
+        root: &'static Node,
+        now: u64,
+        lasted: Option<u64>,
+    ) -> Result<Option<u64>, Lost> {
+        let watching = &self.watching;
+        let carried = watching.carried.get();
+        watching.carried.set(None);
+        let ending = watching.ending.load(Ordering::Relaxed);
+        let Some(ticks) = lasted.filter(|_| ending != 0) else {
+            // The poll has panicked, the table of calls in flight is full, or not all of its time is known.
+            if let Some(carried) = carried {
+                carried.give_back();
+            }
+            return Err(Lost::Discarded);
+        };
+        if carried.is_none() && ending == OVER {
+            return Ok(Some(ticks));
+        }
+        let carried = carried.or_else(|| self.carry()).ok_or(Lost::Missed)?;
+        let all = carried.ticks.load(Ordering::Relaxed) + ticks;
+        carried.ticks.store(all, Ordering::Relaxed);
+        let carried_on = self.carry_on(carried, root, now, ending);
+        if carried_on.is_err() || ending == OVER {
+            carried.give_back();
+        }
+        carried_on
+            .map(|()| (ending == OVER).then_some(all))
+            .map_err(|NoPlace| Lost::Missed)
+    }
+
+    /// Returns the ticks of all that the open poll noted; `None` if some of that has made way. A future that is dropped is polled
+    /// no more, so the scope in which it is dropped has no beginning.
+    pub(super) fn noted_ticks(&self) -> Option<u64> {
+        let journal = &self.watching.journal;
+        if journal.was_full() {
+            return None;
+        }
+        let (mut at, end) = journal.area();
+        let mut sum = 0;
+        while at < end {
+            let word = journal.word(at);
+            sum += match Record::of(word) {
+                Record::Event { ticks, .. } => ticks,
+                Record::More {
+                    what: More::Stay,
+                    number,
+                    ..
+                } => number,
+                Record::More { .. } => 0,
+            };
+            at += 1 + text_words(word);
+        }
+        Some(sum)
+    }
+
+    /// Takes a place for the call whose first poll ends.
+    fn carry(&self) -> Option<&'static CarriedCall> {
+        let watching = &self.watching;
+        let carried = carried_calls::take()?;
+        carried
+            .slot
+            .store(watching.slot.load(Ordering::Relaxed), Ordering::Relaxed);
+        for (to, from) in [
+            (&carried.number, &watching.number),
+            (&carried.began, &watching.began),
+        ] {
+            to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+        Some(carried)
+    }
+
+    /// Puts what happened in a poll to the rest of its call, and leaves that for the next poll, or brings it into the journal.
+    fn carry_on(
+        &self,
+        carried: &'static CarriedCall,
+        root: &'static Node,
+        now: u64,
+        ending: u64,
+    ) -> Result<(), NoPlace> {
+        let watching = &self.watching;
+        if watching.journal.was_full() {
+            self.add_up_area();
+            self.carry_sums(carried, root)?;
+        } else {
+            self.carry_words(carried, root)?;
+        }
+        if ending == OVER {
+            watching
+                .began
+                .store(carried.began.load(Ordering::Relaxed), Ordering::Relaxed);
+            return self.replay(carried, root);
+        }
+        if carried.len() > WORDS_MOST {
+            self.replay(carried, root)?;
+            self.add_up_area();
+            carried.clear();
+            self.carry_sums(carried, root)?;
+        }
+        let awaited = watching.awaited.last().map_or(root.index(), Node::index);
+        carried.awaited.store(awaited, Ordering::Relaxed);
+        carried.rests_since.store(now, Ordering::Relaxed);
+        carried.rest(ending).then_some(()).ok_or(NoPlace)
+    }
+
+    /// Carries the words of the journal, which was not full.
+    fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
+        let journal = &self.watching.journal;
+        let (begin, end) = journal.area();
+        self.begin_names();
+        let mut count = self.name(carried, root, root)?;
+        let mut at = begin;
+        while at < end {
+            let (Record::Event { node, .. } | Record::More { node, .. }) = Record::of(journal.word(at));
+            count += self.name_index(carried, node, root)?;
+            at += 1 + text_words(journal.word(at));
+        }
+        if let Some(awaited) = self.watching.awaited.last() {
+            count += self.name(carried, awaited, root)?;
+        }
+        add_more(carried, root.index(), More::Nodes, count)?;
+        (begin..end).try_for_each(|at| add_word(carried, journal.word(at)))
+    }
+
+    /// Carries what was added up, in place of the words.
+    fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
+        let Some((_, sums)) = self.watching.of_slot() else {
+            return Err(NoPlace);
+        };
+        let is_first = carried.len() == 0;
+        self.begin_names();
+        let mut count = self.name(carried, root, root);
+        let mut add_names = |node: u32| {
+            if let Ok(known) = count {
+                count = self.name_index(carried, node, root).map(|more| known + more);
+            }
+        };
+        self.each_touched(sums, |index, _| add_names(index));
+        if let Some(awaited) = self.watching.awaited.last() {
+            add_names(awaited.index());
+        }
+        add_more(carried, root.index(), More::Nodes, count?)?;
+        let mut added = Ok(());
+        self.each_touched(sums, |node, of_node| {
+            let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
+            let counted = is_first && node == root.index();
+            // Each of these records says the bytes that it holds, and one allocation.
+            let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
+            if added.is_ok() && calls <= u64::from(counted) {
+                // The first of these records says that the others are sums.
+                added = add_more(carried, node, More::Calls, 0);
+            }
+            let numbers = [
+                (More::Calls, calls.saturating_sub(counted.into())),
+                (More::Waiting, waiting),
+                (More::Ready, ready),
+                (More::Stay, ticks),
+                (More::Allocations, allocations - records),
+                (More::Allocation, bytes),
+            ];
+            for (what, number) in numbers {
+                if added.is_ok() {
+                    added = add_number(carried, node, what, number);
+                }
+            }
+            if added.is_ok() && records > 0 && bytes == 0 {
+                added = add_more(carried, node, More::Allocation, 0);
+            }
+        });
+        self.forget_pending();
+        added?;
+        // The first event of a call counts it.
+        let (node, kind) = (root.index(), Kind::Exit);
+        add_record(carried, Record::Event { node, kind, ticks: 0 })
+    }
+
+    /// Brings the words of a call into the journal, with the nodes of this thread. Its last poll was one of `root`.
+    fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
+        let watching = &self.watching;
+        if !watching.journal.begin() {
+            return Err(NoPlace);
+        }
+        watching.before.store(Kind::Enter as u64, Ordering::Relaxed);
+        let mut nodes = carried.nodes();
+        let mut words = carried.words();
+        while let Some(word) = words.next() {
+            let record = match Record::of(word) {
+                Record::More {
+                    what: More::Nodes,
+                    number,
+                    ..
+                } => {
+                    self.begin_names();
+                    for (index, parent, site) in nodes.by_ref().take(number as usize) {
+                        let own = self.own_node(root, index, parent, site).ok_or(NoPlace)?;
+                        self.set_name(index, own.index());
+                    }
+                    continue;
+                }
+                Record::Event { node, kind, ticks } => Record::Event {
+                    node: self.name_of(node).ok_or(NoPlace)?,
+                    kind,
+                    ticks,
+                },
+                Record::More { node, what, number } => Record::More {
+                    node: self.name_of(node).ok_or(NoPlace)?,
+                    what,
+                    number,
+                },
+            };
+            let text = text_words(word);
+            self.make_space(1 + text);
+            watching.journal.push(record.word());
+            for word in words.by_ref().take(text as usize) {
+                watching.journal.push(word);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns this thread's node for one that another thread may have named.
+    fn own_node(
+        &self,
+        root: &'static Node,
+        index: u32,
+        parent: u32,
+        site: Option<&'static Site>,
+    ) -> Option<&'static Node> {
+        if index == parent {
+            return Some(root);
+        }
+        let parent = self.nodes.get(self.name_of(parent)?)?;
+        if let Some(known) = self.known_child(parent, site?) {
+            return Some(known);
+        }
+        let current = self.take()?;
+        let added = self.add_child(parent, site?, registry::may_add_node);
+        self.put(current);
+        added
+    }
+
+    /// Begins a set of names.
+    fn begin_names(&self) {
+        let set = &self.watching.names_number;
+        set.store(set.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    fn name_of(&self, index: u32) -> Option<u32> {
+        let set = self.watching.names_number.load(Ordering::Relaxed);
+        let name = self.watching.names.get(index)?;
+        (name.set.load(Ordering::Relaxed) == set).then(|| name.index.load(Ordering::Relaxed))
+    }
+
+    fn set_name(&self, index: u32, stands_for: u32) -> Option<()> {
+        let set = self.watching.names_number.load(Ordering::Relaxed);
+        let name = self.watching.names.make(index)?;
+        name.set.store(set, Ordering::Relaxed);
+        name.index.store(stands_for, Ordering::Relaxed);
+        Some(())
+    }
+
+    fn name_index(&self, carried: &CarriedCall, index: u32, root: &'static Node) -> Result<u64, NoPlace> {
+        if self.name_of(index).is_some() {
+            return Ok(0);
+        }
+        self.name(carried, self.nodes.get(index).ok_or(NoPlace)?, root)
+    }
+
+    /// Lets the call name a node, and those between it and `root`, which is called its own parent. Returns how many that are.
+    fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Result<u64, NoPlace> {
+        let mut count = 0;
+        while self.name_of(node.index()).is_none() {
+            // The outermost without a name.
+            let mut top = node;
+            while !std::ptr::eq(top, root) {
+                let parent = top.parent.get().ok_or(NoPlace)?;
+                if self.name_of(parent.index()).is_some() {
+                    break;
+                }
+                top = parent;
+            }
+            let parent = match top.parent.get() {
+                Some(parent) if !std::ptr::eq(top, root) => parent.index(),
+                _ => top.index(),
+            };
+            let is_named = carried.push_node(top.index(), parent, top.site.get())
+                && self.set_name(top.index(), top.index()).is_some();
+            if !is_named {
+                return Err(NoPlace);
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// Returns how many words of text follow this one.
+fn text_words(word: u64) -> u32 {
+    match Record::of(word) {
+        Record::More {
+            what: More::Note,
+            number,
+            ..
+        } => number as u32,
+        Record::More { .. } | Record::Event { .. } => 0,
+    }
+}
+
+fn add_word(carried: &CarriedCall, word: u64) -> Result<(), NoPlace> {
+    carried.push(word).then_some(()).ok_or(NoPlace)
+}
+
+fn add_record(carried: &CarriedCall, record: Record) -> Result<(), NoPlace> {
+    add_word(carried, record.word())
+}
+
+fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Result<(), NoPlace> {
+    add_record(carried, Record::More { node, what, number })
+}
+
+/// Adds a number that a record may not hold, if it is not 0.
+fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Result<(), NoPlace> {
+    while number > 0 {
+        let part = number.min(MORE_MAX);
+        add_more(carried, node, what, part)?;
+        number -= part;
+    }
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! What typical calls of watched functions do, by path and over all threads. A slow call is compared with this where its thread has
+//! had no typical call in the same place, as a thread has that serves one request.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tickscope_format::snapshot::WATCHES_MAX;
+
+use crate::enabled::record::path_sums::COUNTS;
+use crate::enabled::record::pool::briefly;
+use crate::enabled::record::site::Site;
+
+/// What a path has itself in a typical call, on average. Times are in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Means {
+    pub(crate) calls: f64,
+    pub(crate) working: i64,
+    pub(crate) waiting: i64,
+    pub(crate) ready: i64,
+}
+
+/// The paths of a watched function.
+#[derive(Debug, Default)]
+pub(crate) struct TypicalPaths {
+    /// By the path that is continued, if it is one, and the address of the site.
+    paths: HashMap<(Option<u32>, usize), u32>,
+    means: Vec<Means>,
+}
+
+/// Of each watch: the number that the watch had, and its paths.
+static OF_WATCHES: [Mutex<Option<(u64, TypicalPaths)>>; WATCHES_MAX] =
+    [const { Mutex::new(None) }; WATCHES_MAX];
+
+/// The number of each watch of which a thread has asked for the paths.
+static WANTED: [AtomicU64; WATCHES_MAX] = [const { AtomicU64::new(0) }; WATCHES_MAX];
+
+impl Means {
+    /// Returns the means of sums over so many calls of the watched function.
+    pub(crate) fn of([calls, ticks, waiting, ready, ..]: [u64; COUNTS], of_function: u64) -> Self {
+        let [ticks, waiting, ready] =
+            [ticks, waiting, ready].map(|ticks| (ticks / of_function.max(1)).cast_signed());
+        Self {
+            calls: calls as f64 / of_function.max(1) as f64,
+            working: ticks - waiting - ready,
+            waiting,
+            ready,
+        }
+    }
+}
+
+impl TypicalPaths {
+    /// Adds a path, which continues one that was added before, or begins at the watched function.
+    pub(crate) fn add(&mut self, parent: Option<u32>, site: &'static Site, means: Means) {
+        let path = self.means.len() as u32;
+        self.paths.insert((parent, std::ptr::from_ref(site).addr()), path);
+        self.means.push(means);
+    }
+
+    /// Returns the path of a site below another path, or that of the watched function.
+    pub(crate) fn path(&self, parent: Option<u32>, site: &'static Site) -> Option<u32> {
+        self.paths
+            .get(&(parent, std::ptr::from_ref(site).addr()))
+            .copied()
+    }
+
+    pub(crate) fn means(&self, path: u32) -> Option<Means> {
+        self.means.get(path as usize).copied()
+    }
+}
+
+/// Reads the paths of the watch in a place, if it still has this number. They are there from the next snapshot on.
+pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
+    WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
+    briefly(OF_WATCHES.get(slot as usize)?, |known| {
+        known
+            .as_ref()
+            .filter(|known| known.0 == number)
+            .and_then(|(_, paths)| with(paths))
+    })?
+}
+
+/// Whether a thread has asked for the paths of the watch with this number.
+pub(crate) fn are_wanted(slot: usize, number: u64) -> bool {
+    WANTED
+        .get(slot)
+        .is_some_and(|wanted| wanted.load(Ordering::Relaxed) == number)
+}
+
+/// Sets the paths of the watch with this number.
+pub(crate) fn set(slot: usize, number: u64, paths: TypicalPaths) {
+    if let Some(known) = OF_WATCHES.get(slot) {
+        briefly(known, |known| *known = Some((number, paths)));
+    }
+}

@@ -1,0 +1,331 @@
+//! Samples of the program counter: which code they find, on which threads, and that the program is unharmed.
+
+use std::hint::black_box;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Barrier, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use crate::support::{self, isolated};
+use crate::waits::cpu;
+use tickscope::{Builder, Snapshot};
+use tickscope_format::snapshot::{LinesState, MEASURING, OUTSIDE};
+
+/// Uses so much CPU time.
+fn work(time: Duration) {
+    let until = cpu() + time;
+    while cpu() < until {
+        (0..1_000u64).for_each(|number| {
+            black_box(number);
+        });
+    }
+}
+
+fn outer(time: Duration) {
+    tickscope::scope!("outer");
+    work(time);
+    tickscope::scope!("inner");
+    work(time);
+}
+
+/// Samples and their CPU time by the name of the innermost scope.
+fn found(snapshot: &Snapshot, name: &str) -> (u64, u64) {
+    let is_it = |site: u32| match site {
+        OUTSIDE => name == "(outside)",
+        MEASURING => name == "(measuring)",
+        site => snapshot.sites[site as usize].name == name,
+    };
+    let of_it = snapshot.lines.samples.iter().filter(|sample| is_it(sample.site));
+    of_it.fold((0, 0), |sum, sample| {
+        (sum.0 + sample.samples, sum.1 + sample.cpu_ns)
+    })
+}
+
+/// A snapshot in which something holds. Samples come with the kernel's ticks, whenever those are.
+fn once(holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
+    loop {
+        let snapshot = tickscope::snapshot();
+        if holds(&snapshot) {
+            return snapshot;
+        }
+        outer(Duration::from_millis(20));
+    }
+}
+
+fn samples_tell_the_scope_and_the_code_of_each_thread() {
+    isolated!(|| {
+        let session = Builder::new("lines").lines(true).try_start().unwrap();
+        let workers: Vec<_> = (0..2)
+            .map(|_| std::thread::spawn(|| (0..10).for_each(|_| outer(Duration::from_millis(20)))))
+            .collect();
+        workers.into_iter().for_each(|worker| worker.join().unwrap());
+        let snapshot = once(|snapshot| found(snapshot, "outer").0 > 10 && found(snapshot, "inner").0 > 10);
+        let lines = &snapshot.lines;
+        assert_eq!(
+            (lines.state, lines.asked_hz),
+            (LinesState::On(libc::SIGPROF as u32), 1_000)
+        );
+        // Nearly all of it is in this program; the clock is read in the kernel's part of it.
+        let own = std::env::current_exe().unwrap();
+        let in_own = lines.samples.iter().filter(|sample| {
+            let module = lines.modules.get(sample.module as usize);
+            module.is_some_and(|module| module.path == own.to_str().unwrap())
+        });
+        let in_own: u64 = in_own.map(|sample| sample.samples).sum();
+        assert!(in_own > 0, "{lines:?}");
+        let ((_, outer_ns), (_, inner_ns)) = (found(&snapshot, "outer"), found(&snapshot, "inner"));
+        // No thread has more than it used, and what it used is known up to the last sample.
+        let used: u64 = snapshot.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
+        assert!(outer_ns + inner_ns <= used, "{outer_ns} {inner_ns} of {used}");
+        let rate = lines.rate_hz().unwrap();
+        assert!(rate <= 2_000.0, "{rate}");
+        drop(session);
+        // The timers are gone, and what they found is as it was.
+        let ended = tickscope::snapshot();
+        assert_eq!(
+            (ended.lines.state, ended.lines.asked_hz),
+            (LinesState::Off, 1_000)
+        );
+        let (before, _) = found(&ended, "outer");
+        outer(Duration::from_millis(50));
+        assert_eq!(found(&tickscope::snapshot(), "outer").0, before);
+    });
+}
+
+fn a_reset_takes_the_samples_away_and_undoing_it_brings_them_back() {
+    isolated!(|| {
+        let session = Builder::new("lines").lines(true).try_start().unwrap();
+        let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let before = once(|snapshot| found(snapshot, "inner").0 > 3);
+        support::ask(&mut slot, tickscope_format::slots::Op::Reset);
+        let reset = tickscope::snapshot();
+        assert!(found(&reset, "inner").0 < found(&before, "inner").0);
+        support::ask(&mut slot, tickscope_format::slots::Op::UndoReset);
+        assert!(found(&tickscope::snapshot(), "inner").0 >= found(&before, "inner").0);
+        support::ask(&mut slot, tickscope_format::slots::Op::Lines(0));
+        assert_eq!(tickscope::snapshot().lines.state, LinesState::Off);
+        support::ask(&mut slot, tickscope_format::slots::Op::Lines(100));
+        assert_eq!(tickscope::snapshot().lines.asked_hz, 100);
+    });
+}
+
+static OWN: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn own_handler(_: libc::c_int) {
+    OWN.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Installs a handler of the program's own, which only counts.
+fn handle(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
+    // SAFETY: zeros are valid.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_RESTART;
+    // SAFETY: a handler that counts may come at any time.
+    let installed = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    assert_eq!(installed, 0);
+}
+
+fn a_program_that_uses_sigprof_keeps_it() {
+    isolated!(|| {
+        let _session = Builder::new("lines").lines(true).try_start().unwrap();
+        once(|snapshot| found(snapshot, "inner").0 > 3);
+        handle(libc::SIGPROF, own_handler);
+        // From the next look on there is another signal, and no more of ours come here.
+        let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
+        let moved = once(other);
+        let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
+        once(|snapshot| found(snapshot, "inner").0 > before + 3);
+        assert_eq!(OWN.load(Ordering::Relaxed), came);
+        // SAFETY: the signal has a handler.
+        let raised = unsafe { libc::raise(libc::SIGPROF) };
+        assert_eq!(raised, 0);
+        assert_eq!(OWN.load(Ordering::Relaxed), came + 1);
+    });
+}
+
+/// What each kind of blocking call is asked to do, again and again, with work before it so that timers fire.
+fn blocking_calls_go_on_and_the_programs_own_timers_come() {
+    isolated!(|| {
+        count_alarms();
+        let _session = Builder::new("lines").lines(true).try_start().unwrap();
+        let rounds = 40;
+        let again = |call: fn(u64)| {
+            std::thread::spawn(move || {
+                for round in 0..rounds {
+                    tickscope::scope!("blocking");
+                    work(Duration::from_millis(3));
+                    call(round);
+                }
+            })
+        };
+        let threads = [
+            again(sleeps),
+            again(reads),
+            again(connects),
+            again(waits_for),
+            again(runs),
+        ];
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        once(|snapshot| found(snapshot, "blocking").0 > 10);
+        let before = ALARMS.load(Ordering::Relaxed);
+        once(|_| ALARMS.load(Ordering::Relaxed) > before + 3);
+    });
+}
+
+fn sleeps(_: u64) {
+    let began = Instant::now();
+    std::thread::sleep(Duration::from_millis(1));
+    assert!(began.elapsed() >= Duration::from_millis(1));
+}
+
+fn reads(round: u64) {
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    let other = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(1));
+        writer.write_all(&round.to_le_bytes()).unwrap();
+    });
+    // Not `read_exact`, which would try again by itself.
+    let mut bytes = [0; 8];
+    assert_eq!(reader.read(&mut bytes).unwrap(), 8);
+    assert_eq!(u64::from_le_bytes(bytes), round);
+    other.join().unwrap();
+}
+
+fn connects(round: u64) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let other = std::thread::spawn(move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        std::thread::sleep(Duration::from_millis(1));
+        stream.write_all(&[round as u8; 10]).unwrap();
+    });
+    let (mut stream, _) = listener.accept().unwrap();
+    let mut text = Vec::new();
+    stream.read_to_end(&mut text).unwrap();
+    assert_eq!(text, [round as u8; 10]);
+    other.join().unwrap();
+}
+
+fn waits_for(_: u64) {
+    let (done, is_done) = (Mutex::new(false), Condvar::new());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(1));
+            *done.lock().unwrap() = true;
+            is_done.notify_one();
+        });
+        let mut waited = done.lock().unwrap();
+        while !*waited {
+            waited = is_done.wait(waited).unwrap();
+        }
+    });
+}
+
+/// Another program, which has no timers of ours.
+fn runs(_: u64) {
+    let done = std::process::Command::new("sleep").arg("0.001").status().unwrap();
+    assert!(done.success(), "{done}");
+}
+
+static ALARMS: AtomicU64 = AtomicU64::new(0);
+
+extern "C" fn on_alarm(_: libc::c_int) {
+    ALARMS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Has an alarm come each millisecond, as a program may.
+fn count_alarms() {
+    handle(libc::SIGALRM, on_alarm);
+    let time = libc::timeval {
+        tv_sec: 0,
+        tv_usec: 1_000,
+    };
+    let times = libc::itimerval {
+        it_interval: time,
+        it_value: time,
+    };
+    // SAFETY: the times are valid.
+    let set = unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const times, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
+}
+
+fn a_thousand_threads_are_sampled() {
+    isolated!(|| {
+        let _session = Builder::new("lines").lines(true).try_start().unwrap();
+        let threads = 1_000;
+        let all = Barrier::new(threads);
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    tickscope::scope!("one of many");
+                    // So long that the publisher finds all of them.
+                    all.wait();
+                    work(Duration::from_millis(5));
+                    all.wait();
+                });
+            }
+        });
+        let snapshot = tickscope::snapshot();
+        let site = snapshot.sites.iter().position(|site| site.name == "one of many");
+        let rows = snapshot.nodes.site.iter().zip(&snapshot.nodes.calls);
+        let calls: u64 = rows
+            .filter(|(of, _)| Some(**of as usize) == site)
+            .map(|(_, calls)| calls)
+            .sum();
+        assert_eq!(calls, threads as u64);
+        assert!(matches!(snapshot.lines.state, LinesState::On(_)));
+        let (samples, _) = found(&snapshot, "one of many");
+        println!("{samples} samples of {threads} threads");
+        assert!(samples > 0);
+        once(|snapshot| found(snapshot, "inner").0 > 3);
+    });
+}
+
+/// A child has no timers of ours, and the one that it makes with the same number stays its own.
+fn forked_children_are_unharmed() {
+    isolated!(|| {
+        let session = Builder::new("lines").lines(true).try_start().unwrap();
+        once(|snapshot| found(snapshot, "inner").0 > 3);
+        // SAFETY: the child does nothing that other threads' locks could stop.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let mut id: libc::c_int = 0;
+            let none = std::ptr::null::<libc::sigevent>();
+            // SAFETY: the place is valid, and no event means a signal at the end.
+            let made = unsafe {
+                libc::syscall(
+                    libc::SYS_timer_create,
+                    libc::c_long::from(libc::CLOCK_MONOTONIC),
+                    none,
+                    &raw mut id,
+                )
+            };
+            work(Duration::from_millis(20));
+            drop(session);
+            let mut left = std::mem::MaybeUninit::<libc::itimerspec>::zeroed();
+            // SAFETY: the place is valid.
+            let there =
+                unsafe { libc::syscall(libc::SYS_timer_gettime, libc::c_long::from(id), left.as_mut_ptr()) };
+            // SAFETY: ends the child at once.
+            unsafe { libc::_exit(if made == 0 && there == 0 { 0 } else { 1 }) };
+        }
+        let mut status = 0;
+        // SAFETY: the place is valid.
+        let ended = unsafe { libc::waitpid(child, &raw mut status, 0) };
+        assert_eq!((ended, status), (child, 0));
+        let (before, _) = found(&tickscope::snapshot(), "inner");
+        once(|snapshot| found(snapshot, "inner").0 > before + 3);
+    });
+}
+
+support::tests![
+    samples_tell_the_scope_and_the_code_of_each_thread,
+    a_reset_takes_the_samples_away_and_undoing_it_brings_them_back,
+    a_program_that_uses_sigprof_keeps_it,
+    blocking_calls_go_on_and_the_programs_own_timers_come,
+    a_thousand_threads_are_sampled,
+    forked_children_are_unharmed,
+];

@@ -1,0 +1,539 @@
+//! Watched functions that are async: their calls go on over many polls, on any thread.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tickscope::{Builder, Mode, Over, Snapshot};
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::{CauseKind, PathSums, Watch, WatchState};
+
+use crate::support::{self, isolated};
+use crate::watches::{TICK, replayed, session, spend, watched};
+
+type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Is ready at its second poll.
+#[derive(Default)]
+struct Yield(bool);
+
+impl Future for Yield {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match std::mem::replace(&mut self.0, true) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+}
+
+fn poll(call: &mut Call) -> bool {
+    let mut context = Context::from_waker(Waker::noop());
+    call.as_mut().poll(&mut context).is_ready()
+}
+
+/// A call of the watched function. There is one site, which is known from its first call on.
+fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
+    Box::pin(tickscope::future!("request", future))
+}
+
+/// A request that parses, asks `lookups` times, and is ready. One of a hundred also flushes, which takes 31 polls.
+fn request(number: u64, lookups: u32) -> Call {
+    named(async move {
+        tickscope::note!("number", number);
+        {
+            tickscope::scope!("parse");
+            spend(50);
+        }
+        for _ in 0..lookups {
+            tickscope::future!("lookup", async {
+                spend(10);
+                Yield::default().await;
+                spend(10);
+            })
+            .await;
+        }
+        if number % 100 == 99 {
+            tickscope::future!("flush", async {
+                for _ in 0..30 {
+                    Yield::default().await;
+                }
+            })
+            .await;
+        }
+        spend(5);
+    })
+}
+
+/// Polls a call until it is ready. Between two polls this time passes.
+fn run(mut call: Call, between: u64) {
+    while !poll(&mut call) {
+        spend(between);
+    }
+}
+
+fn watch(over: u64) {
+    run(request(0, 1), 1);
+    tickscope::watch("request", Over::Duration(Duration::from_nanos(over))).unwrap();
+    let watch = watched();
+    assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
+}
+
+/// What each path counted, by its names.
+fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]> {
+    let mut names: Vec<String> = Vec::new();
+    for path in &watch.paths {
+        let name = &snapshot.sites[path.site.index()].name;
+        names.push(match path.parent {
+            NO_PARENT => name.clone(),
+            parent => format!("{};{name}", names[parent as usize]),
+        });
+    }
+    // Sites of one name are one path here.
+    let mut by_name: BTreeMap<String, [PathSums; 2]> = BTreeMap::new();
+    for (name, path) in names.into_iter().zip(&watch.paths) {
+        let sums = by_name.entry(name).or_default();
+        for (to, more) in sums.iter_mut().zip([path.typical, path.slow]) {
+            to.calls += more.calls;
+            to.ticks += more.ticks;
+            to.waiting += more.waiting;
+        }
+    }
+    by_name
+}
+
+/// Three kinds of slow requests: one waits longer for what all wait for, one asks more often, and one waits for something else. Each poll is on another thread than the one before.
+fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
+    isolated!(|| {
+        let _session = session(Builder::new("requests"));
+        watch(2_000);
+        let threads = [Worker::new(), Worker::new()];
+        for number in 1..=400 {
+            let (lookups, between) = match number % 100 {
+                33 => (3, 5_000),
+                66 => (40, 100),
+                _ => (3, 100),
+            };
+            let mut call = Some(request(number, lookups));
+            for turn in 0.. {
+                // The last poll of the typical calls is on either.
+                match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
+                    Some(rest) => call = Some(rest),
+                    None => break,
+                }
+                spend(between);
+            }
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!((watch.calls(), watch.lost), ((388, 12), Default::default()));
+        let sums = by_path(&snapshot, watch);
+        let counted = |path: &str| sums[path].map(|sums| [sums.calls, sums.ticks, sums.waiting]);
+        assert_eq!(counted("request"), [[388, 388 * 5, 0], [12, 12 * 5, 0]]);
+        assert_eq!(counted("request;parse"), [[388, 388 * 50, 0], [12, 12 * 50, 0]]);
+        let lookups = [388 * 3, 8 * 3 + 4 * 40];
+        let waiting = [lookups[0] * 100, 4 * 3 * 5_000 + 4 * (3 + 40) * 100];
+        let expected = [0, 1].map(|side| [lookups[side], lookups[side] * 20 + waiting[side], waiting[side]]);
+        assert_eq!(counted("request;lookup"), expected);
+        let causes: Vec<_> = watch
+            .causes
+            .iter()
+            .map(|cause| (cause.kind, cause.calls, cause.path_calls))
+            .collect();
+        let (calls, waiting) = (CauseKind::Calls, CauseKind::Waiting);
+        assert_eq!(causes, [(calls, 4, 160), (waiting, 4, 12), (waiting, 4, 4)]);
+        for exemplar in &watch.exemplars {
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+            let trace = exemplar.trace.as_ref().unwrap();
+            let number: u64 = trace.notes[0].value.parse().unwrap();
+            let (times, each, flushed) = match number % 100 {
+                33 => (3, 5_000, 0),
+                66 => (40, 100, 0),
+                _ => (3, 100, 30),
+            };
+            let awaited: Vec<_> = trace
+                .off_cpu
+                .iter()
+                .map(|&(step, waiting, _)| {
+                    let path = &watch.paths[trace.path[step as usize] as usize];
+                    (snapshot.sites[path.site.index()].name.as_str(), waiting)
+                })
+                .collect();
+            let mut expected = vec![("lookup", each); times];
+            expected.extend(vec![("flush", 100); flushed]);
+            assert_eq!(awaited, expected);
+        }
+    });
+}
+
+/// A thread that polls the calls it is given, once each.
+struct Worker {
+    calls: Sender<(Call, bool)>,
+    rests: Receiver<Option<Call>>,
+}
+
+impl Worker {
+    fn new() -> Self {
+        let (calls, given) = channel::<(Call, bool)>();
+        let (sender, rests) = channel();
+        std::thread::spawn(move || {
+            for (mut call, is_dropped) in given {
+                // Threads number their nodes in different orders.
+                let is_over = is_dropped || poll(&mut call);
+                let rest = (!is_over).then_some(call);
+                sender.send(rest).unwrap();
+            }
+        });
+        Self { calls, rests }
+    }
+
+    fn poll(&self, call: Call) -> Option<Call> {
+        self.calls.send((call, false)).unwrap();
+        self.rests.recv().unwrap()
+    }
+
+    fn drop(&self, call: Call) {
+        self.calls.send((call, true)).unwrap();
+        self.rests.recv().unwrap();
+    }
+}
+
+/// Calls, ticks, and those of them that the call awaited something, by path.
+type Sums = BTreeMap<String, [u64; 3]>;
+
+/// What a random call has done so far, by its own account.
+#[derive(Default)]
+struct Account {
+    sums: Sums,
+    /// What it awaits, the last one polled at the end, and since when.
+    awaited: Vec<String>,
+    since: u64,
+}
+
+impl Account {
+    fn charge(&mut self, path: &str, calls: u64, ticks: u64, waiting: u64) {
+        let sums = self.sums.entry(path.into()).or_default();
+        for (to, more) in sums.iter_mut().zip([calls, ticks, waiting]) {
+            *to += more;
+        }
+    }
+
+    fn resume(&mut self) {
+        let gap = TICK.load(Ordering::Relaxed) - self.since;
+        let awaited = self.awaited.last().unwrap().clone();
+        self.charge(&awaited, 0, gap, gap);
+    }
+}
+
+/// A [`Yield`] that tells who awaits it.
+struct Awaits(Arc<Mutex<Account>>, String, Yield);
+
+impl Future for Awaits {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let poll = Pin::new(&mut self.2).poll(context);
+        if poll.is_pending() {
+            self.0.lock().unwrap().awaited.push(self.1.clone());
+        }
+        poll
+    }
+}
+
+impl Drop for Awaits {
+    fn drop(&mut self) {
+        let awaited = &mut self.0.lock().unwrap().awaited;
+        if let Some(at) = awaited.iter().rposition(|path| *path == self.1) {
+            awaited.remove(at);
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Random(Arc<Mutex<u64>>);
+
+impl Random {
+    fn below(&self, most: u64) -> u64 {
+        let mut state = self.0.lock().unwrap();
+        *state ^= *state << 13;
+        *state ^= *state >> 7;
+        *state ^= *state << 17;
+        (*state >> 11) % most
+    }
+}
+
+/// A future that does random things in `path`.
+fn does(own: Arc<Mutex<Account>>, random: Random, path: String, depth: u32) -> Call {
+    Box::pin(async move {
+        let charge = |path: &str, calls, ticks| own.lock().unwrap().charge(path, calls, ticks, 0);
+        charge(&path, 1, 0);
+        let child = |name: &str| {
+            does(
+                Arc::clone(&own),
+                random.clone(),
+                format!("{path};{name}"),
+                depth + 1,
+            )
+        };
+        for _ in 0..random.below(6) {
+            match random.below(if depth < 4 { 9 } else { 4 }) {
+                0 => {
+                    let ticks = random.below(40);
+                    spend(ticks);
+                    charge(&path, 0, ticks);
+                }
+                1 => {
+                    tickscope::scope!("work");
+                    let ticks = random.below(300);
+                    spend(ticks);
+                    charge(&format!("{path};work"), 1, ticks);
+                }
+                2 | 3 => {
+                    Awaits(Arc::clone(&own), path.clone(), Yield::default()).await;
+                }
+                4 => tickscope::future!("a", child("a")).await,
+                5 => tickscope::future!("b", child("b")).await,
+                6 => {
+                    let mut both = [
+                        Some(Box::pin(tickscope::future!("b", child("b")))),
+                        Some(Box::pin(tickscope::future!("c", child("c")))),
+                    ];
+                    std::future::poll_fn(|context| {
+                        for one in &mut both {
+                            one.take_if(|one| one.as_mut().poll(context).is_ready());
+                        }
+                        match both.iter().all(Option::is_none) {
+                            true => Poll::Ready(()),
+                            false => Poll::Pending,
+                        }
+                    })
+                    .await;
+                }
+                _ => {
+                    // Given up after some polls.
+                    let mut one = Some(Box::pin(tickscope::future!("a", child("a"))));
+                    let mut left = random.below(3);
+                    std::future::poll_fn(|context| {
+                        one.take_if(|one| one.as_mut().poll(context).is_ready());
+                        one.take_if(|_| left == 0);
+                        left = left.saturating_sub(1);
+                        match one.is_none() {
+                            true => Poll::Ready(()),
+                            false => Poll::Pending,
+                        }
+                    })
+                    .await;
+                }
+            }
+        }
+    })
+}
+
+/// Typical and slow calls together are all calls, to the call and the tick, by their own account.
+fn sums_are_those_of_random_calls_on_random_threads() {
+    isolated!(|| {
+        let _session = session(Builder::new("random"));
+        let threshold = 700;
+        watch(threshold);
+        let random = Random(Arc::new(Mutex::new(0x9e37_79b9_7f4a_7c15)));
+        let workers: Vec<Worker> = (0..4).map(|_| Worker::new()).collect();
+        let mut calls: Vec<(Option<Call>, Arc<Mutex<Account>>)> = Vec::new();
+        let mut expected: [Sums; 2] = Default::default();
+        let (mut began, mut polls) = (0, 0);
+        while began < 3_000 || !calls.is_empty() {
+            if began < 3_000 && calls.len() < 20 {
+                began += 1;
+                let own = Arc::new(Mutex::new(Account::default()));
+                let does = does(Arc::clone(&own), random.clone(), "request".into(), 0);
+                calls.push((Some(named(does)), own));
+            }
+            let at = random.below(calls.len() as u64) as usize;
+            let (call, own) = &mut calls[at];
+            let worker = &workers[random.below(4) as usize];
+            let was_polled = own.lock().unwrap().since != 0;
+            if was_polled {
+                own.lock().unwrap().resume();
+            }
+            polls += 1;
+            let given = call.take().unwrap();
+            if was_polled && random.below(30) == 0 {
+                worker.drop(given);
+            } else {
+                *call = worker.poll(given);
+            }
+            own.lock().unwrap().since = TICK.load(Ordering::Relaxed);
+            if call.is_none() {
+                let (_, own) = calls.swap_remove(at);
+                let sums = std::mem::take(&mut own.lock().unwrap().sums);
+                let ticks: u64 = sums.values().map(|sums| sums[1]).sum();
+                let side = &mut expected[usize::from(ticks >= threshold)];
+                for (path, more) in sums {
+                    let sums = side.entry(path).or_default();
+                    sums.iter_mut().zip(more).for_each(|(to, more)| *to += more);
+                }
+            }
+            spend(random.below(60));
+        }
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!(watch.lost, Default::default());
+        let (typical, slow) = watch.calls();
+        println!("{typical} typical, {slow} slow, {polls} polls");
+        assert!(typical > 500 && slow > 500);
+        let counted = by_path(&snapshot, watch);
+        for (side, expected) in expected.iter().enumerate() {
+            let mut of_side = Sums::new();
+            for (path, sums) in &counted {
+                let PathSums {
+                    calls,
+                    ticks,
+                    waiting,
+                    ..
+                } = sums[side];
+                if (calls, ticks) != (0, 0) {
+                    of_side.insert(path.clone(), [calls, ticks, waiting]);
+                }
+            }
+            let differs = expected
+                .iter()
+                .find(|(path, sums)| of_side.get(*path) != Some(*sums));
+            assert_eq!(differs.map(|(path, sums)| (path, sums, of_side.get(path))), None);
+            assert_eq!(of_side.len(), expected.len());
+        }
+        for exemplar in &watch.exemplars {
+            assert_eq!(replayed(exemplar), exemplar.ticks);
+        }
+    });
+}
+
+/// What interrupts a watched call between two polls, or in one, is told.
+fn whatever_happens_to_an_async_call_is_told() {
+    isolated!(|| {
+        let _session = session(Builder::new("inside"));
+        watch(1_000);
+        let begun = |number| {
+            let mut call = request(number, 2);
+            assert!(!poll(&mut call));
+            call
+        };
+        // It panics in its second poll.
+        let mut panics = named(async {
+            Yield::default().await;
+            panic!("as planned");
+        });
+        assert!(!poll(&mut panics));
+        assert!(catch_unwind(AssertUnwindSafe(|| poll(&mut panics))).is_err());
+        drop(panics);
+        let watch = watched();
+        assert_eq!((watch.calls(), watch.lost.discarded), ((0, 0), 1));
+        // Counts are reset in between.
+        let call = begun(1);
+        drop(tickscope::reset());
+        run(call, 1);
+        assert_eq!(watched().calls(), (0, 0));
+        run(begun(2), 1);
+        assert_eq!(watched().calls(), (1, 0));
+        // A call that is forgotten, and one whose function is switched off in between, have no end.
+        let forgotten = begun(3);
+        std::mem::forget(forgotten);
+        let call = begun(4);
+        tickscope::disable_sites("request").unwrap();
+        run(call, 1);
+        tickscope::enable_sites("request").unwrap();
+        let watch = watched();
+        assert_eq!((watch.calls(), watch.lost.discarded), ((1, 0), 1));
+        // A poll in another watched call.
+        tickscope::watch("other", Over::Duration(Duration::from_nanos(1_000))).unwrap();
+        let other = |mut call: Call| {
+            tickscope::scope!("other");
+            poll(&mut call);
+            call
+        };
+        drop(other(begun(5)));
+        let _is_known = tickscope::snapshot();
+        let call = other(begun(6));
+        run(call, 1);
+        let snapshot = tickscope::snapshot();
+        assert_eq!(snapshot.watches[0].lost.discarded, 2);
+        assert_eq!(snapshot.watches[1].calls(), (1, 0));
+        tickscope::unwatch("other").unwrap();
+        // The mode changes while it is polled, and in between.
+        let mut changes = named(async {
+            Yield::default().await;
+            tickscope::set_mode(Mode::Adaptive);
+            tickscope::scope!("inside");
+        });
+        assert!(!poll(&mut changes));
+        assert!(poll(&mut changes));
+        let call = begun(7);
+        tickscope::set_mode(Mode::Exact);
+        run(call, 1);
+        assert_eq!(watched().calls(), (0, 0), "each switch is a reset as well");
+        // A call that is cancelled has waited until then.
+        let call = begun(8);
+        spend(5_000);
+        drop(call);
+        let watch = watched();
+        assert_eq!(watch.calls(), (0, 1));
+        assert_eq!(watch.exemplars[0].ticks, 60 + 5_000);
+        // Its thread has ended before the next poll.
+        let call = std::thread::spawn(move || begun(9)).join().unwrap();
+        run(call, 1);
+        assert_eq!(watched().calls(), (1, 1));
+        // The watch ends in between.
+        let call = begun(10);
+        tickscope::unwatch("request").unwrap();
+        run(call, 1);
+        assert!(tickscope::snapshot().watches.is_empty());
+    });
+}
+
+/// A call of many polls, and one of long polls, are counted whole and kept in part.
+fn a_long_async_call_is_counted_whole() {
+    isolated!(|| {
+        let _session = session(Builder::new("long"));
+        watch(1_000_000);
+        run(request(1, 1), 1);
+        run(request(2, 50_000), 30);
+        let long_polls = named(async {
+            for _ in 0..2 {
+                for _ in 0..100_000 {
+                    tickscope::scope!("parse");
+                    spend(10);
+                }
+                Yield::default().await;
+            }
+        });
+        run(long_polls, 500_000);
+        let snapshot = tickscope::snapshot();
+        let watch = &snapshot.watches[0];
+        assert_eq!((watch.calls(), watch.lost), ((1, 2), Default::default()));
+        let sums = by_path(&snapshot, watch);
+        let slow = |path: &str| {
+            let sums = sums[path][1];
+            [sums.calls, sums.ticks, sums.waiting]
+        };
+        assert_eq!(slow("request"), [2, 5 + 1_000_000, 1_000_000]);
+        assert_eq!(slow("request;lookup"), [50_000, 50_000 * 50, 50_000 * 30]);
+        assert_eq!(slow("request;parse"), [200_001, 2_000_050, 0]);
+        for exemplar in &watch.exemplars {
+            let trace = exemplar.trace.as_ref().unwrap();
+            let gap = trace.gap.unwrap();
+            assert!(trace.len() > 3 && gap.steps > 50_000, "{} {gap:?}", trace.len());
+            assert_eq!(replayed(exemplar) + gap.ticks, exemplar.ticks);
+        }
+    });
+}
+
+support::tests![
+    slow_calls_of_an_async_function_are_told_with_what_they_awaited,
+    sums_are_those_of_random_calls_on_random_threads,
+    whatever_happens_to_an_async_call_is_told,
+    a_long_async_call_is_counted_whole,
+];

@@ -1,0 +1,293 @@
+//! Which code of each function the samples of the program counter were in: its lines, and the functions it called that are not
+//! measured.
+//!
+//! A sample has a scope and an address. The debug information turns the address into frames: the function that the address is
+//! in, and those that the compiler has inlined there. Nothing is known of callers beyond that. So a sample in a function that
+//! was not inlined is of no line of the function that called it, and counts by its name.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::snapshot::{LineSample, MEASURING, Module, OUTSIDE, Sampled, Snapshot};
+
+/// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// The function's name.
+    pub function: String,
+    /// The source file.
+    pub file: String,
+    /// The line, from 1 on.
+    pub line: u32,
+}
+
+/// Where samples of a function were.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// In the scope of this site.
+    Site(u32),
+    /// Outside any scope.
+    Outside,
+    /// In the collector, which was counting.
+    Measuring,
+}
+
+impl Scope {
+    /// Returns what the site of a sample stands for.
+    pub fn of(site: u32) -> Self {
+        match site {
+            OUTSIDE => Self::Outside,
+            MEASURING => Self::Measuring,
+            site => Self::Site(site),
+        }
+    }
+}
+
+/// What samples say of the code of a scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// Of which scope.
+    pub scope: Scope,
+    /// All samples.
+    pub all: Sampled,
+    /// Those in its own source file, also where functions were inlined there, by file and line in their order.
+    pub lines: Vec<(String, u32, Sampled)>,
+    /// Those in functions that it called and that are not measured, by name, inlined or not; most samples first. A sample of
+    /// a line may be among them.
+    pub called: Vec<(String, Sampled)>,
+}
+
+/// What was added up of a scope.
+#[derive(Debug, Default)]
+struct OfScope {
+    all: Sampled,
+    lines: BTreeMap<(String, u32), Sampled>,
+    called: BTreeMap<String, Sampled>,
+}
+
+impl OfScope {
+    fn code(self, site: u32) -> Code {
+        let mut called: Vec<_> = self.called.into_iter().collect();
+        called.sort_by_key(|(_, sampled)| std::cmp::Reverse(sampled.cpu_ns));
+        let lines = self.lines.into_iter();
+        Code {
+            scope: Scope::of(site),
+            all: self.all,
+            lines: lines
+                .map(|((file, line), sampled)| (file, line, sampled))
+                .collect(),
+            called,
+        }
+    }
+}
+
+/// The frames of addresses, as far as they were looked up.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    of_modules: HashMap<Module, HashMap<u64, Vec<Frame>>>,
+}
+
+impl Addresses {
+    /// Whether nothing was looked up.
+    pub fn is_empty(&self) -> bool {
+        self.of_modules.is_empty()
+    }
+
+    /// Returns the frames of an address, the innermost first; none where it was not looked up, or nothing was found.
+    pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
+        self.looked_up(module, address).unwrap_or_default()
+    }
+
+    /// Returns the frames that were found, if the address was looked up.
+    pub fn looked_up(&self, module: &Module, address: u64) -> Option<&[Frame]> {
+        self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
+    }
+
+    /// Has the frames of an address, the innermost first.
+    pub fn insert(&mut self, module: &Module, address: u64, frames: Vec<Frame>) {
+        if !self.of_modules.contains_key(module) {
+            self.of_modules.insert(module.clone(), HashMap::new());
+        }
+        if let Some(of_module) = self.of_modules.get_mut(module) {
+            of_module.insert(address, frames);
+        }
+    }
+}
+
+/// A place in the code with samples, and what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Located<'a> {
+    /// The samples.
+    pub sample: &'a LineSample,
+    /// The file that the code is in, if it is in one.
+    pub module: Option<&'a Module>,
+    /// Where in the function of the scope it is; none where the function has called another one.
+    pub own: Option<&'a Frame>,
+    /// What the function has called there, the innermost first: inlined functions, or the one that the address is in and what is
+    /// inlined there.
+    pub called: &'a [Frame],
+}
+
+impl Located<'_> {
+    /// The name of the function that the scope's own one has called; none where it has called none.
+    pub fn callee(&self) -> Option<String> {
+        match self.called.last() {
+            Some(callee) if !callee.function.is_empty() => Some(callee.function.clone()),
+            None if self.own.is_some() => None,
+            Some(_) | None => Some(unnamed(self.module)),
+        }
+    }
+}
+
+/// Returns the samples of a snapshot with the code that they were in.
+pub fn located<'a>(
+    snapshot: &'a Snapshot,
+    addresses: &'a Addresses,
+) -> impl Iterator<Item = Located<'a>> + use<'a> {
+    let lines = &snapshot.lines;
+    lines.samples.iter().map(move |sample| {
+        let module = lines.modules.get(sample.module as usize);
+        let frames = module.map_or(&[][..], |module| addresses.frames(module, sample.address));
+        let file = match sample.site {
+            OUTSIDE | MEASURING => "",
+            site => &snapshot.sites[site as usize].file,
+        };
+        let own = frames
+            .iter()
+            .position(|frame| frame.line > 0 && is_file(&frame.file, file));
+        Located {
+            sample,
+            module,
+            own: own.map(|own| &frames[own]),
+            called: &frames[..own.unwrap_or(frames.len())],
+        }
+    })
+}
+
+/// Returns the code of all scopes that have samples, those with most CPU time first.
+pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
+    let mut of_scopes: BTreeMap<u32, OfScope> = BTreeMap::new();
+    for located in located(snapshot, addresses) {
+        let of_scope = of_scopes.entry(located.sample.site).or_default();
+        let sampled = located.sample.sampled();
+        of_scope.all.add(sampled);
+        if let Some(own) = located.own {
+            let place = (own.file.clone(), own.line);
+            of_scope.lines.entry(place).or_default().add(sampled);
+        }
+        if let Some(callee) = located.callee() {
+            of_scope.called.entry(callee).or_default().add(sampled);
+        }
+    }
+    let mut codes: Vec<Code> = of_scopes
+        .into_iter()
+        .map(|(site, of_scope)| of_scope.code(site))
+        .collect();
+    codes.sort_by_key(|code| std::cmp::Reverse(code.all.cpu_ns));
+    codes
+}
+
+/// What functions without a name are called: by the file that they are in.
+fn unnamed(module: Option<&Module>) -> String {
+    match module.and_then(|module| module.path.rsplit('/').next()) {
+        Some(file) => format!("({file})"),
+        None => "(no file)".into(),
+    }
+}
+
+/// Whether a path of the debug information is that of a site, which is relative to a folder that is not known.
+fn is_file(path: &str, of_site: &str) -> bool {
+    !of_site.is_empty()
+        && path
+            .strip_suffix(of_site)
+            .is_some_and(|folder| folder.is_empty() || folder.ends_with('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::{NO_MODULE, Site};
+
+    use super::*;
+
+    fn frame(function: &str, file: &str, line: u32) -> Frame {
+        Frame {
+            function: function.into(),
+            file: file.into(),
+            line,
+        }
+    }
+
+    #[test]
+    fn lines_are_those_of_the_functions_file_and_what_it_called_has_its_name() {
+        let mut snapshot = Snapshot::default();
+        snapshot.sites.push(Site {
+            name: "parse".into(),
+            file: "src/parse.rs".into(),
+            ..Site::default()
+        });
+        let sample = |site, module, address, samples| LineSample {
+            site,
+            module,
+            address,
+            samples,
+            cpu_ns: samples * 4_000_000,
+        };
+        snapshot.lines.modules.push(Module {
+            path: "/usr/lib/libz.so.1".into(),
+            ..Module::default()
+        });
+        snapshot.lines.samples = vec![
+            sample(0, 0, 1, 10),
+            sample(0, 0, 2, 5),
+            sample(0, 0, 3, 30),
+            sample(0, 0, 4, 1),
+            sample(0, NO_MODULE, 9, 2),
+            sample(MEASURING, 0, 5, 3),
+            sample(OUTSIDE, 0, 5, 100),
+        ];
+        let parse = |line| frame("app::parse", "/home/x/app/src/parse.rs", line);
+        let insert = frame("HashMap::insert", "/rust/map.rs", 7);
+        let mut addresses = Addresses::default();
+        let known = [
+            (1, vec![parse(12)]),
+            (
+                2,
+                vec![frame("write", "/rust/ptr.rs", 3), insert.clone(), parse(12)],
+            ),
+            // A function of its own; the names of files alone do not matter.
+            (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
+            (4, vec![Frame::default()]),
+            (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),
+        ];
+        for (address, frames) in known {
+            addresses.insert(&snapshot.lines.modules[0], address, frames);
+        }
+        let of = |samples| Sampled {
+            samples,
+            cpu_ns: samples * 4_000_000,
+        };
+        let codes = code(&snapshot, &addresses);
+        assert_eq!(
+            codes
+                .iter()
+                .map(|code| (code.scope, code.all))
+                .collect::<Vec<_>>(),
+            [
+                (Scope::Outside, of(100)),
+                (Scope::Site(0), of(48)),
+                (Scope::Measuring, of(3))
+            ]
+        );
+        let parse = &codes[1];
+        assert_eq!(parse.lines, [("/home/x/app/src/parse.rs".into(), 12, of(15))]);
+        assert_eq!(
+            parse.called,
+            [
+                ("memchr".into(), of(30)),
+                ("HashMap::insert".into(), of(5)),
+                ("(no file)".into(), of(2)),
+                ("(libz.so.1)".into(), of(1)),
+            ]
+        );
+        assert_eq!(codes[2].called, [("enter".into(), of(3))]);
+    }
+}

@@ -1,0 +1,282 @@
+//! What the page's scripts show of watched functions: the answer as text, and the slow calls that are kept whole over time.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::slow::lineage;
+use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
+use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
+
+use super::json::{list, member, strings};
+use super::options::PageOptions;
+use crate::escape::{Json, visible};
+use crate::number;
+use crate::slow::{Answer, SlowOptions, both_calls};
+
+/// So many spans of time are in a page at most, over all calls that are kept.
+const SPANS: usize = 32_768;
+
+/// So many are in one call at most.
+const SPANS_OF_CALL: usize = 8_192;
+
+/// So many stretches off the CPU, and so many notes, are in one call at most.
+const STRETCHES: usize = 1_024;
+const NOTES: usize = 256;
+
+/// So many paths have a line in the table.
+const ROWS: usize = 8;
+
+/// Appends the watched functions; nothing where there is none.
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+    if snapshot.watches.is_empty() {
+        return;
+    }
+    let functions = Functions::of(snapshot);
+    let calls: usize = snapshot.watches.iter().map(|watch| watch.exemplars.len()).sum();
+    let spans = (SPANS / calls.max(1)).min(SPANS_OF_CALL);
+    let watches = snapshot.watches.iter().map(|watch| {
+        let answer = Answer::of(snapshot, watch, SlowOptions::default());
+        let mut text = String::from("{");
+        member(&mut text, "function", Json(&answer.function()));
+        text.push(',');
+        let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
+        strings(&mut text, "sentences", sentences.into_iter().flatten());
+        // By path: its function, and how many calls it stands in.
+        let paths = (0u32..).zip(&watch.paths).map(|(at, path)| {
+            let function = functions.of_site[path.site.index()].index();
+            format!("[{function},{}]", lineage(watch, at).len() - 1)
+        });
+        list(&mut text, "paths", paths);
+        list(&mut text, "rows", rows(&answer).into_iter());
+        list(
+            &mut text,
+            "calls",
+            answer
+                .exemplars()
+                .into_iter()
+                .map(|call| kept(&answer, call, spans)),
+        );
+        member(
+            &mut text,
+            "other_rows",
+            answer.slow.rows.len().saturating_sub(ROWS),
+        );
+        text.push('}');
+        text
+    });
+    list(out, "slow", watches);
+    let opens = options.watch.filter(|&watch| watch < snapshot.watches.len());
+    if let Some(watch) = opens {
+        member(out, "opens_slow", watch);
+        out.push(',');
+    }
+}
+
+/// The lines of the table, as texts: difference, share of the whole one, time in a typical and in a slow call, calls, path.
+fn rows(answer: &Answer<'_>) -> Vec<String> {
+    let unknown = || "-".to_owned();
+    let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));
+    let line = |row| {
+        let &tickscope_analysis::slow::SlowRow { path, typical, slow } = row;
+        let mut name = visible(&answer.path_name(path), false).into_owned();
+        let parts = [
+            ("waiting", row.difference(|means| means.waiting_ns)),
+            ("without a CPU", row.difference(|means| means.ready_ns)),
+        ];
+        for (word, ns) in parts {
+            // What is hardly anything would only be in the way.
+            let least = row.difference_ns().unwrap_or(0.0).abs() / 4.0;
+            if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= least) {
+                let _ = write!(name, ", {} {word}", answer.difference(ns));
+            }
+        }
+        let texts = [
+            row.difference_ns()
+                .map_or_else(unknown, |ns| answer.difference(ns)),
+            answer.slow.share_of(row).map_or_else(unknown, number::percent),
+            time(typical.map(|means| means.ns)),
+            time(slow.map(|means| means.ns)),
+            both_calls(row, false),
+            name,
+        ];
+        format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
+    };
+    answer.slow.rows.iter().take(ROWS).map(line).collect()
+}
+
+/// A call that is kept whole. Times are nanoseconds since it began.
+fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
+    let snapshot = answer.snapshot;
+    let mut text = String::from("{");
+    let texts = [
+        ("began", answer.began(call)),
+        ("thread", visible(&call.thread, false).into_owned()),
+        ("cause", answer.exemplar_cause(call, call.trace.as_ref())),
+    ];
+    for (name, said) in texts {
+        member(&mut text, name, Json(&said));
+        text.push(',');
+    }
+    member(&mut text, "number", call.number);
+    text.push(',');
+    if let Some(trace) = &call.trace {
+        over_time(&mut text, answer, trace, spans);
+    }
+    member(&mut text, "ns", snapshot.nanos(call.ticks));
+    text.push('}');
+    text
+}
+
+fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) {
+    let (snapshot, watch) = (answer.snapshot, answer.watch);
+    let ns = |ticks: u64| snapshot.nanos(ticks);
+    let waterfall = Waterfall::of(trace, watch);
+    // In turns: path, beginning, length, calls. The spans of a line stand by their beginning.
+    let spans: Vec<[u64; 4]> = match waterfall.spans.len() <= most {
+        true => waterfall
+            .spans
+            .iter()
+            .map(|span| [u64::from(span.path), span.begin, span.end - span.begin, 1])
+            .collect(),
+        false => merged(&waterfall, most),
+    };
+    let shown: u64 = spans.iter().map(|span| span[3]).sum();
+    let values = spans
+        .iter()
+        .flat_map(|&[path, begin, ticks, calls]| [path, ns(begin), ns(ticks), calls]);
+    list(out, "spans", values);
+    if spans.len() < waterfall.spans.len() {
+        // How many calls there were, and how many are in a span.
+        list(out, "merged", [waterfall.spans.len() as u64, shown].into_iter());
+    }
+    let mut own: BTreeMap<u32, u64> = BTreeMap::new();
+    for (path, ticks, _) in trace.steps() {
+        let sum = own.entry(path).or_default();
+        *sum = sum.saturating_add(ticks);
+    }
+    list(
+        out,
+        "own",
+        own.iter().map(|(path, ticks)| format!("[{path},{}]", ns(*ticks))),
+    );
+    // The longest stretches, in the order of time: depth, beginning and end, waiting, ready.
+    let mut off_cpu: Vec<&OffCpu> = waterfall.off_cpu.iter().collect();
+    off_cpu.sort_by_key(|off| Reverse(off.waiting.saturating_add(off.ready)));
+    let left_out = off_cpu.len().saturating_sub(STRETCHES);
+    off_cpu.truncate(STRETCHES);
+    off_cpu.sort_by_key(|off| off.begin);
+    let stretches = off_cpu.iter().map(|off| {
+        let [begin, end, waiting, ready] = [off.begin, off.end, off.waiting, off.ready].map(ns);
+        format!("[{},{begin},{end},{waiting},{ready}]", off.depth)
+    });
+    list(out, "off", stretches);
+    if left_out > 0 {
+        member(out, "off_left_out", left_out);
+        out.push(',');
+    }
+    if let Some((gap, steps)) = &waterfall.gap {
+        list(out, "gap", [ns(gap.start), ns(gap.end), *steps].into_iter());
+    }
+    let begins = begins(trace);
+    let notes = trace.notes.iter().take(NOTES).map(|note| {
+        let at = begins.get(note.step as usize).copied().unwrap_or(0);
+        let key = trace.keys.get(note.key as usize).map_or("", String::as_str);
+        let said = format!("{}={}", visible(key, false), visible(&note.value, false));
+        format!("[{},{}]", ns(at), Json(&said))
+    });
+    list(out, "notes", notes);
+}
+
+/// The spans of a call that has too many of them: neighbours of one path that take no longer together than a unit of time
+/// are one, and what is much shorter than a unit and stands right behind another path is left out.
+fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
+    let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
+    loop {
+        let least = unit / 4;
+        let mut lines: Vec<Vec<[u64; 4]>> = vec![Vec::new(); waterfall.depth as usize];
+        for span in &waterfall.spans {
+            let Some(line) = lines.get_mut(span.depth as usize) else {
+                continue;
+            };
+            let path = u64::from(span.path);
+            match line.last_mut() {
+                Some([last, begin, ticks, calls]) if *last == path && span.end - *begin <= unit => {
+                    *ticks = span.end - *begin;
+                    *calls += 1;
+                }
+                Some([last, begin, ticks, _])
+                    if *last != path
+                        && span.end - span.begin < least
+                        && span.begin - (*begin + *ticks) < least => {}
+                _ => line.push([path, span.begin, span.end - span.begin, 1]),
+            }
+        }
+        let count: usize = lines.iter().map(Vec::len).sum();
+        if count <= most || unit / 8 > waterfall.ticks {
+            // Of more lines than that, the upper ones are shown.
+            return lines.into_iter().flatten().take(most).collect();
+        }
+        unit = unit.saturating_mul(2);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::Then;
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    #[test]
+    fn a_call_of_many_steps_takes_bounded_room_and_says_what_was_merged() {
+        let mut snapshot = fixture::slow_frames();
+        let mut trace = Trace::default();
+        for step in 0..32_768u64 {
+            trace.push(0, 3 + step % 5, Then::Enter);
+            trace.push(2, 10 + step % 7, Then::Exit);
+        }
+        let call = &mut snapshot.watches[0].exemplars[0];
+        call.ticks = trace.ticks.iter().sum();
+        call.trace = Some(trace);
+        let answer = Answer::of(&snapshot, &snapshot.watches[0], SlowOptions::default());
+        let text = kept(&answer, &snapshot.watches[0].exemplars[0], SPANS_OF_CALL);
+        let data: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let spans = data["spans"].as_array().unwrap();
+        let count = spans.len() / 4;
+        assert!(
+            (SPANS_OF_CALL / 4..=SPANS_OF_CALL).contains(&count),
+            "{count} spans"
+        );
+        let calls: u64 = spans
+            .iter()
+            .skip(3)
+            .step_by(4)
+            .map(|calls| calls.as_u64().unwrap())
+            .sum();
+        let merged: Vec<u64> = serde_json::from_value(data["merged"].clone()).unwrap();
+        assert_eq!(merged, [32_769, calls]);
+        assert!(calls > 32_000, "hardly any call has no span: {calls}");
+    }
+
+    #[test]
+    fn a_call_of_few_steps_is_as_it_was() {
+        let snapshot = fixture::slow_frames();
+        let answer = Answer::of(&snapshot, &snapshot.watches[0], SlowOptions::default());
+        let text = kept(&answer, &snapshot.watches[0].exemplars[0], SPANS_OF_CALL);
+        let data: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let us = |us: u64| us * 1_000;
+        let spans = [
+            [0, 0, us(8_476), 1],
+            [1, us(7), us(403), 1],
+            [3, us(414), us(8_060), 1],
+        ];
+        assert_eq!(data["spans"], serde_json::json!(spans.concat()));
+        assert_eq!(
+            data["off"],
+            serde_json::json!([[1, us(414), us(8_474), us(8_001), 0]])
+        );
+        assert!(data.get("merged").is_none());
+    }
+}

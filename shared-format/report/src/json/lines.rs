@@ -1,0 +1,160 @@
+//! Samples of the program counter.
+
+use serde::Serialize;
+use tickscope_analysis::code::{Addresses, Code, Scope, code};
+use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, Snapshot};
+
+/// Members of the document.
+#[derive(Serialize)]
+pub(super) struct Lines<'a> {
+    lines: Sampling,
+    modules: Vec<Module<'a>>,
+    line_samples: Vec<Sample>,
+    /// By function, those with most CPU time first; empty where the code was not looked up.
+    line_functions: Vec<Function>,
+}
+
+#[derive(Serialize)]
+struct Sampling {
+    state: &'static str,
+    asked_hz: u32,
+    /// What there was of it; 0 without samples.
+    rate_hz: f64,
+    lost: Amount,
+}
+
+#[derive(Serialize)]
+struct Amount {
+    samples: u64,
+    cpu_ns: u64,
+}
+
+#[derive(Serialize)]
+struct Module<'a> {
+    path: &'a str,
+    /// In hexadecimal digits.
+    build_id: String,
+}
+
+#[derive(Serialize)]
+struct Sample {
+    scope: &'static str,
+    site: Option<u32>,
+    module: Option<u32>,
+    address: u64,
+    #[serde(flatten)]
+    amount: Amount,
+}
+
+#[derive(Serialize)]
+struct Function {
+    scope: &'static str,
+    site: Option<u32>,
+    #[serde(flatten)]
+    amount: Amount,
+    lines: Vec<Line>,
+    called: Vec<Called>,
+}
+
+#[derive(Serialize)]
+struct Line {
+    file: String,
+    line: u32,
+    #[serde(flatten)]
+    amount: Amount,
+}
+
+#[derive(Serialize)]
+struct Called {
+    function: String,
+    #[serde(flatten)]
+    amount: Amount,
+}
+
+/// Returns the members, if there is something to say.
+pub(super) fn lines<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Option<Lines<'a>> {
+    let lines = &snapshot.lines;
+    if lines.is_empty() {
+        return None;
+    }
+    let line_functions = match addresses.is_empty() {
+        true => Vec::new(),
+        false => code(snapshot, addresses).into_iter().map(function).collect(),
+    };
+    Some(Lines {
+        lines: Sampling {
+            state: match lines.state {
+                LinesState::On(_) => "on",
+                LinesState::NoSignal => "no_signal",
+                LinesState::NoTimers(_) => "no_timers",
+                LinesState::Unsupported => "unsupported",
+                LinesState::Off | _ => "off",
+            },
+            asked_hz: lines.asked_hz,
+            rate_hz: lines.rate_hz().unwrap_or(0.0),
+            lost: amount(lines.lost),
+        },
+        modules: lines
+            .modules
+            .iter()
+            .map(|module| Module {
+                path: &module.path,
+                build_id: module.build_id.iter().map(|byte| format!("{byte:02x}")).collect(),
+            })
+            .collect(),
+        line_samples: lines
+            .samples
+            .iter()
+            .map(|sample| {
+                let (scope, site) = scope(Scope::of(sample.site));
+                Sample {
+                    scope,
+                    site,
+                    module: (sample.module != NO_MODULE).then_some(sample.module),
+                    address: sample.address,
+                    amount: amount(sample.sampled()),
+                }
+            })
+            .collect(),
+        line_functions,
+    })
+}
+
+fn function(code: Code) -> Function {
+    let (scope, site) = scope(code.scope);
+    Function {
+        scope,
+        site,
+        amount: amount(code.all),
+        lines: code
+            .lines
+            .into_iter()
+            .map(|(file, line, sampled)| Line {
+                file,
+                line,
+                amount: amount(sampled),
+            })
+            .collect(),
+        called: code
+            .called
+            .into_iter()
+            .map(|(function, sampled)| Called {
+                function,
+                amount: amount(sampled),
+            })
+            .collect(),
+    }
+}
+
+fn amount(Sampled { samples, cpu_ns }: Sampled) -> Amount {
+    Amount { samples, cpu_ns }
+}
+
+/// What a scope is, and the number of its site.
+fn scope(scope: Scope) -> (&'static str, Option<u32>) {
+    match scope {
+        Scope::Site(site) => ("site", Some(site)),
+        Scope::Outside => ("outside", None),
+        Scope::Measuring => ("measuring", None),
+    }
+}

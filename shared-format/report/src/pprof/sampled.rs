@@ -1,0 +1,118 @@
+//! Samples of the program counter, with the line that each was in.
+
+use std::collections::HashMap;
+
+use tickscope_analysis::code::{Addresses, Frame, Located, located};
+use tickscope_format::snapshot::Snapshot;
+
+use super::message::{Function, Line, Location, MAPPING, Profile, Sample, signed};
+use super::strings::Strings;
+use crate::names::in_one_line;
+
+/// What a function without a name is called.
+const UNNAMED: &str = "(unnamed)";
+
+/// Functions and locations that the tables get beside those of the scopes.
+struct Tables<'a> {
+    profile: &'a mut Profile,
+    strings: &'a mut Strings,
+    /// The ids of functions by name and file.
+    functions: HashMap<(i64, i64), u64>,
+}
+
+/// Returns the samples, and adds to the tables what they need: a type of values, functions and locations.
+pub(super) fn samples(
+    snapshot: &Snapshot,
+    addresses: &Addresses,
+    profile: &mut Profile,
+    strings: &mut Strings,
+) -> Vec<Sample> {
+    let zeros = profile.sample_type.len();
+    profile
+        .sample_type
+        .push(strings.value_type("sampled", "nanoseconds"));
+    let mut tables = Tables {
+        profile,
+        strings,
+        functions: HashMap::new(),
+    };
+    let samples = located(snapshot, addresses).map(|located| {
+        let mut value = vec![0; zeros];
+        value.push(signed(located.sample.cpu_ns));
+        Sample {
+            location_id: tables.stack(&located),
+            value,
+            ..Sample::default()
+        }
+    });
+    samples.collect()
+}
+
+impl Tables<'_> {
+    /// What was called, the innermost first, and the scope's own function behind it.
+    fn stack(&mut self, located: &Located<'_>) -> Vec<u64> {
+        let mut lines: Vec<Line> = located.called.iter().map(|frame| self.line(frame)).collect();
+        if lines.is_empty()
+            && let Some(callee) = located.callee()
+        {
+            lines.push(self.line(&Frame {
+                function: callee,
+                ..Frame::default()
+            }));
+        }
+        // The location of a scope has the number of its site.
+        let scope = self.profile.location.get(located.sample.site as usize);
+        let scope = scope.and_then(|scope| Some((scope.id, scope.line.first()?.function_id)));
+        let mut stack = Vec::new();
+        match (scope, located.own) {
+            (Some((_, function_id)), Some(own)) => {
+                // Readers look for the source where the compiler found it.
+                let filename = self.strings.number(&in_one_line(&own.file, ""));
+                let function = self.profile.function.get_mut(function_id as usize - 1);
+                function
+                    .into_iter()
+                    .for_each(|function| function.filename = filename);
+                lines.push(Line {
+                    function_id,
+                    line: own.line.into(),
+                });
+            }
+            (Some((id, _)), None) => stack.push(id),
+            (None, _) => {}
+        }
+        stack.insert(0, self.location(lines));
+        stack
+    }
+
+    /// One location: all but the last of its lines are of inlined functions.
+    fn location(&mut self, line: Vec<Line>) -> u64 {
+        let id = self.profile.location.len() as u64 + 1;
+        self.profile.location.push(Location {
+            id,
+            mapping_id: MAPPING,
+            line,
+        });
+        id
+    }
+
+    fn line(&mut self, frame: &Frame) -> Line {
+        let name = self.strings.number(&in_one_line(&frame.function, UNNAMED));
+        let filename = self.strings.number(&in_one_line(&frame.file, ""));
+        let list = &mut self.profile.function;
+        let next = list.len() as u64 + 1;
+        let function_id = *self.functions.entry((name, filename)).or_insert(next);
+        if function_id == next {
+            list.push(Function {
+                id: next,
+                name,
+                system_name: name,
+                filename,
+                start_line: 0,
+            });
+        }
+        Line {
+            function_id,
+            line: frame.line.into(),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! What is known of a program's code.
+
+use std::collections::BTreeMap;
+
+use tickscope_analysis::code::Addresses;
+
+/// The code that samples were in, and its text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceCode {
+    /// The functions and lines of addresses; see [`code`](tickscope_analysis::code::code).
+    pub addresses: Addresses,
+    /// The text of lines, by file and line, as far as it is known.
+    pub texts: BTreeMap<(String, u32), String>,
+    /// Of which files less is known than could be, and why: a sentence each.
+    pub problems: Vec<String>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use tickscope_analysis::code::Frame;
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    /// That of [`fixture::sampled`].
+    pub(crate) fn source_code() -> SourceCode {
+        let frame = |function: &str, file: &str, line| Frame {
+            function: function.into(),
+            file: file.into(),
+            line,
+        };
+        let own = |line| frame("game::draw_frame", "/home/x/src/main.rs", line);
+        let mut addresses = Addresses::default();
+        let modules = fixture::sampled().lines.modules;
+        let mut has = |module: usize, address, frames| addresses.insert(&modules[module], address, frames);
+        for line in 1..=14 {
+            has(0, u64::from(line), vec![own(line)]);
+        }
+        has(
+            0,
+            20,
+            vec![
+                frame("write", "/rust/ptr.rs", 3),
+                frame("insert\u{1b}", "/rust/map.rs", 7),
+                own(15),
+            ],
+        );
+        has(0, 30, vec![frame("memchr", "/crates/memchr/src/lib.rs", 80)]);
+        has(
+            0,
+            40,
+            vec![frame("game::scene::parse", "/home/x/src/main.rs", 21)],
+        );
+        has(0, 50, vec![frame("enter", "/crates/tickscope/src/scope.rs", 5)]);
+        has(1, 60, Vec::new());
+        SourceCode {
+            addresses,
+            texts: [(
+                ("/home/x/src/main.rs".into(), 14),
+                "let hits = scene.hits(ray);".into(),
+            )]
+            .into(),
+            problems: vec!["/usr/lib/libc.so.6: no debug information".into()],
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Where in its code each function was: lines, and functions that are not measured.
+
+use std::fmt::{self, Write};
+
+use tickscope_analysis::code::{Code, Scope, code};
+use tickscope_format::snapshot::{LinesState, Sampled};
+
+use super::page::Page;
+use crate::escape::visible;
+use crate::label::place;
+use crate::number;
+
+/// So many lines of a function are listed, and so many functions that it called.
+const LISTED: usize = 12;
+
+/// Functions with a smaller share of the samples are only counted.
+const LEAST_SHARE: f64 = 0.005;
+
+/// The column of names and of source text begins here.
+const INDENT: &str = "                     ";
+
+/// Writes the functions with samples, those with most CPU time first.
+pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
+    let lines = &page.snapshot.lines;
+    let codes = code(page.snapshot, &page.options.code.addresses);
+    let all = codes
+        .iter()
+        .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+    let Some(rate) = lines.rate_hz().filter(|_| all > 0) else {
+        return writeln!(out, "{}", without_samples(lines.state));
+    };
+    let samples: u64 = codes.iter().map(|code| code.all.samples).sum();
+    write!(
+        out,
+        "Lines by samples of the program counter: {} in {} of CPU time, {rate:.0} a second ({} asked for)",
+        number::count(samples),
+        page.duration(all),
+        lines.asked_hz
+    )?;
+    if lines.lost.samples > 0 {
+        write!(out, "; {} more had no place", number::count(lines.lost.samples))?;
+    }
+    writeln!(out)?;
+    let least = LEAST_SHARE.max(page.options.min_share);
+    let share = |sampled: Sampled| sampled.cpu_ns as f64 / all as f64;
+    let (shown, small): (Vec<&Code>, Vec<&Code>) = codes.iter().partition(|code| share(code.all) >= least);
+    for of_scope in shown {
+        writeln!(out)?;
+        writeln!(
+            out,
+            "{}  {:>6}  {}",
+            columns(page, share(of_scope.all), of_scope.all),
+            number::count(of_scope.all.samples),
+            title(page, of_scope.scope),
+        )?;
+        write_lines(out, page, of_scope, &share)?;
+        write_called(out, page, of_scope, &share)?;
+    }
+    if !small.is_empty() {
+        let together = small
+            .iter()
+            .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+        writeln!(
+            out,
+            "\n{} more with less than {} each, {} together",
+            small.len(),
+            number::percent(least),
+            number::percent(together as f64 / all as f64)
+        )?;
+    }
+    let problems = &page.options.code.problems;
+    if !problems.is_empty() {
+        writeln!(out)?;
+    }
+    problems
+        .iter()
+        .try_for_each(|problem| writeln!(out, "{}", visible(problem, page.options.ascii)))
+}
+
+/// Why there are no samples of the program counter, and the next step.
+pub fn without_samples(state: LinesState) -> String {
+    match state {
+        LinesState::On(_) => {
+            "no samples of the program counter yet: no thread with a scope has used the CPU".into()
+        }
+        LinesState::NoSignal => {
+            "no samples of the program counter: the program uses SIGPROF and all signals for real time".into()
+        }
+        LinesState::NoTimers(error) => format!(
+            "no samples of the program counter: the system refused timers (error {error}); see ulimit -i"
+        ),
+        LinesState::Unsupported => {
+            "no samples of the program counter: they need Linux on x86-64 or AArch64".into()
+        }
+        LinesState::Off | _ => {
+            "no samples of the program counter: ask for them with tickscope lines on, or TICKSCOPE_LINES=1"
+                .into()
+        }
+    }
+}
+
+fn columns(page: &Page<'_>, share: f64, sampled: Sampled) -> String {
+    format!(
+        "{:>6} {:>7}",
+        number::percent(share),
+        page.duration(sampled.cpu_ns)
+    )
+}
+
+/// The name of a scope, and where it stands.
+fn title(page: &Page<'_>, scope: Scope) -> String {
+    match scope {
+        Scope::Site(site) => {
+            let site = &page.snapshot.sites[site as usize];
+            let name = visible(&site.name, page.options.ascii);
+            format!("{name}  {}", place(&site.file, site.line, page.options.ascii))
+        }
+        Scope::Outside => "(outside any scope)".into(),
+        Scope::Measuring => "(tickscope, measuring)".into(),
+    }
+}
+
+fn write_lines(
+    out: &mut String,
+    page: &Page<'_>,
+    code: &Code,
+    share: &impl Fn(Sampled) -> f64,
+) -> fmt::Result {
+    let mut hottest: Vec<&(String, u32, Sampled)> = code.lines.iter().collect();
+    hottest.sort_by_key(|(_, _, sampled)| std::cmp::Reverse(sampled.cpu_ns));
+    let hidden = hottest.split_off(hottest.len().min(LISTED));
+    hottest.sort_by_key(|(file, line, _)| (file, *line));
+    for (file, line, sampled) in hottest {
+        let text = page.options.code.texts.get(&(file.clone(), *line));
+        let text = text.map_or_else(String::new, |text| visible(text, page.options.ascii).into_owned());
+        let row = format!("{}  {line:>6}  {text}", columns(page, share(*sampled), *sampled));
+        writeln!(out, "{}", row.trim_end())?;
+    }
+    write_hidden(out, "line", hidden.iter().map(|(_, _, sampled)| *sampled), share)
+}
+
+fn write_called(
+    out: &mut String,
+    page: &Page<'_>,
+    code: &Code,
+    share: &impl Fn(Sampled) -> f64,
+) -> fmt::Result {
+    let (listed, hidden) = code.called.split_at(code.called.len().min(LISTED));
+    if listed.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "{INDENT}  in functions that are not measured:")?;
+    for (name, sampled) in listed {
+        let name = visible(name, page.options.ascii);
+        writeln!(
+            out,
+            "{}          {name}",
+            columns(page, share(*sampled), *sampled)
+        )?;
+    }
+    write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled), share)
+}
+
+/// Says how many are not listed.
+fn write_hidden(
+    out: &mut String,
+    what: &str,
+    hidden: impl ExactSizeIterator<Item = Sampled>,
+    share: &impl Fn(Sampled) -> f64,
+) -> fmt::Result {
+    let count = hidden.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let together: f64 = hidden.map(share).sum();
+    let plural = if count == 1 { "" } else { "s" };
+    writeln!(
+        out,
+        "{INDENT}  {count} more {what}{plural}, {} together",
+        number::percent(together)
+    )
+}

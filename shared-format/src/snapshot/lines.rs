@@ -1,0 +1,162 @@
+//! Where threads were in the program's code: samples of the program counter.
+
+use bincode::{Decode, Encode};
+
+/// The site of a sample outside any scope.
+pub const OUTSIDE: u32 = u32::MAX;
+
+/// The site of a sample in the collector itself, while it measured.
+pub const MEASURING: u32 = u32::MAX - 1;
+
+/// The module of an address that belongs to no file, as that of code that was made at run time.
+pub const NO_MODULE: u32 = u32::MAX;
+
+/// How many samples a second of CPU time are asked for where nothing else is said.
+pub const LINES_HZ: u32 = 1_000;
+
+/// The longest build id that is kept, in bytes.
+pub const BUILD_ID_MAX: usize = 64;
+
+/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted after
+/// so much of its own CPU time, so a thread that waits has no samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// Whether samples are being taken, and if not, why.
+    pub state: LinesState,
+    /// How many a second of CPU time were asked for, last or now. [`Lines::rate_hz`] is what there was.
+    pub asked_hz: u32,
+    /// The executable and its libraries, as far as a sample was in them. While the program lives, each keeps its place.
+    pub modules: Vec<Module>,
+    /// Samples by function, module and address, each of them once.
+    pub samples: Vec<LineSample>,
+    /// Those that are in none of these: there was no room for them.
+    pub lost: Sampled,
+}
+
+/// Whether the program counter is sampled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[non_exhaustive]
+pub enum LinesState {
+    /// It was not asked for, or was ended.
+    #[default]
+    Off,
+    /// It is, by this signal.
+    On(u32),
+    /// It is not: the program uses `SIGPROF` and all signals for real time.
+    NoSignal,
+    /// It is not: the system refused timers, with this error number.
+    NoTimers(i32),
+    /// It is not: this system has no such timers.
+    Unsupported,
+}
+
+/// A file that code was loaded from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
+pub struct Module {
+    /// Its path, as the program sees it. The name in brackets of what the kernel provides, as `[vdso]`.
+    pub path: String,
+    /// The build id, which tells it from another version in the same place; empty if it has none.
+    pub build_id: Vec<u8>,
+}
+
+/// The samples of a function at an address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+pub struct LineSample {
+    /// The site of the innermost open scope, or [`OUTSIDE`] or [`MEASURING`].
+    pub site: u32,
+    /// The number of the module, or [`NO_MODULE`].
+    pub module: u32,
+    /// The address as the module's file counts it (its virtual address there), or the one in memory without a module.
+    pub address: u64,
+    /// How many samples.
+    pub samples: u64,
+    /// The CPU time that they stand for, in nanoseconds: of each, what its thread had used since the one before.
+    pub cpu_ns: u64,
+}
+
+/// Samples, and the CPU time that they stand for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Sampled {
+    /// How many samples.
+    pub samples: u64,
+    /// The CPU time that they stand for, in nanoseconds.
+    pub cpu_ns: u64,
+}
+
+impl Sampled {
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.samples = self.samples.saturating_add(other.samples);
+        self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+    }
+
+    /// Returns these without others that are among them.
+    pub fn without(self, other: Self) -> Self {
+        Self {
+            samples: self.samples.saturating_sub(other.samples),
+            cpu_ns: self.cpu_ns.saturating_sub(other.cpu_ns),
+        }
+    }
+}
+
+impl LineSample {
+    /// Returns how many samples there are, and their CPU time.
+    pub fn sampled(&self) -> Sampled {
+        Sampled {
+            samples: self.samples,
+            cpu_ns: self.cpu_ns,
+        }
+    }
+}
+
+impl Lines {
+    /// Whether there is nothing to say.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns how many samples there were for each second of CPU time; `None` without samples.
+    pub fn rate_hz(&self) -> Option<f64> {
+        let all =
+            |of: fn(&LineSample) -> u64| -> f64 { self.samples.iter().map(|sample| of(sample) as f64).sum() };
+        let samples = all(|sample| sample.samples) + self.lost.samples as f64;
+        let cpu_ns = all(|sample| sample.cpu_ns) + self.lost.cpu_ns as f64;
+        (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
+    }
+
+    /// Keeps so many places, those with most samples. The samples of the others are lost.
+    pub fn keep_most(&mut self, places: usize) {
+        if self.samples.len() <= places {
+            return;
+        }
+        self.samples
+            .sort_unstable_by_key(|sample| std::cmp::Reverse(sample.samples));
+        for sample in self.samples.drain(places..) {
+            self.lost.add(sample.sampled());
+        }
+        self.samples.sort_unstable();
+    }
+
+    /// What does not fit together, if anything: of a snapshot with so many sites.
+    pub(crate) fn fault(&self, sites: usize) -> Option<&'static str> {
+        let is_site = |site: u32| site >= MEASURING || (site as usize) < sites;
+        let is_module = |module: u32| module == NO_MODULE || (module as usize) < self.modules.len();
+        let place = |sample: &LineSample| (sample.site, sample.module, sample.address);
+        if self
+            .modules
+            .iter()
+            .any(|module| module.build_id.len() > BUILD_ID_MAX)
+        {
+            return Some("a build id that is too long");
+        }
+        if !self
+            .samples
+            .iter()
+            .all(|sample| is_site(sample.site) && is_module(sample.module))
+        {
+            return Some("a site or a module that is not there");
+        }
+        let rises = self.samples.is_sorted_by(|a, b| place(a) < place(b));
+        (!rises).then_some("places that do not rise")
+    }
+}

@@ -1,0 +1,245 @@
+//! The source of the function on the screen of callers and callees: its lines with their samples, and the scopes that begin there.
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+
+use tickscope_analysis::code::{Addresses, Code, Scope, code};
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{Module, Sampled};
+
+use crate::app::data::Data;
+use crate::source::code_reader::{FoundCode, Unknown};
+
+/// The pane, and what is known of the program's code.
+#[derive(Debug, Default)]
+pub(crate) struct SourceView {
+    /// It is on the screen.
+    pub(crate) is_shown: bool,
+    /// The first line that is shown, where it was chosen: of which function.
+    pub(super) first: Option<(u64, u32)>,
+    /// The program was asked from here to sample.
+    pub(super) has_asked: bool,
+    /// What is known.
+    pub(super) known: KnownCode,
+}
+
+/// The lines of a source file, or why there are none.
+type FileLines = Result<Rc<[String]>, String>;
+
+/// What was found out of a program's code.
+#[derive(Debug, Default)]
+pub(super) struct KnownCode {
+    /// Of which process.
+    pid: u32,
+    asked: HashSet<(Module, u64)>,
+    addresses: Addresses,
+    /// Source files; nothing while they are looked for.
+    files: HashMap<String, Option<FileLines>>,
+    /// Of which modules less is known than could be, by path, and why.
+    problems: BTreeMap<String, String>,
+    /// Rises with each answer.
+    revision: u64,
+}
+
+/// The source of a function.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// The function.
+    key: u64,
+    /// The file, as the debug information names it, else as the program does.
+    pub(crate) file: String,
+    /// Where the function begins; 0 where that is not known.
+    line: u32,
+    /// The file itself; nothing while it is read.
+    pub(crate) text: Option<FileLines>,
+    /// All its samples.
+    pub(crate) all: Sampled,
+    /// Those of all functions.
+    pub(crate) of_program: Sampled,
+    /// Samples by line.
+    pub(crate) sampled: BTreeMap<u32, Sampled>,
+    /// Functions that it has called and that are not measured, those with most samples first.
+    pub(crate) called: Vec<(String, Sampled)>,
+    /// The time of functions with a scope in this file, by the line where it begins, in nanoseconds.
+    pub(crate) scopes: BTreeMap<u32, u64>,
+    /// Of which modules with its samples less is known than could be, and why.
+    pub(crate) problems: Vec<String>,
+}
+
+impl SourceView {
+    /// The number of the first line on a pane with so many.
+    pub(crate) fn first(&self, source: &Source, lines: u16) -> u32 {
+        let first = match self.first {
+            Some((key, first)) if key == source.key => first,
+            Some(_) | None => source.first(lines),
+        };
+        first.clamp(
+            1,
+            source
+                .last()
+                .saturating_sub(u32::from(lines))
+                .saturating_add(1)
+                .max(1),
+        )
+    }
+}
+
+impl Source {
+    /// What is known of a function with this key.
+    pub(super) fn of(data: &Data, key: u64, known: &KnownCode) -> Option<Self> {
+        let function = data.around.as_ref()?.neighbours.function;
+        let functions = &data.tree.functions;
+        let of_function = functions.get(function);
+        let snapshot = &data.snapshot;
+        let codes = code(snapshot, &known.addresses);
+        let add = |mut sum: Sampled, code: &Code| {
+            sum.add(code.all);
+            sum
+        };
+        let of_program = codes.iter().fold(Sampled::default(), add);
+        let is_own_site = |site: u32| functions.of_site.get(site as usize) == Some(&function);
+        let is_own = |code: &&Code| matches!(code.scope, Scope::Site(site) if is_own_site(site));
+        let own: Vec<&Code> = codes.iter().filter(is_own).collect();
+        // One source file has most of it; a function of which parts stand in several is rare.
+        let lines = || own.iter().flat_map(|code| &code.lines);
+        let hottest = lines().max_by_key(|(_, _, sampled)| sampled.cpu_ns);
+        let file = hottest.map_or(&of_function.file, |(file, _, _)| file).clone();
+        let mut sampled: BTreeMap<u32, Sampled> = BTreeMap::new();
+        for (_, line, more) in lines().filter(|(of, _, _)| *of == file) {
+            sampled.entry(*line).or_default().add(*more);
+        }
+        let mut called: BTreeMap<&str, Sampled> = BTreeMap::new();
+        for (name, more) in own.iter().flat_map(|code| &code.called) {
+            called.entry(name).or_default().add(*more);
+        }
+        let mut called: Vec<(String, Sampled)> = called
+            .into_iter()
+            .map(|(name, sampled)| (name.to_owned(), sampled))
+            .collect();
+        called.sort_by_key(|(_, sampled)| std::cmp::Reverse(sampled.cpu_ns));
+        let here = data.hot().iter().filter(|row| {
+            let other = functions.get(row.function);
+            row.tally.is_none() && !other.is_group && other.file == of_function.file && other.line > 0
+        });
+        let scopes = here.map(|row| (functions.get(row.function).line, row.total_ns));
+        let samples = snapshot.lines.samples.iter();
+        let modules: BTreeSet<u32> = samples
+            .filter(|sample| is_own_site(sample.site))
+            .map(|sample| sample.module)
+            .collect();
+        let problems = modules.into_iter().filter_map(|module| {
+            let module = snapshot.lines.modules.get(module as usize)?;
+            known.problems.get(&module.path).cloned()
+        });
+        Some(Self {
+            key,
+            line: of_function.line,
+            text: known.files.get(&file).cloned().flatten(),
+            all: own.into_iter().fold(Sampled::default(), add),
+            of_program,
+            sampled,
+            called,
+            scopes: scopes.collect(),
+            problems: problems.collect(),
+            file,
+        })
+    }
+
+    /// The key of the function.
+    pub(super) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// The last line that can be shown.
+    pub(crate) fn last(&self) -> u32 {
+        let of_text = match &self.text {
+            Some(Ok(lines)) => lines.len() as u32,
+            Some(Err(_)) | None => 0,
+        };
+        let of_samples = self.sampled.keys().next_back().copied().unwrap_or(0);
+        of_text.max(of_samples)
+    }
+
+    /// The text of a line, where it is known.
+    pub(crate) fn text_of(&self, line: u32) -> &str {
+        let lines = self.text.as_ref().and_then(|text| text.as_ref().ok());
+        lines
+            .and_then(|lines| lines.get(line as usize - 1))
+            .map_or("", String::as_str)
+    }
+
+    /// The hottest line, with the function's head if both fit on so many lines.
+    fn first(&self, lines: u16) -> u32 {
+        let hottest = self.sampled.iter().max_by_key(|(_, sampled)| sampled.cpu_ns);
+        let hottest = hottest.map_or(self.line, |(&line, _)| line);
+        let head = self.line.saturating_sub(1);
+        match (head..head.saturating_add(lines.into())).contains(&hottest) {
+            true => head,
+            false => hottest.saturating_sub(u32::from(lines) / 2),
+        }
+    }
+}
+
+impl KnownCode {
+    /// Changes with what is known.
+    pub(super) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Takes what was found.
+    pub(super) fn take(&mut self, found: FoundCode) {
+        match found {
+            FoundCode::Addresses {
+                pid,
+                frames,
+                problems,
+            } if pid == self.pid => {
+                for (module, address, frames) in frames {
+                    self.addresses.insert(&module, address, frames);
+                }
+                self.problems = problems;
+            }
+            FoundCode::File { pid, file, lines } if pid == self.pid => {
+                self.files.insert(file, Some(lines.map(Rc::from)));
+            }
+            // Of another program.
+            FoundCode::Addresses { .. } | FoundCode::File { .. } => return,
+        }
+        self.revision += 1;
+    }
+
+    /// What is to be found out of the code of a snapshot's samples, and was not yet asked for.
+    pub(super) fn addresses_of(&mut self, snapshot: &Snapshot) -> Option<Unknown> {
+        let pid = snapshot.process.pid;
+        if pid != self.pid {
+            *self = Self {
+                pid,
+                revision: self.revision + 1,
+                ..Self::default()
+            };
+        }
+        let lines = &snapshot.lines;
+        let mut addresses = Vec::new();
+        for sample in &lines.samples {
+            if let Some(module) = lines.modules.get(sample.module as usize)
+                && self.asked.insert((module.clone(), sample.address))
+            {
+                addresses.push((module.clone(), sample.address));
+            }
+        }
+        (!addresses.is_empty()).then_some(Unknown::Addresses { pid, addresses })
+    }
+
+    /// The source file, if it was not yet asked for.
+    pub(super) fn file(&mut self, file: &str) -> Option<Unknown> {
+        let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
+            return None;
+        };
+        vacant.insert(None);
+        Some(Unknown::File {
+            pid: self.pid,
+            file: file.to_owned(),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! The pane of source.
+
+use tickscope_format::snapshot::{LINES_HZ, Lines, LinesState};
+use tickscope_testkit::fixture;
+
+use super::*;
+use crate::test_driver::find_code;
+
+/// An app that shows the source of `draw_frame`.
+fn sampled(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    events(&mut app, Status::Live, Some(fixture::sampled()));
+    keys(&mut app, "1");
+    let effects = key(&mut app, Code::Char('S'));
+    assert!(find_code(&mut app, effects).is_empty(), "it samples already");
+    app
+}
+
+#[test]
+fn a_key_has_the_program_sample_while_the_source_is_shown() {
+    let mut app = empty(120, 40);
+    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    keys(&mut app, "1");
+    let on = Request::Lines(LINES_HZ);
+    let sent = |effects: Vec<Effect>| -> Vec<Request> {
+        let sent = effects.into_iter().filter_map(|effect| {
+            let Effect::Send(request) = effect else {
+                return None;
+            };
+            Some(request)
+        });
+        sent.collect()
+    };
+    assert_eq!(sent(key(&mut app, Code::Char('S'))), [on]);
+    assert_eq!(app.views.current, View::Function);
+    answer(&mut app, on, Ok(0));
+    let mut next = fixture::slow_frames();
+    next.capture.seq += 1;
+    next.lines = Lines {
+        state: LinesState::On(27),
+        asked_hz: LINES_HZ,
+        ..Lines::default()
+    };
+    events(&mut app, Status::Live, Some(next));
+    assert!(
+        text(&app).contains("lines are sampled from here on; S again ends it"),
+        "{}",
+        text(&app)
+    );
+    assert!(text(&app).contains("no samples of the program counter yet"));
+    assert!(
+        app.left_on()[0].contains("tickscope lines off ends it"),
+        "{:?}",
+        app.left_on()
+    );
+    // Scrolling means nothing once the pane has gone.
+    let off = Request::Lines(0);
+    assert_eq!(sent(key(&mut app, Code::Char('S'))), [off]);
+    answer(&mut app, off, Ok(0));
+    let mut next = fixture::slow_frames();
+    next.capture.seq += 2;
+    events(&mut app, Status::Live, Some(next));
+    assert!(text(&app).contains("the program counter is sampled no longer"));
+    assert!(app.left_on().is_empty());
+    assert!(!app.is_available(crate::keys::action::Action::SourceDown));
+}
+
+#[test]
+fn a_program_that_cannot_sample_says_why() {
+    let mut app = empty(120, 40);
+    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    keys(&mut app, "1S");
+    answer(&mut app, Request::Lines(LINES_HZ), Ok(0));
+    let mut next = fixture::slow_frames();
+    next.capture.seq += 1;
+    next.lines.state = LinesState::NoTimers(11);
+    events(&mut app, Status::Live, Some(next));
+    assert!(
+        last_line(&app).contains("the system refused timers (error 11)"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
+    let mut app = sampled(120, 40);
+    let first = |app: &App| {
+        let screen = text(app);
+        let line = screen.lines().find(|line| line.contains(" line(")).unwrap();
+        line.trim()
+            .split_once("line(")
+            .unwrap()
+            .1
+            .split_once(')')
+            .unwrap()
+            .0
+            .parse::<u32>()
+            .unwrap()
+    };
+    assert_eq!(first(&app), 9, "the function stands in line 10");
+    keys(&mut app, "J");
+    assert_eq!(first(&app), 12);
+    keys(&mut app, "KKKKKK");
+    assert_eq!(first(&app), 1);
+    let pane = app.layout().detail.unwrap();
+    app.update(Message::Wheel(3, pane.x + 5, pane.y + 3));
+    assert_eq!(first(&app), 4);
+    (0..50).for_each(|_| drop(key(&mut app, Code::Char('J'))));
+    assert!(text(&app).contains("line(40)"), "the last line stays in sight");
+}
+
+#[test]
+fn a_short_screen_says_that_it_is() {
+    let mut app = empty(80, 15);
+    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    keys(&mut app, "1");
+    assert!(key(&mut app, Code::Char('S')).is_empty());
+    assert!(
+        last_line(&app).contains("no room for the source: it needs 20 lines"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn samples_that_are_not_known_yet_come_when_they_are_found() {
+    let mut app = empty(120, 40);
+    events(&mut app, Status::Live, Some(fixture::sampled()));
+    keys(&mut app, "1");
+    let effects = key(&mut app, Code::Char('S'));
+    assert!(text(&app).contains("reading the source"), "{}", text(&app));
+    find_code(&mut app, effects);
+    assert!(!text(&app).contains("reading the source"), "{}", text(&app));
+    // Nothing is asked twice.
+    let mut next = fixture::sampled();
+    next.capture.seq += 1;
+    next.lines.samples[0].samples += 5;
+    assert!(events(&mut app, Status::Live, Some(next)).is_empty());
+}

@@ -1,0 +1,118 @@
+//! Keys of the pane of source, and what it needs to know.
+
+use ratatui::layout::Rect;
+use tickscope_format::snapshot::{LINES_HZ, LinesState};
+
+use crate::app::derived::SourceKey;
+use crate::app::message::Effect;
+use crate::app::source::Source;
+use crate::app::state::App;
+use crate::app::view::View;
+use crate::source::code_reader::FoundCode;
+use crate::source::events::Request;
+
+/// So many lines one step goes up or down.
+const STEP: u32 = 3;
+
+/// The lines of the pane that are none of the source: what it is of, and the titles of its columns.
+pub(crate) const HEAD_LINES: u16 = 2;
+
+impl App {
+    /// Shows the source of the selected function with the samples of its lines, which the program then takes; on the screen of
+    /// that function away with it, and with the samples that were asked for from here.
+    pub(in crate::app) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
+        if self.views.current != View::Function {
+            let Some(chosen) = self.selected_function() else {
+                return self.tell("no function here: choose a row that has one");
+            };
+            self.views.source.is_shown = true;
+            self.go_to_function(chosen);
+        } else {
+            self.views.source.is_shown = !self.views.source.is_shown;
+        }
+        if self.views.source.is_shown && self.layout().detail.is_none() {
+            self.views.source.is_shown = false;
+            return self.tell("no room for the source: it needs 20 lines");
+        }
+        let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
+        let source = &mut self.views.source;
+        match source.is_shown {
+            true if state == Some(LinesState::Off) && self.program.status.answers() => {
+                source.has_asked = true;
+                self.ask_for_lines(LINES_HZ, effects);
+            }
+            false if std::mem::take(&mut source.has_asked) && self.program.status.answers() => {
+                self.ask_for_lines(0, effects);
+            }
+            true | false => {}
+        }
+    }
+
+    fn ask_for_lines(&mut self, hz: u32, effects: &mut Vec<Effect>) {
+        self.request_if_free("lines", effects, |app, effects| {
+            app.send(Request::Lines(hz), effects);
+        });
+    }
+
+    /// Moves the source under the pane.
+    pub(in crate::app) fn scroll_source(&mut self, down: bool) {
+        let lines = self.source_lines();
+        let Some(source) = self.source() else { return };
+        let first = self.views.source.first(source, lines);
+        let next = match down {
+            true => first.saturating_add(STEP),
+            false => first.saturating_sub(STEP).max(1),
+        };
+        let key = source.key();
+        self.views.source.first = Some((key, next));
+    }
+
+    /// The source of the function on the screen, while it is shown.
+    pub(crate) fn source(&self) -> Option<&Source> {
+        self.derived.source.as_ref().filter(|_| self.shows_source())
+    }
+
+    /// Whether the pane of source is on the screen.
+    pub(crate) fn shows_source(&self) -> bool {
+        self.views.current == View::Function && self.views.source.is_shown && self.derived.data.is_some()
+    }
+
+    /// Lines of the pane for the source itself.
+    fn source_lines(&self) -> u16 {
+        let pane = self.layout().detail.unwrap_or(Rect::ZERO);
+        pane.height.saturating_sub(HEAD_LINES)
+    }
+
+    /// Takes what was found of the program's code.
+    pub(in crate::app) fn take_code(&mut self, found: FoundCode) {
+        self.views.source.known.take(found);
+        self.screen.dirty |= self.shows_source();
+    }
+
+    /// Makes the pane anew where its numbers have changed, and asks for what is not known.
+    pub(in crate::app) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
+        if !self.shows_source() {
+            return;
+        }
+        let Some((data, chosen)) = self
+            .derived
+            .data
+            .as_ref()
+            .zip(self.views.function.chosen.as_ref())
+        else {
+            return;
+        };
+        let known = &mut self.views.source.known;
+        effects.extend(known.addresses_of(&data.snapshot).map(Effect::FindCode));
+        let key = SourceKey {
+            seen: self.derived.seen_memo.revision(),
+            known: known.revision(),
+        };
+        if self.derived.source_memo.is_new(key) {
+            self.derived.source = Source::of(data, chosen.key, known);
+        }
+        if let Some(source) = &self.derived.source {
+            effects.extend(known.file(&source.file).map(Effect::FindCode));
+        }
+    }
+}

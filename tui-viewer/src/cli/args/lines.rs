@@ -1,0 +1,40 @@
+//! What can be typed behind `tickscope lines`.
+
+use clap::{Args, ValueEnum};
+use tickscope_format::snapshot::LINES_HZ;
+
+use crate::cli::args::shared::TargetArgs;
+
+/// What stands behind the options in `tickscope lines --help`.
+const LINES: &str = "\
+A timer on each thread's own CPU time notes where it is in its code, by a signal: SIGPROF, or one for
+real time if the program uses that. A thread that waits is not interrupted. Off unless asked for.
+
+Examples:
+  tickscope lines on                    begin, in the program that runs
+  tickscope report --view source        the lines of each function, and what it calls that is not measured
+  tickscope lines off                   end it; what was found stays until a reset";
+
+/// Whether to sample, and how often.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = LINES)]
+pub struct LinesArgs {
+    /// Whether to.
+    #[arg(value_enum)]
+    pub wanted: OnOff,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// How many samples a second of CPU time to ask for; the kernel's clock may give fewer.
+    #[arg(long, value_name = "HZ", default_value_t = LINES_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rate: u32,
+}
+
+/// Whether something is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum OnOff {
+    /// From now on.
+    On,
+    /// Not any more.
+    Off,
+}

@@ -1,0 +1,51 @@
+//! `tickscope lines`: whether a program samples where its threads are in their code.
+
+use tickscope_format::Snapshot;
+use tickscope_format::slots::Op;
+use tickscope_format::snapshot::LinesState;
+
+use crate::cli::args::{LinesArgs, OnOff};
+use crate::cli::commands::request;
+use crate::output::console;
+
+/// Has the program begin or end to sample; returns once the program has said so.
+///
+/// # Errors
+/// No such target, or why it does not sample.
+pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
+    let hz = match args.wanted {
+        OnOff::On => args.rate,
+        OnOff::Off => 0,
+    };
+    let done = request::ask(&args.target, Op::Lines(hz), "sample")?;
+    let said = match args.wanted {
+        OnOff::Off => "the program counter is sampled no longer".to_owned(),
+        OnOff::On => {
+            said(done.snapshot().as_ref(), hz).map_err(|why| anyhow::anyhow!("{}: {why}", done.who()))?
+        }
+    };
+    console::write(&format!("{}: {said}\n", done.who()))?;
+    Ok(console::DONE)
+}
+
+/// What is so since it was asked for, or why it is not.
+fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
+    let state = now.map(|now| now.lines.state);
+    let by = match state {
+        Some(LinesState::On(signal)) if signal == sigprof() => " by SIGPROF".to_owned(),
+        Some(LinesState::On(signal)) => format!(" by signal {signal}, as the program uses SIGPROF"),
+        Some(state @ (LinesState::NoSignal | LinesState::NoTimers(_) | LinesState::Unsupported)) => {
+            return Err(tickscope_report::text::without_samples(state));
+        }
+        Some(LinesState::Off | _) | None => String::new(),
+    };
+    Ok(format!(
+        "the program counter is sampled{by}, {hz} times a second of CPU time if the kernel's clock allows; the lines: tickscope report \
+         --view source"
+    ))
+}
+
+/// The number of `SIGPROF`, which is the same on all architectures that are sampled.
+fn sigprof() -> u32 {
+    rustix::process::Signal::PROF.as_raw().cast_unsigned()
+}

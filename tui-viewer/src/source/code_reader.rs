@@ -1,0 +1,188 @@
+//! Reads what the files of a program say of its code, on a thread of its own: debug information takes time.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
+
+use tickscope_analysis::code::Frame;
+use tickscope_format::snapshot::Module;
+
+use crate::source::source_files;
+use crate::source::symbols::{Symbols, read_source};
+
+/// What is not known yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unknown {
+    /// Functions and lines of addresses in modules of the process.
+    Addresses {
+        /// The process, if it still runs.
+        pid: u32,
+        /// In which module, and where in it.
+        addresses: Vec<(Module, u64)>,
+    },
+    /// A source file, as a program or its debug information names it.
+    File {
+        /// The process, if it still runs.
+        pid: u32,
+        /// Its path.
+        file: String,
+    },
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FoundCode {
+    /// The frames of addresses, the innermost first.
+    Addresses {
+        /// Of which process.
+        pid: u32,
+        /// In which module, where in it, and what is there.
+        frames: Vec<(Module, u64, Vec<Frame>)>,
+        /// Of which modules less is known than could be, by path, and why.
+        problems: BTreeMap<String, String>,
+    },
+    /// The lines of a source file.
+    File {
+        /// Of which process.
+        pid: u32,
+        /// Its path, as it was asked for.
+        file: String,
+        /// Its lines, or why there are none.
+        lines: Result<Vec<String>, String>,
+    },
+}
+
+/// The thread, once it was needed, and how many answers it owes.
+#[derive(Default)]
+pub(crate) struct CodeReader {
+    thread: Option<(Sender<Unknown>, Receiver<FoundCode>)>,
+    owed: usize,
+}
+
+impl fmt::Debug for CodeReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CodeReader")
+            .field("owed", &self.owed)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CodeReader {
+    /// Has it find something out.
+    ///
+    /// # Errors
+    /// There can be no thread.
+    pub(crate) fn ask(&mut self, unknown: Unknown) -> io::Result<()> {
+        if self.thread.is_none() {
+            let (ask, unknown) = mpsc::channel();
+            let (found, answer) = mpsc::channel();
+            thread::Builder::new()
+                .name("code-reader".into())
+                .spawn(move || answer_all(&unknown, &found))?;
+            self.thread = Some((ask, answer));
+        }
+        if let Some((ask, _)) = &self.thread
+            && ask.send(unknown).is_ok()
+        {
+            self.owed += 1;
+        }
+        Ok(())
+    }
+
+    /// What it has found since, if anything.
+    pub(crate) fn take(&mut self) -> Option<FoundCode> {
+        let (_, answer) = self.thread.as_ref()?;
+        let found = answer.try_recv().ok()?;
+        self.owed -= 1;
+        Some(found)
+    }
+
+    /// Whether an answer is to come.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.owed > 0
+    }
+}
+
+/// Answers until the reader has gone.
+fn answer_all(unknown: &Receiver<Unknown>, found: &Sender<FoundCode>) {
+    let mut symbols = Symbols::of(0);
+    while let Ok(unknown) = unknown.recv() {
+        let answer = match unknown {
+            Unknown::Addresses { pid, addresses } => {
+                if symbols.pid() != pid {
+                    symbols = Symbols::of(pid);
+                }
+                let frames = addresses.into_iter().map(|(module, address)| {
+                    let frames = symbols.frames(&module, address);
+                    (module, address, frames)
+                });
+                FoundCode::Addresses {
+                    pid,
+                    frames: frames.collect(),
+                    problems: symbols.problems(),
+                }
+            }
+            Unknown::File { pid, file } => FoundCode::File {
+                pid,
+                lines: lines(&file, pid),
+                file,
+            },
+        };
+        if found.send(answer).is_err() {
+            return;
+        }
+    }
+}
+
+fn lines(file: &str, pid: u32) -> Result<Vec<String>, String> {
+    let path = source_files::find(file, &source_files::places(Some(pid)))?;
+    let text = read_source(&path).ok_or_else(|| format!("{} cannot be read", path.display()))?;
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_is_found_or_it_says_why() {
+        let mut reader = CodeReader::default();
+        assert!(!reader.is_busy() && reader.take().is_none());
+        let pid = std::process::id();
+        for file in [file!(), "no/such/file.rs"] {
+            let file = file.to_owned();
+            reader.ask(Unknown::File { pid, file }).unwrap();
+        }
+        let module = Module {
+            path: "/no/such/library.so".into(),
+            build_id: vec![1],
+        };
+        let addresses = vec![(module.clone(), 7)];
+        reader.ask(Unknown::Addresses { pid, addresses }).unwrap();
+        let mut next = || {
+            loop {
+                match reader.take() {
+                    Some(found) => return found,
+                    None => thread::yield_now(),
+                }
+            }
+        };
+        let FoundCode::File { lines, .. } = next() else {
+            panic!()
+        };
+        assert!(lines.unwrap()[0].starts_with("//! Reads what the files"));
+        let FoundCode::File { lines, .. } = next() else {
+            panic!()
+        };
+        assert!(lines.unwrap_err().starts_with("no no/such/file.rs in "));
+        let FoundCode::Addresses { frames, problems, .. } = next() else {
+            panic!()
+        };
+        assert_eq!(frames, [(module, 7, Vec::new())]);
+        let problem = &problems["/no/such/library.so"];
+        assert!(problem.contains("the file is not there"), "{problem}");
+        assert!(!reader.is_busy());
+    }
+}

@@ -1,0 +1,377 @@
+//! What the files of a program say of addresses in its code: functions, also inlined ones, source files and lines.
+//!
+//! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
+//! information may stand in a file of its own, as distributions ship it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use object::{Object, ReadCache};
+use tickscope_analysis::code::{Addresses, Frame, located};
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Module;
+use tickscope_report::SourceCode;
+
+use crate::text::function_name::{Name, rust_path};
+
+/// Where distributions keep debug information.
+const DEBUG_FILES: &str = "/usr/lib/debug";
+
+/// A larger source file is not read.
+const SOURCE_BYTES_MAX: u64 = 16 << 20;
+
+/// The files of a program, as far as its samples were in them.
+pub(crate) struct Symbols {
+    /// The program, if it still runs.
+    pid: u32,
+    modules: HashMap<Module, Known>,
+}
+
+/// What is known of a module's code.
+struct Known {
+    loader: Option<Loader>,
+    /// Why less is known than could be.
+    problem: Option<String>,
+}
+
+/// The code that a snapshot's samples were in, with the text of its lines.
+pub fn source_code(snapshot: &Snapshot) -> SourceCode {
+    let lines = &snapshot.lines;
+    let mut symbols = Symbols::of(snapshot.process.pid);
+    let mut addresses = Addresses::default();
+    for sample in &lines.samples {
+        if let Some(module) = lines.modules.get(sample.module as usize)
+            && addresses.looked_up(module, sample.address).is_none()
+        {
+            addresses.insert(module, sample.address, symbols.frames(module, sample.address));
+        }
+    }
+    let mut texts = BTreeMap::new();
+    let mut files: HashMap<&str, Option<String>> = HashMap::new();
+    let own = located(snapshot, &addresses).filter_map(|located| located.own);
+    for frame in own {
+        let text = files
+            .entry(&frame.file)
+            .or_insert_with(|| read_source(Path::new(&frame.file)));
+        let text = text
+            .as_ref()
+            .and_then(|text| text.lines().nth(frame.line as usize - 1));
+        if let Some(text) = text {
+            texts.insert((frame.file.clone(), frame.line), text.trim().to_owned());
+        }
+    }
+    SourceCode {
+        texts,
+        problems: symbols.problems().into_values().collect(),
+        addresses,
+    }
+}
+
+impl Symbols {
+    /// None yet, of a process.
+    pub(crate) fn of(pid: u32) -> Self {
+        Self {
+            pid,
+            modules: HashMap::new(),
+        }
+    }
+
+    /// Of which process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Finds the frames of an address, the innermost first. Reads the module's file when it is first asked about.
+    pub(crate) fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
+        if !self.modules.contains_key(module) {
+            self.modules.insert(module.clone(), Known::of(module, self.pid));
+        }
+        let Some(known) = self.modules.get_mut(module) else {
+            return Vec::new();
+        };
+        let frames = known
+            .loader
+            .as_ref()
+            .map_or_else(Vec::new, |loader| frames(loader, address));
+        // The standard library brings debug information into programs that have none of their own.
+        if let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
+            && frames.iter().all(|frame| frame.line == 0)
+            && known.problem.is_none()
+        {
+            known.problem = Some(format!(
+                "{}: {} and others have no debug information, so their lines are not known; build them with debug = 1",
+                module.path, function.function
+            ));
+        }
+        frames
+    }
+
+    /// Of which files less is known than could be, by path, and why: a sentence each.
+    pub(crate) fn problems(&self) -> BTreeMap<String, String> {
+        let problems = self
+            .modules
+            .iter()
+            .filter_map(|(module, known)| Some((module.path.clone(), known.problem.clone()?)));
+        problems.collect()
+    }
+}
+
+/// The text of a source file, if it is one.
+pub(crate) fn read_source(path: &Path) -> Option<String> {
+    let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
+    (length <= SOURCE_BYTES_MAX)
+        .then(|| fs::read(path).ok())?
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The frames of an address, the innermost first.
+fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
+    let mut frames = Vec::new();
+    if let Ok(mut found) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = found.next() {
+            let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+            let (file, line) = frame
+                .location
+                .map_or((None, None), |place| (place.file, place.line));
+            frames.push(Frame {
+                function: name.map(|name| readable(&name)).unwrap_or_default(),
+                file: file.unwrap_or_default().to_owned(),
+                line: line.unwrap_or(0),
+            });
+        }
+    }
+    // The function that the address is in has a name also without debug information.
+    let outermost_is_named = frames.last().is_some_and(|frame| !frame.function.is_empty());
+    if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
+        match frames.last_mut() {
+            Some(frame) => frame.function = readable(symbol),
+            None => frames.push(Frame {
+                function: readable(symbol),
+                ..Frame::default()
+            }),
+        }
+    }
+    frames
+}
+
+/// A symbol as names of functions are shown.
+fn readable(symbol: &str) -> String {
+    Name::of(symbol, rust_path(symbol).as_deref(), &|_| None).name
+}
+
+impl Known {
+    /// Looks for the file of a module, and for its debug information. `pid` is the program, if it still runs.
+    fn of(module: &Module, pid: u32) -> Self {
+        let nothing = |problem: String| Self {
+            loader: None,
+            problem: Some(problem),
+        };
+        // What the kernel provides has no file.
+        if !module.path.starts_with('/') {
+            return Self {
+                loader: None,
+                problem: None,
+            };
+        }
+        let path = Path::new(&module.path);
+        let candidates = [
+            path.to_path_buf(),
+            PathBuf::from(format!("/proc/{pid}/root{}", module.path)),
+            PathBuf::from(format!("/proc/{pid}/exe")),
+        ];
+        let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
+        let Some(file) = there.iter().find(|file| is_it(file, module)) else {
+            // The link to the executable is there for each module.
+            return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
+                false => format!(
+                    "{}: the file is not there, so its functions and lines are not known",
+                    module.path
+                ),
+                true => format!(
+                    "{}: the file was replaced since the program has begun, so its functions and lines are not known",
+                    module.path
+                ),
+            });
+        };
+        let is_whole = has_debug_info(file);
+        let debug_file = if is_whole { None } else { debug_file(path, module) };
+        let problem = || {
+            format!(
+                "{}: no debug information, so its lines are not known; build it with debug = 1",
+                module.path
+            )
+        };
+        let is_known = is_whole || debug_file.is_some();
+        match Loader::new(debug_file.as_ref().unwrap_or(file)) {
+            Ok(loader) => Self {
+                loader: Some(loader),
+                problem: (!is_known).then(problem),
+            },
+            Err(error) => nothing(format!("{}: {error}", module.path)),
+        }
+    }
+}
+
+/// Reads a part of an object file; none if it is none.
+fn read<T>(path: &Path, part: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Option<T>) -> Option<T> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    part(&object::File::parse(&cache).ok()?)
+}
+
+/// Whether a file is that of a module. Without a build id its path has to do.
+fn is_it(path: &Path, module: &Module) -> bool {
+    let id = || read(path, |file| file.build_id().ok().flatten().map(<[u8]>::to_vec));
+    module.build_id.is_empty() && path == Path::new(&module.path)
+        || !module.build_id.is_empty() && id().is_some_and(|id| id == module.build_id)
+}
+
+fn has_debug_info(path: &Path) -> bool {
+    read(path, |file| file.section_by_name(".debug_info").map(|_| ())).is_some()
+}
+
+/// The file with the debug information of another one: by the build id, or by the name that stands in that file.
+fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
+    let mut candidates = Vec::new();
+    if let Some((first, rest)) = module.build_id.split_first() {
+        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        candidates.push(PathBuf::from(format!(
+            "{DEBUG_FILES}/.build-id/{first:02x}/{rest}.debug"
+        )));
+    }
+    let link = read(path, |file| {
+        let (name, _) = file.gnu_debuglink().ok().flatten()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    });
+    if let (Some(name), Some(folder)) = (link, path.parent()) {
+        candidates.push(folder.join(&name));
+        candidates.push(folder.join(".debug").join(&name));
+        let below = folder.strip_prefix("/").unwrap_or(folder);
+        candidates.push(Path::new(DEBUG_FILES).join(below).join(&name));
+    }
+    let is_of_it =
+        |file: &PathBuf| has_debug_info(file) && (module.build_id.is_empty() || is_it(file, module));
+    candidates.into_iter().find(is_of_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use object::ObjectSymbol;
+
+    use super::*;
+
+    /// A program with a function that is called `marked` and stands in line 3.
+    const PROGRAM: &str = "
+        #[no_mangle] #[inline(never)]
+        pub fn marked(number: u64) -> u64 { std::hint::black_box(number) + 1 }
+        fn main() { assert_eq!(marked(1), 2); }
+    ";
+
+    fn run(command: &mut Command) {
+        let done = command.output().unwrap();
+        assert!(
+            done.status.success(),
+            "{command:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
+    /// Compiles a program in a folder; returns its file.
+    fn compiled(folder: &Path, name: &str, program: &str, options: &[&str]) -> PathBuf {
+        let source = folder.join(format!("{name}.rs"));
+        fs::write(&source, program).unwrap();
+        let file = folder.join(name);
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        run(Command::new(rustc)
+            .args(["--edition=2021", "-Clink-arg=-Wl,--build-id"])
+            .args(options)
+            .arg("-o")
+            .args([&file, &source]));
+        file
+    }
+
+    /// The file as a module, and the address of `marked` in it.
+    fn module(file: &Path) -> (Module, u64) {
+        let bytes = fs::read(file).unwrap();
+        let object = object::File::parse(&*bytes).unwrap();
+        let marked = object.symbols().find(|symbol| symbol.name() == Ok("marked"));
+        let module = Module {
+            path: file.to_str().unwrap().into(),
+            build_id: object.build_id().unwrap().unwrap().to_vec(),
+        };
+        (module, marked.unwrap().address())
+    }
+
+    /// The function and the line that are found, and what is missing.
+    fn found(module: &Module, address: u64) -> (String, u32, Option<String>) {
+        let mut symbols = Symbols::of(std::process::id());
+        let frames = symbols.frames(module, address);
+        let frame = frames.last().cloned().unwrap_or_default();
+        let problem = symbols.problems().remove(&module.path);
+        (frame.function, frame.line, problem)
+    }
+
+    fn objcopy(arguments: &[&str], from: &Path, to: &Path) {
+        run(Command::new("objcopy").args(arguments).args([from, to]));
+    }
+
+    #[test]
+    fn lines_are_found_wherever_the_debug_information_is() {
+        let place = tempfile::tempdir().unwrap();
+        for split in ["off", "packed", "unpacked"] {
+            let split = format!("-Csplit-debuginfo={split}");
+            let file = compiled(place.path(), "whole", PROGRAM, &["-Cdebuginfo=1", &split]);
+            let (module, address) = module(&file);
+            assert_eq!(found(&module, address), ("marked".into(), 3, None), "{split}");
+        }
+        let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
+        let (module, address) = module(&file);
+        // As distributions do: beside it, named by a link.
+        let debug = place.path().join("parts.debug");
+        objcopy(&["--only-keep-debug"], &file, &debug);
+        let link = format!("--add-gnu-debuglink={}", debug.display());
+        let stripped = place.path().join("stripped");
+        objcopy(&["--strip-all", &link], &file, &stripped);
+        fs::rename(&stripped, &file).unwrap();
+        assert_eq!(found(&module, address), ("marked".into(), 3, None));
+        fs::remove_file(debug).unwrap();
+        let (function, line, problem) = found(&module, address);
+        assert_eq!((function.as_str(), line), ("", 0));
+        assert!(problem.unwrap().contains("no debug information"));
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        let file = compiled(place.path(), "program", PROGRAM, &["-Cdebuginfo=0"]);
+        let (module, address) = module(&file);
+        let (function, line, problem) = found(&module, address);
+        // The symbol table gives the name.
+        assert_eq!((function.as_str(), line), ("marked", 0));
+        assert!(
+            problem
+                .unwrap()
+                .contains("marked and others have no debug information")
+        );
+
+        compiled(place.path(), "program", "fn main() {}", &["-Cdebuginfo=1"]);
+        let (function, _, problem) = found(&module, address);
+        assert_eq!(function, "", "another program");
+        assert!(
+            problem
+                .unwrap()
+                .contains("was replaced since the program has begun")
+        );
+
+        fs::remove_file(&file).unwrap();
+        let (_, _, problem) = found(&module, address);
+        assert!(problem.unwrap().contains("the file is not there"));
+
+        fs::write(&file, "no program").unwrap();
+        let (_, _, problem) = found(&module, address);
+        assert!(problem.unwrap().contains("was replaced"));
+    }
+}
