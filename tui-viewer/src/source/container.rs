@@ -6,6 +6,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use tickscope_format::file::open::RingFile;
+use tickscope_format::os;
 
 /// Where a process may have put its ring, as seen from here: the directories of its mappings, the one its
 /// environment names, and the usual ones of its own root.
@@ -57,8 +58,13 @@ fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     dirs
 }
 
-/// Whether a ring is that of a process which has another id in its own namespace.
+/// Whether a ring is that of a process which has another id in its own namespace. Several containers may share a
+/// directory and each has a process 1, so the id is not enough: the process must have started when the ring says.
 pub fn is_inside(pid: u32, ring: &RingFile) -> bool {
+    let started = ring.header().start_time;
+    if started != 0 && os::start_time(pid) != Some(started) {
+        return false;
+    }
     let in_root = ring.path().starts_with(format!("/proc/{pid}/root"));
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));

@@ -54,6 +54,8 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let (out, err, code) = place.tickscope(&["report", &pid]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
+    let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
+    assert!(err.contains(&said), "{err}");
     let (_, err, code) = place.tickscope(&["reset", &pid]);
     assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
 }

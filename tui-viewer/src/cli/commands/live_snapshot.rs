@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
+use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_report::ProcessState;
 use tickscope_report::archive;
@@ -98,6 +99,13 @@ fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Res
     } else if let Wanted::Name(_) = wanted {
         say(&format!(
             "no live {wanted}; showing the newest that has ended: {}",
+            line_of(ring, liveness)
+        ));
+    } else if let Wanted::Pid(pid) = wanted
+        && os::start_time(pid).is_some()
+    {
+        say(&format!(
+            "process {pid} has no ring; showing what an earlier process {pid} left: {}",
             line_of(ring, liveness)
         ));
     }
