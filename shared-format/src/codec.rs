@@ -33,8 +33,8 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, Lifetime, Lines, Measuring, NodeErrors,
-    Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, InPlace, Lifetime, Lines, Measuring,
+    NodeErrors, Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -63,6 +63,7 @@ const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
 const LINES: u64 = 24;
 const DRAINS: u64 = 25;
+const IN_PLACE: u64 = 26;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -193,6 +194,7 @@ fn encode_around(
         watches,
         lines: _,
         drains_ns,
+        in_place,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -242,6 +244,9 @@ fn encode_around(
     }
     if let Some(ns) = drains_ns {
         section(out, DRAINS, ns)?;
+    }
+    if let Some(in_place) = in_place {
+        section(out, IN_PLACE, in_place)?;
     }
     if !waits_in.is_empty() {
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
@@ -364,6 +369,7 @@ fn decode_with(
                 snapshot.lines = read_as::<LinesIn, _>(body, body_at, small::CONFIG)?.lines();
             }
             DRAINS => snapshot.drains_ns = Some(read::<f64>(body, body_at)?),
+            IN_PLACE => snapshot.in_place = Some(read::<InPlace>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -531,6 +537,14 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             "time of loads that the clock parts",
             0,
             ns.to_string(),
+            "0 or more".into(),
+        );
+    }
+    if s.in_place.as_ref().is_some_and(|found| !found.is_sound()) {
+        return damaged(
+            "cost in place",
+            0,
+            "a number that is none".into(),
             "0 or more".into(),
         );
     }

@@ -25,6 +25,7 @@ const CRC_AT: usize = 15;
 
 /// The low bits of an argument that hold the length of a pattern, where the others hold something else.
 const LENGTH_BITS: u32 = 8;
+const LENGTH_MASK: u64 = (1 << LENGTH_BITS) - 1;
 
 const _: () = assert!((CRC_AT - TEXT_AT) * WORD == pattern::BYTES_MAX);
 
@@ -55,6 +56,8 @@ pub enum Op {
     Unwatch(Pattern),
     /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
     Lines(u32),
+    /// Measure in place what the clock costs, for so many seconds at most, in a function that matches and repeats; 0 seconds end it.
+    MeasureCost(Pattern, u32),
 }
 
 /// A request as found in a slot.
@@ -116,6 +119,10 @@ impl Op {
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
+            Self::MeasureCost(pattern, seconds) => (
+                12,
+                pattern.as_str().len() as u64 | u64::from(seconds) << LENGTH_BITS,
+            ),
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -135,7 +142,8 @@ impl Op {
             | Self::SitesOn(pattern)
             | Self::ForgetRule(pattern)
             | Self::Watch(pattern, _)
-            | Self::Unwatch(pattern) => Some(pattern),
+            | Self::Unwatch(pattern)
+            | Self::MeasureCost(pattern, _) => Some(pattern),
             Self::PublishNow
             | Self::Reset
             | Self::UndoReset
@@ -160,11 +168,18 @@ impl Op {
             7 => text(words, argument).map(Self::SitesOn),
             8 => text(words, argument).map(Self::ForgetRule),
             9 => {
-                let pattern = text(words, argument & ((1 << LENGTH_BITS) - 1))?;
+                let pattern = text(words, argument & LENGTH_MASK)?;
                 Some(Self::Watch(pattern, Over::of_code(argument >> LENGTH_BITS)?))
             }
             10 => text(words, argument).map(Self::Unwatch),
             11 => u32::try_from(argument).ok().map(Self::Lines),
+            12 => {
+                let pattern = text(words, argument & LENGTH_MASK)?;
+                Some(Self::MeasureCost(
+                    pattern,
+                    u32::try_from(argument >> LENGTH_BITS).ok()?,
+                ))
+            }
             _ => None,
         }
     }
@@ -417,6 +432,8 @@ mod tests {
             Op::Unwatch(pattern),
             Op::Lines(1_000),
             Op::Lines(0),
+            Op::MeasureCost(pattern, 10),
+            Op::MeasureCost(longest, u32::MAX),
             Op::SitesOff(longest),
         ];
         for op in modes.into_iter().chain(others).chain(sites) {

@@ -5,6 +5,7 @@
 //! construction.
 
 mod functions;
+mod in_place;
 mod lines;
 mod losses;
 mod measures;
@@ -22,6 +23,7 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::functions::{FunctionChoice, Functions, OverBudget};
+pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
 };
@@ -95,6 +97,8 @@ pub struct Snapshot {
     /// reads take themselves, in nanoseconds. Near 0 where reads of the clock do not wait for loads; see [`Snapshot::clock_drains`].
     /// None where it was not measured.
     pub drains_ns: Option<f64>,
+    /// What the clock does to the program, as measured in it; none where that was not asked for.
+    pub in_place: Option<InPlace>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
@@ -625,25 +629,61 @@ impl Snapshot {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns the lower and the upper bound of the share of the measured time that measuring itself took, 0 to 1; of
-    /// other values than time it took nothing.
+    /// Returns what a scope costs: as measured in this program, where that is known for the mode in force, or else as calibrated, without what
+    /// the clock does to code that waits for memory.
+    pub fn scope_cost(&self) -> ScopeCost {
+        self.measured_in_place()
+            .and_then(InPlace::scope_cost)
+            .unwrap_or_else(|| {
+                let Cost {
+                    lower_ns, upper_ns, ..
+                } = self.capture.cost;
+                ScopeCost {
+                    low_ns: lower_ns,
+                    middle_ns: lower_ns,
+                    high_ns: upper_ns,
+                }
+            })
+    }
+
+    /// Returns what was measured in place, if it says something and the mode is the same.
+    pub fn measured_in_place(&self) -> Option<&InPlace> {
+        let in_place = self.in_place.as_ref();
+        in_place.filter(|found| found.mode == self.capture.mode && found.slowdown().is_some())
+    }
+
+    /// Returns the ticks of all rows in which threads worked: without the time in which they waited or had no CPU, where that
+    /// is known.
+    pub fn working_ticks(&self) -> u64 {
+        let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
+            let column = self.measures.of(quantity);
+            column.map_or(0, |column| {
+                column
+                    .rows
+                    .iter()
+                    .fold(0u64, |sum, row| sum.saturating_add(row.1))
+            })
+        });
+        off.fold(self.measured_ticks(), u64::saturating_sub)
+    }
+
+    /// Returns the lower and the upper bound of the share of the time in which threads worked in scopes that measuring itself took,
+    /// 0 to 1; of other values than time it took nothing.
     pub fn cost_share(&self) -> (f64, f64) {
-        let measured = self.nanos(self.measured_ticks()) as f64;
-        if measured <= 0.0 || self.values != Values::Time {
+        let working = self.nanos(self.working_ticks()) as f64;
+        if working <= 0.0 || self.values != Values::Time {
             return (0.0, 0.0);
         }
         let calls = self.scope_calls() as f64;
-        let share = |ns: f64| (calls * ns / measured).clamp(0.0, 1.0);
-        (
-            share(self.capture.cost.lower_ns),
-            share(self.capture.cost.upper_ns),
-        )
+        let share = |ns: f64| (calls * ns / working).clamp(0.0, 1.0);
+        let cost = self.scope_cost();
+        (share(cost.low_ns), share(cost.high_ns))
     }
 
     /// Returns the mean duration in nanoseconds below which calls are doubtful: three times the upper bound of a
     /// scope's cost.
     pub fn doubtful_below_ns(&self) -> f64 {
-        3.0 * self.capture.cost.upper_ns
+        3.0 * self.scope_cost().high_ns
     }
 
     /// Whether reports have columns of time off the CPU. In sampled mode they have dashes. A program in which that is switched

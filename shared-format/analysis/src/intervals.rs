@@ -332,6 +332,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         watches: Vec::new(),
         lines: Lines::default(),
         drains_ns: snapshot.drains_ns,
+        in_place: snapshot.in_place.clone(),
         window: snapshot.window,
         values: snapshot.values,
     }
