@@ -140,6 +140,8 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
+        // What such a call took is shared out at its end.
+        let is_shared_out = tree.unit.is_unclocked() && !tree.is_adaptive_outside_unit();
         // Before the beginnings: where the thread goes on meanwhile, there are no more ends than beginnings.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
@@ -176,7 +178,7 @@ impl Reader {
         // has put the same node back has moved `last` before.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
-        if let Some(current) = quiet {
+        if let Some(current) = quiet.filter(|_| !is_shared_out) {
             // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
             let whole = pending.before.saturating_add(pending.behind);

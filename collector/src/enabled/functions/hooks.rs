@@ -94,6 +94,9 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     let Some(parent) = node.parent.get() else {
         return false;
     };
+    if tree.unit.is_of(node) {
+        return false;
+    }
     if tree.is(Path::Fast) {
         tree.mark();
         if !tree.end_usually(node, clock::tsc()) {
@@ -130,7 +133,9 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
         };
         close_ended(tree, place, true);
         let scope = scope::enter(site);
-        if let Some(node) = scope.node() {
+        if scope.counts()
+            && let Some(node) = tree.current.get()
+        {
             // The function's end closes it, whichever way it ends.
             std::mem::forget(scope);
             tree.frames.open_next(place, node);
@@ -149,7 +154,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
         let Some(node) = top.node() else { return };
         if function_sites::get(number).is_some_and(|site| node.site.is(site)) {
             tree.frames.close(top);
-            scope::end(node);
+            scope::end_function(tree, node);
         } else {
             // Another function stood there, whose end was not seen.
             close_ended(tree, place, true);

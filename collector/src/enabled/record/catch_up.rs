@@ -30,6 +30,7 @@ impl Tree {
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
         self.discard_watched();
+        self.unit.discard();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
                 // The thread may have had an event since the switch. If the mode before has no time, nothing is
@@ -92,7 +93,7 @@ impl Tree {
 }
 
 /// Begins to charge time to the open frames, including those that began without a clock.
-fn begin_to_charge(innermost: &'static Node) {
+pub(super) fn begin_to_charge(innermost: &'static Node) {
     let mut at = Some(innermost);
     while let Some(node) = at {
         if node.began.load(Ordering::Relaxed) == UNTIMED {

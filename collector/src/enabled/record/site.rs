@@ -30,6 +30,8 @@ pub struct Site {
     ruled_off: AtomicU32,
     /// The place of the watch of its calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
+    /// The measurement of the clock's cost whose unit it is; 0 if there is none.
+    unit: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
     rate: AtomicU32,
     /// The site that was met before it.
@@ -65,7 +67,7 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
-    /// They count, and their calls are watched.
+    /// They count, and their calls are watched, or those of a unit.
     Watched,
 }
 
@@ -145,6 +147,7 @@ impl Site {
             wants_watch: false,
             ruled_off: AtomicU32::new(0),
             watch: AtomicU32::new(0),
+            unit: AtomicU32::new(0),
             rate: AtomicU32::new(0),
             next: Ref::none(),
         }
@@ -268,6 +271,16 @@ impl Site {
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
+    }
+
+    /// Returns the measurement of the clock's cost whose unit it is; 0 if there is none.
+    pub(crate) fn unit(&self) -> u32 {
+        self.unit.load(Ordering::Relaxed)
+    }
+
+    /// Makes it the unit of a measurement, or of none.
+    pub(crate) fn set_unit(&self, number: u32) {
+        self.unit.store(number, Ordering::Relaxed);
     }
 
     /// Returns true for the one caller that is to add the site to the list of known sites.

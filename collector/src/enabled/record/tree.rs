@@ -13,6 +13,7 @@ mod async_calls;
 mod children;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 mod functions;
+mod in_place;
 mod measuring;
 mod pause;
 mod waiting;
@@ -29,6 +30,7 @@ use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 use crate::enabled::record::numbers::NumbersOfTree;
+use crate::enabled::record::unit::UnitCalls;
 use crate::enabled::record::waits::Waits;
 use crate::enabled::record::watching::Watching;
 
@@ -107,6 +109,8 @@ zeroed! {
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and what those before it did.
         pub(crate) watching: Watching,
+        /// The call of the unit that is open, and those before it.
+        pub(crate) unit: UnitCalls,
     }
 }
 
@@ -134,6 +138,11 @@ pub(crate) enum Path {
 }
 
 impl Path {
+    /// Returns whether events on it may skip the clock.
+    pub(crate) fn may_skip_clock(self) -> bool {
+        self as u32 >= Self::AdaptiveExact as u32
+    }
+
     /// Returns the path of a mode, in a process whose exact mode takes the path `exact`.
     pub(crate) fn of(mode: Mode, exact: Self) -> Self {
         match mode {
@@ -179,6 +188,7 @@ impl Tree {
             nodes_max: AtomicU32::new(0),
             has_sampled_blocks: AtomicU32::new(0),
             watching: Watching::new(),
+            unit: UnitCalls::new(),
         }
     }
 
@@ -194,6 +204,7 @@ impl Tree {
         self.slots.clear();
         self.frames.clear();
         self.watching.clear();
+        self.unit.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -491,6 +502,7 @@ impl Tree {
                 // A function inside it that has no end yet was unwound.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, leaked.saturating_sub(unwound));
+                self.forget_unit_inside(current, node);
                 if self.watching.is_open() {
                     let charged = self.charge_noted(current, Kind::Exit, now);
                     if self.is_watched_inside(current, node) {
@@ -522,6 +534,7 @@ impl Tree {
         };
         self.discard_watched();
         self.charge(Self::charged(current), now());
+        self.forget_unit();
         self.frames.close_all();
         self.put(root);
     }

@@ -78,7 +78,7 @@ impl Tree {
             at = open.parent.get();
         }
         let parent = at.and_then(|node| node.parent.get());
-        if parent.is_some() {
+        if let Some(parent) = parent {
             if self.watching.is_open() {
                 self.charge_noted(current, Kind::Exit, now());
                 if self.is_watched_inside(current, node) || self.watching.is_of(node) {
@@ -87,6 +87,7 @@ impl Tree {
             } else {
                 self.charge(Self::charged(current), now());
             }
+            self.forget_unit_inside(current, parent);
         }
         self.put(parent.unwrap_or(current));
     }
