@@ -143,7 +143,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
             // Scaled from the mean that they were drawn with.
             (
                 child,
-                (u128::from(length) * u128::from(CHILDREN[child].mean) >> 20) as u64,
+                ((u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20) as u64,
             )
         });
         drawn.push(Call { own, children });
