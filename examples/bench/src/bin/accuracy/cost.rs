@@ -17,9 +17,11 @@ const UNITS: u64 = 3;
 /// Turns at least, whatever the time.
 const TURNS_LEAST: usize = 8;
 
-/// The share of a row's time in which adaptive mode learns, and that of the turns; tickscope measures in the rest.
+/// The share of a row's time in which adaptive mode learns, that of the turns, and that of the turns with all scopes off;
+/// tickscope measures in the rest.
 const LEARNING: f64 = 0.15;
-const TURNS: f64 = 0.45;
+const TURNS: f64 = 0.35;
+const TURNS_OFF: f64 = 0.1;
 
 /// How long the publisher may need for a switch.
 const SETTLED: Duration = Duration::from_millis(5);
@@ -74,15 +76,27 @@ struct Claim {
     from: &'static str,
 }
 
+/// The costs of a row.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    claim: Claim,
+    measured: Cost,
+    /// What a scope costs with the mode off: the branch, and what other code the compiler makes for the copy with scopes.
+    off: Cost,
+}
+
 /// Measures all rows of the chosen cases, each for so long, and prints an object for each, and one for all.
 pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
     let (mut cases, mut inside, mut overlapping, mut in_place) = (0, 0, 0, 0);
     for row in rows().filter(|row| chosen(row.0)) {
-        let (claim, measured) = measure(row, time);
+        let Costs {
+            claim: Claim { cost: claimed, from },
+            measured,
+            off,
+        } = measure(row, time);
         let (case, threads, how) = row;
-        let Claim { cost: claimed, from } = claim;
         println!(
-            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{from}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2}}}"#,
+            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{from}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
             case.name,
             how.name,
             claimed.low,
@@ -91,6 +105,7 @@ pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
             measured.middle,
             measured.low,
             measured.high,
+            off.middle,
         );
         cases += 1;
         inside += u32::from((claimed.low..=claimed.high).contains(&measured.middle));
@@ -117,10 +132,9 @@ fn rows() -> impl Iterator<Item = Row> {
 }
 
 /// Measures a row: half of the turns before tickscope measures, half after it, as machines change.
-fn measure((case, threads, how): Row, time: Duration) -> (Claim, Cost) {
-    tickscope::set_mode(how.mode);
+fn measure((case, threads, how): Row, time: Duration) -> Costs {
+    enter(how.mode);
     tickscope::set_histogram(how.histogram);
-    thread::sleep(SETTLED);
     let workers = Workers::start(threads, |(case, scoped): Task| {
         let unit = if scoped { case.scoped } else { case.plain };
         timed_on_cpu(|| (0..UNITS).for_each(|_| unit()))
@@ -132,12 +146,32 @@ fn measure((case, threads, how): Row, time: Duration) -> (Claim, Cost) {
     }
     let mut added = Vec::new();
     turns(&workers, case, time.mul_f64(TURNS / 2.0), &mut added);
-    let claim = claim(&workers, case, time.mul_f64(1.0 - LEARNING - TURNS));
+    let claim = claim(&workers, case, time.mul_f64(1.0 - LEARNING - TURNS - TURNS_OFF));
     turns(&workers, case, time.mul_f64(TURNS / 2.0), &mut added);
-    let added = sorted(added);
-    let (low, high) = interval(&added);
-    let middle = median(&added);
-    (claim, Cost { low, middle, high })
+    enter(Mode::Off);
+    workers.run((case, true));
+    let mut added_off = Vec::new();
+    turns(&workers, case, time.mul_f64(TURNS_OFF), &mut added_off);
+    Costs {
+        claim,
+        measured: Cost::of(added),
+        off: Cost::of(added_off),
+    }
+}
+
+fn enter(mode: Mode) {
+    tickscope::set_mode(mode);
+    thread::sleep(SETTLED);
+}
+
+impl Cost {
+    /// Returns the median of turns, and its interval.
+    fn of(turns: Vec<f64>) -> Self {
+        let turns = sorted(turns);
+        let (low, high) = interval(&turns);
+        let middle = median(&turns);
+        Self { low, middle, high }
+    }
 }
 
 /// Measures plain and scoped runs in the order ABBA, and adds the nanoseconds that a scope takes more.
