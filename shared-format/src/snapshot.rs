@@ -44,6 +44,9 @@ pub use self::watches::{
 /// wait, differences of a few nanoseconds are found.
 const DRAINS_NS: f64 = 20.0;
 
+/// By how much the bounds of a scope's own cost differ at most.
+const OWN_RANGE: f64 = 1.5;
+
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
@@ -634,16 +637,22 @@ impl Snapshot {
     pub fn scope_cost(&self) -> ScopeCost {
         self.measured_in_place()
             .and_then(InPlace::scope_cost)
-            .unwrap_or_else(|| {
-                let Cost {
-                    lower_ns, upper_ns, ..
-                } = self.capture.cost;
-                ScopeCost {
-                    low_ns: lower_ns,
-                    middle_ns: lower_ns,
-                    high_ns: upper_ns,
-                }
-            })
+            .unwrap_or_else(|| self.own_cost())
+    }
+
+    /// Returns what a scope costs by itself, as calibrated: its instructions and clock reads, without what the clock does to code that waits
+    /// for memory. The upper bound is at most one and a half times the lower one: where a scope costs less, it fills time in which
+    /// the program waits, and that depends on the program.
+    pub fn own_cost(&self) -> ScopeCost {
+        let Cost {
+            lower_ns, upper_ns, ..
+        } = self.capture.cost;
+        let low_ns = lower_ns.max(upper_ns / OWN_RANGE);
+        ScopeCost {
+            low_ns,
+            middle_ns: (low_ns + upper_ns) / 2.0,
+            high_ns: upper_ns,
+        }
     }
 
     /// Returns what was measured in place, if it says something and the mode is the same.

@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, demo, diff, export, lines, list, log, man, mode, record, report, reset, run, sites,
-    snapshot, stacks, switch, trigger, watch, why,
+    attach, completions, cost, demo, diff, export, lines, list, log, man, mode, record, report, reset, run,
+    sites, snapshot, stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -65,6 +65,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
         Some(Command::Lines(args)) => lines::run(&args),
+        Some(Command::Cost(args)) => cost::run(&args),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Run {
             report,

@@ -2,6 +2,7 @@
 
 pub(crate) mod baseline;
 pub(crate) mod collector_state;
+pub(crate) mod cost_in_place;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
 pub(crate) mod functions;

@@ -1,10 +1,11 @@
-//! Subtracts the minimal cost of measuring from the times of a snapshot.
+//! Subtracts the cost of measuring from the times of a snapshot: what it is at least or, where it was measured in place, what it is.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{InPlace, Snapshot};
 
 /// Returns the snapshot with the lower bound of a scope's cost subtracted from self times, never below zero. Totals
-/// remain sums of self times. This subtracts what measuring costs *at least*: the true times may be shorter still.
+/// remain sums of self times. This subtracts what measuring costs *at least*: the true times may be shorter still. What was measured in
+/// place is subtracted as it is.
 ///
 /// Half of the cost of a call comes off the scope and the other half off its parent: a clock is read at one moment, and
 /// what an enter does before it and an exit does after it passes in the parent. At the top of a thread the parent's
@@ -50,7 +51,9 @@ pub fn compensated(snapshot: &Snapshot) -> Snapshot {
 
 /// Half of a scope's cost; 0 if it is not known.
 fn half_in_ticks(snapshot: &Snapshot) -> f64 {
-    let ticks = snapshot.capture.cost.lower_ns / 2.0 * snapshot.clock.ticks_per_second / 1e9;
+    let in_place = snapshot.measured_in_place().and_then(InPlace::scope_cost);
+    let ns = in_place.map_or(snapshot.capture.cost.lower_ns, |cost| cost.middle_ns);
+    let ticks = ns / 2.0 * snapshot.clock.ticks_per_second / 1e9;
     if ticks.is_finite() { ticks.max(0.0) } else { 0.0 }
 }
 

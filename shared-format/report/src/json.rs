@@ -16,6 +16,8 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::document::cost;
+
 use serde::Serialize;
 use tickscope_analysis::code::Addresses;
 use tickscope_analysis::per_call::PerCall;

@@ -7,6 +7,7 @@
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow
 //!          -> exemplar           one of these calls, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
+//!          -> cost               what measuring costs
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
@@ -42,6 +43,7 @@
 pub mod archive;
 pub mod callgrind;
 pub mod clock;
+pub mod cost;
 #[cfg(feature = "export")]
 pub mod csv;
 pub mod diff;

@@ -2,6 +2,7 @@
 
 pub mod attach;
 pub mod completions;
+pub mod cost;
 pub mod demo;
 pub mod diff;
 pub mod export;

@@ -56,6 +56,7 @@ pub(crate) struct Glyphs {
     pub(crate) to: &'static str,
     /// Before a number that is an upper bound.
     pub(crate) at_most: &'static str,
+    pub(crate) at_least: &'static str,
     /// Before how far a number may be off.
     pub(crate) give_or_take: &'static str,
     /// A row whose calls are hardly longer than what measuring them costs.
@@ -93,6 +94,7 @@ pub(crate) const UNICODE: Glyphs = Glyphs {
     dot: " · ",
     to: "–",
     at_most: "≤",
+    at_least: "≥",
     give_or_take: "±",
     doubtful: "†",
     sum: "Σ",
@@ -122,6 +124,7 @@ pub(crate) const ASCII: Glyphs = Glyphs {
     dot: " - ",
     to: "-",
     at_most: "<=",
+    at_least: ">=",
     give_or_take: "+-",
     doubtful: "!",
     sum: "sum",

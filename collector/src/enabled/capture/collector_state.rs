@@ -20,6 +20,7 @@ use tickscope_format::snapshot::{
 };
 
 use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::cost_in_place::CostInPlace;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
@@ -97,6 +98,7 @@ pub(crate) struct CollectorState {
     looks: Looks,
     watches: Watches,
     lines: Lines,
+    pub(crate) cost_in_place: CostInPlace,
 }
 
 #[derive(Debug)]
@@ -146,6 +148,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     looks: Looks::new(),
     watches: Watches::new(),
     lines: Lines::new(),
+    cost_in_place: CostInPlace::new(),
 });
 
 /// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
@@ -224,6 +227,17 @@ pub(crate) fn watch_in(pattern: &str, over: Over) -> Result<(), String> {
     Err(format!(
         "{WATCHES_MAX} functions are watched, and no more can be; watch one of them no longer first"
     ))
+}
+
+/// Measures in place what the clock costs, for so long at most, in a function that a pattern matches.
+///
+/// # Errors
+/// A sentence that says why not.
+pub(crate) fn measure_cost_in(pattern: &str, longest: Duration) -> Result<(), String> {
+    let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
+    let mut state = lock().ok_or(FORKED)?;
+    state.cost_in_place.ask_for(pattern, longest);
+    Ok(())
 }
 
 /// Returns the kernel's name of a thread as text.
@@ -406,6 +420,7 @@ impl CollectorState {
             .show(&mut snapshot, now, is_whole, name, &mut self.sites);
         self.lines.show(&mut snapshot, is_whole, &mut self.sites);
         snapshot.sites = self.sites.list();
+        self.cost_in_place.show(&mut snapshot, &mut self.sites);
         snapshot
     }
 
@@ -671,6 +686,7 @@ impl CollectorState {
         block.tree.end_all(config::now);
         let name = text_of(&kernel_name);
         self.watches.finish(block, &mut self.sites);
+        self.cost_in_place.finish(block);
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
         let new = || LiveThread::named(thread_name(tid, &name));

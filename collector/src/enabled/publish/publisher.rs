@@ -254,6 +254,20 @@ impl Publisher {
         }
     }
 
+    /// Measures what it costs to count a scope without a clock, if that is wanted.
+    fn measure_counting(&self) {
+        if collector_state::lock().is_some_and(|state| state.cost_in_place.wants_counted_ns()) {
+            let counting = Switch {
+                mode: Mode::Sampled,
+                ..mode_switch::newest()
+            };
+            let bounds = overhead::bounds(counting);
+            if let Some(mut state) = collector_state::lock() {
+                state.cost_in_place.set_counted_ns(bounds.lower, bounds.upper);
+            }
+        }
+    }
+
     /// Returns the path of the ring, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.rings.path()
@@ -302,7 +316,9 @@ impl Publisher {
         if let Some(mut state) = collector_state::lock() {
             state.look_at_sites();
             state.look_at_lines();
+            state.cost_in_place.look();
         }
+        self.measure_counting();
         let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
@@ -468,6 +484,13 @@ impl Publisher {
             Some(Op::Lines(hz)) => {
                 if let Some(mut state) = collector_state::lock() {
                     state.sample_lines(hz);
+                }
+                Outcome::Done
+            }
+            Some(Op::MeasureCost(pattern, seconds)) => {
+                if let Some(mut state) = collector_state::lock() {
+                    let longest = Duration::from_secs(seconds.into());
+                    state.cost_in_place.ask_for(pattern, longest);
                 }
                 Outcome::Done
             }

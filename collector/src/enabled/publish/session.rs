@@ -30,6 +30,9 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::live::Live;
 
+/// How long the clock's cost is measured that the environment or the builder asks for.
+const COST_MEASURED: Duration = Duration::from_secs(10);
+
 /// How long [`Session::wait_for_outcome`] waits for the outcome.
 const OUTCOME: Duration = Duration::from_secs(1);
 
@@ -83,8 +86,8 @@ pub(crate) fn first_scope() {
         Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
-            // The publisher's thread keeps the budget, and tells which calls are slow.
-            if functions::have_a_budget() || Settings::watches() {
+            // The publisher's thread keeps the budget, tells which calls are slow, and measures the clock's cost.
+            if functions::have_a_budget() || Settings::wants_publisher() {
                 go_live();
             }
         }
@@ -177,6 +180,13 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
                 .warnings
                 .push(format!("{function} is not watched: {error}"));
         }
+    }
+    if let Some(pattern) = &settings.measure_cost
+        && let Err(error) = collector_state::measure_cost_in(pattern, COST_MEASURED)
+    {
+        shared
+            .warnings
+            .push(format!("the clock's cost is not measured in {pattern}: {error}"));
     }
     shared.order = Some((
         Identity {

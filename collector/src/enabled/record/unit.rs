@@ -234,6 +234,20 @@ impl UnitCalls {
         self.open.set(None);
     }
 
+    /// Takes the first call of a pair whose other one will not come, because the thread has ended: how it was measured, and its nanoseconds.
+    pub(crate) fn take_single(&self, number: u64) -> Option<(Clocks, u64)> {
+        if self.number.load(Ordering::Relaxed) != number {
+            return None;
+        }
+        let clocks = match self.first_unclocked.load(Ordering::Relaxed) {
+            0 => Clocks::On,
+            _ => Clocks::Off,
+        };
+        let ns = self.first_ns.load(Ordering::Relaxed);
+        self.first_ns.store(0, Ordering::Relaxed);
+        (ns > 0).then_some((clocks, ns))
+    }
+
     fn own(&self) -> PairSums {
         PairSums::of(std::array::from_fn(|at| {
             f64::from_bits(self.sums[at].load(Ordering::Relaxed))

@@ -82,6 +82,8 @@ pub(crate) struct Settings {
     pub(crate) lines: bool,
     /// The functions that are watched, and which calls of each are slow.
     pub(crate) watch: Vec<(String, Over)>,
+    /// The function in which what the clock costs is measured from the start on.
+    pub(crate) measure_cost: Option<String>,
 }
 
 impl Default for Settings {
@@ -104,6 +106,7 @@ impl Default for Settings {
             waits: true,
             lines: false,
             watch: Vec::new(),
+            measure_cost: None,
         }
     }
 }
@@ -357,9 +360,11 @@ impl Settings {
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment asks for functions to be watched.
-    pub(crate) fn watches() -> bool {
-        os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
+    /// Returns whether the environment asks for what only a publisher does: that functions are watched, or the clock's cost is measured.
+    pub(crate) fn wants_publisher() -> bool {
+        [c"TICKSCOPE_WATCH", c"TICKSCOPE_COST"]
+            .into_iter()
+            .any(|name| os::variable(name).is_some_and(|functions| !functions.is_empty()))
     }
 
     /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
@@ -432,6 +437,9 @@ impl Settings {
         if let Some(watch) = variable("TICKSCOPE_WATCH").filter(|value| !value.is_empty()) {
             let watch = watch.to_string_lossy();
             self.watch = watch.split(',').map(watched).collect();
+        }
+        if let Some(pattern) = variable("TICKSCOPE_COST").filter(|value| !value.is_empty()) {
+            self.measure_cost = Some(pattern.to_string_lossy().into_owned());
         }
         // The program may change its working directory before the publisher uses the path.
         self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));

@@ -138,13 +138,31 @@ struct Clock<'a> {
 }
 
 #[derive(Serialize)]
-struct Cost {
+pub(crate) struct Cost {
     lower_ns: f64,
     upper_ns: f64,
     share_lower: f64,
     share_upper: f64,
     publisher_share: f64,
     publisher_cpu_ns: u64,
+    own_low_ns: f64,
+    own_high_ns: f64,
+    drains_ns: Option<f64>,
+    in_place: Option<InPlace>,
+}
+
+#[derive(Serialize)]
+struct InPlace {
+    unit: String,
+    slowdown: f64,
+    low: f64,
+    high: f64,
+    pairs: u64,
+    measured_ns: f64,
+    unclocked_ns: f64,
+    scopes: f64,
+    scope_low_ns: Option<f64>,
+    scope_high_ns: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -315,7 +333,7 @@ fn over_budget<'a>(
     named.collect()
 }
 
-fn cost(snapshot: &Snapshot) -> Cost {
+pub(crate) fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
     // Of what is written as 0 there is no share.
@@ -327,7 +345,28 @@ fn cost(snapshot: &Snapshot) -> Cost {
         share_upper: share(share_upper, cost.upper_ns),
         publisher_share: finite(cost.publisher_share),
         publisher_cpu_ns: cost.publisher_cpu_ns,
+        own_low_ns: finite(snapshot.own_cost().low_ns),
+        own_high_ns: finite(snapshot.own_cost().high_ns),
+        drains_ns: snapshot.drains_ns.map(finite),
+        in_place: in_place(snapshot),
     }
+}
+
+fn in_place(snapshot: &Snapshot) -> Option<InPlace> {
+    let found = snapshot.measured_in_place()?;
+    let scope = found.scope_cost();
+    Some(InPlace {
+        unit: found.unit.clone(),
+        slowdown: finite(found.slowdown()?),
+        low: finite(found.low),
+        high: finite(found.high),
+        pairs: found.pairs,
+        measured_ns: finite(found.measured_ns),
+        unclocked_ns: finite(found.unclocked_ns),
+        scopes: finite(found.scopes),
+        scope_low_ns: scope.map(|cost| finite(cost.low_ns)),
+        scope_high_ns: scope.map(|cost| finite(cost.high_ns)),
+    })
 }
 
 fn threads<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Thread<'a>> {

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Snapshot, ThreadState, Timing};
+use tickscope_format::snapshot::{CaptureKind, InPlace, Loss, ModeTraits, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
 use super::scale::Time;
@@ -213,9 +213,13 @@ fn switched_off(page: &Page<'_>) -> Option<String> {
 }
 
 fn compensation(page: &Page<'_>) -> String {
+    let in_place = page.raw.measured_in_place().and_then(InPlace::scope_cost);
+    let ns = match in_place {
+        Some(cost) => format!("{:.1} ns a scope, as measured in place,", cost.middle_ns),
+        None => format!("at least {:.1} ns a scope", page.raw.capture.cost.lower_ns),
+    };
     format!(
-        "at least {:.1} ns a scope taken off, half in it, half in its caller{}",
-        page.raw.capture.cost.lower_ns,
+        "{ns} taken off, half in it, half in its caller{}",
         if page.snapshot.latencies.row.is_empty() {
             ""
         } else {
@@ -286,19 +290,26 @@ fn frequency(ticks_per_second: f64) -> String {
 }
 
 fn cost(page: &Page<'_>) -> String {
-    let cost = &page.snapshot.capture.cost;
     let (lower, upper) = page.raw.cost_share();
     let (lower, upper) = (number::percent(lower), number::percent(upper));
-    let share = if lower == upper {
+    let slowdown = crate::cost::slowdown(page.raw);
+    let share = if slowdown.is_none() && page.raw.clock_drains() {
+        format!("at least {lower}")
+    } else if lower == upper {
         upper
     } else {
         format!("{lower} to {upper}")
     };
+    let cost = page.raw.scope_cost();
     format!(
-        "{share} of all time in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
-        cost.lower_ns,
-        cost.upper_ns,
-        number::percent(cost.publisher_share),
+        "{}{share} of work in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
+        slowdown.map_or(String::new(), |slowdown| format!(
+            "{}; ",
+            visible(&slowdown, page.options.ascii)
+        )),
+        cost.low_ns,
+        cost.high_ns,
+        number::percent(page.snapshot.capture.cost.publisher_share),
     )
 }
 

@@ -244,17 +244,18 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     right.push(part(threads, Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
-    let cost = if app.screen.size.width >= RANGES {
+    let cost = if snapshot.measured_in_place().is_none() && snapshot.clock_drains() {
+        // The range is of the instructions alone.
+        format!("{}{}", canvas.glyphs.at_least, number::percent(low))
+    } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
     } else {
         // In short only the upper bound: it is never too good.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
-    // The range is of the instructions alone.
-    let cost = match snapshot.clock_drains() {
-        true => cost + "+",
-        false => cost,
-    };
+    if wordy && let Some(slowdown) = tickscope_report::cost::slowdown(snapshot) {
+        right.push(part(safe(&slowdown, canvas.ascii), Meaning::Plain, 5, gap));
+    }
     if low > 0.05 {
         right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
     } else {

@@ -1,7 +1,7 @@
 //! Calls of the unit: measured as usual, or with clocks off, to find out what the clock costs in this program.
 //!
 //! With clocks off, the thread's path is [`Path::Sampled`] while the call is open, so that scopes in it are counted only. In exact mode
-//! the time of such a call is then shared out: each node gets its calls in this call, times what its calls took on average before;
+//! the time of such a call is then shared out: each node gets its calls in this call, times what a call of it took on average before;
 //! the sum stays as measured. In adaptive mode the time stays with the unit, as that of calls that are not timed does.
 
 use tickscope_format::snapshot::Quantity;
@@ -13,8 +13,8 @@ use crate::enabled::record::catch_up::begin_to_charge;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::unit::Clocks;
 
-/// So many calls of the unit must have been measured as usual before one is measured without clocks.
-const CALLS_LEAST: u64 = 3;
+/// What a call takes in a place is taken from the calls there if they were so many, and else from those of the function in all places.
+const CALLS_LEAST: u64 = 16;
 
 /// The paths on which a call may be measured.
 const CLOCKED: [Path; 4] = [Path::Fast, Path::Exact, Path::Adaptive, Path::AdaptiveExact];
@@ -26,11 +26,7 @@ impl Tree {
     pub(crate) fn begin_unit(&self, root: &'static Node, number: u64, clock: impl Fn() -> u64) -> bool {
         let unit = &self.unit;
         let outside = self.path();
-        let may_be = number != 0
-            && unit.open().is_none()
-            && root.is_timed()
-            && root.calls.load(Ordering::Relaxed) > CALLS_LEAST
-            && CLOCKED.contains(&outside);
+        let may_be = number != 0 && unit.open().is_none() && root.is_timed() && CLOCKED.contains(&outside);
         let began = self.last.load(Ordering::Relaxed);
         let Some(current) = may_be.then(|| self.take()).flatten() else {
             return false;
@@ -73,7 +69,9 @@ impl Tree {
         let is_innermost = self.current.is(root);
         let ended = match (clocks, self.path()) {
             (Some(Clocks::Off), Path::Fast | Path::Exact) => is_innermost && self.end_unclocked(root, &clock),
-            (_, Path::Adaptive | Path::AdaptiveExact) => self.end_untimed(root) || self.end_timed(root, &clock),
+            (_, Path::Adaptive | Path::AdaptiveExact) => {
+                self.end_untimed(root) || self.end_timed(root, &clock)
+            }
             (_, Path::Fast | Path::Exact) => self.end_innermost(root, &clock),
             (_, Path::Sampled | Path::Off) => self.end_uncharged(root),
             (_, Path::Watched | Path::WatchedExact) => self.end_watched(root, &clock),
@@ -105,9 +103,12 @@ impl Tree {
         self.unit.discard();
     }
 
-    /// Forgets the open call of the unit, because it is closed with a call around it.
+    /// Forgets the open call of the unit, if there is one, because it is closed with a call around it.
     #[cold]
     pub(super) fn forget_unit(&self) {
+        if self.unit.open().is_none() {
+            return;
+        }
         if self.unit.clocks() == Some(Clocks::Off) {
             self.leave_unclocked_path();
         }
@@ -143,9 +144,7 @@ impl Tree {
     fn note_calls_before(&self, root: &'static Node) {
         let length = self.nodes.len();
         for index in root.index() + 1..length {
-            if let (Some(before), Some(node)) =
-                (self.unit.calls_before.make(index), self.nodes.get(index))
-            {
+            if let (Some(before), Some(node)) = (self.unit.calls_before.make(index), self.nodes.get(index)) {
                 before.store(node.calls.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
@@ -187,7 +186,10 @@ impl Tree {
         let unit = &self.unit;
         let first = root.index() + 1;
         let known = unit.nodes_before.load(Ordering::Relaxed);
-        let mean = |node: &Node, calls: u64| node.self_ticks.load(Ordering::Relaxed) as f64 / calls.max(1) as f64;
+        let mean = |node: &Node, calls: u64| match node.site.get() {
+            Some(site) if calls < CALLS_LEAST => site.mean_ticks(),
+            _ => node.self_ticks.load(Ordering::Relaxed) as f64 / calls.max(1) as f64,
+        };
         // The call that ends is among those of the unit's node.
         let own = root.calls.load(Ordering::Relaxed).saturating_sub(1);
         let mut all = mean(root, own);
@@ -204,7 +206,11 @@ impl Tree {
             let before = unit.calls_before.get(index).filter(|_| index < known);
             let before = before.map_or(0, |calls| calls.load(Ordering::Relaxed));
             let calls = node.calls.load(Ordering::Relaxed).saturating_sub(before);
-            let expected = if node.is_counter() { 0.0 } else { calls as f64 * mean(node, before) };
+            let expected = if node.is_counter() {
+                0.0
+            } else {
+                calls as f64 * mean(node, before)
+            };
             let expected = if is_inside { expected } else { 0.0 };
             all += expected;
             share.store(u64::from(is_inside) + expected as u64, Ordering::Relaxed);
@@ -317,6 +323,9 @@ mod tests {
     #[test]
     fn time_without_clocks_is_shared_out_by_what_was_called() {
         let mut walk = Walk::new();
+        for (site, ticks) in [(&ROOT, 5.0), (&A, 10.0), (&B, 30.0)] {
+            site.set_mean_ticks(ticks);
+        }
         let mut off = 0;
         let mut calls = 0;
         for frame in 0..1000 {
@@ -334,7 +343,7 @@ mod tests {
         }
         assert!(walk.tree.is(Path::Exact) && walk.tree.unit.open().is_none());
         let sums = walk.tree.unit.read(1).unwrap();
-        assert_eq!(sums.pairs, (997.0_f64 / 2.0).floor());
+        assert_eq!(sums.pairs, 500.0);
     }
 
     #[test]
