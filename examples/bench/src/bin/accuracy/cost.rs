@@ -8,6 +8,7 @@ use tickscope_bench::statistics::{interval, median, sorted};
 use tickscope_bench::timing::timed_on_cpu;
 use tickscope_bench::workers::Workers;
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot::InPlaceState;
 
 use crate::cases::{CASES, Case, UNIT};
 
@@ -74,6 +75,10 @@ struct Claim {
     cost: Cost,
     /// `place` or `calibration`.
     from: &'static str,
+    /// How far the measurement in place has come.
+    state: Option<InPlaceState>,
+    /// The pairs of calls that were compared in place.
+    pairs: u64,
 }
 
 /// The costs of a row.
@@ -89,19 +94,21 @@ struct Costs {
 pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
     let (mut cases, mut inside, mut overlapping, mut in_place) = (0, 0, 0, 0);
     for row in rows().filter(|row| chosen(row.0)) {
-        let Costs {
-            claim: Claim { cost: claimed, from },
-            measured,
-            off,
-        } = measure(row, time);
+        let Costs { claim, measured, off } = measure(row, time);
+        let claimed = claim.cost;
         let (case, threads, how) = row;
         println!(
-            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{from}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
+            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","state":"{}","pairs":{},"measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
             case.name,
             how.name,
             claimed.low,
             claimed.middle,
             claimed.high,
+            claim.from,
+            claim
+                .state
+                .map_or("none".to_owned(), |state| format!("{state:?}").to_lowercase()),
+            claim.pairs,
             measured.middle,
             measured.low,
             measured.high,
@@ -110,7 +117,7 @@ pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
         cases += 1;
         inside += u32::from((claimed.low..=claimed.high).contains(&measured.middle));
         overlapping += u32::from(claimed.low <= measured.high && measured.low <= claimed.high);
-        in_place += u32::from(from == "place");
+        in_place += u32::from(claim.from == "place");
     }
     println!(
         r#"{{"kind":"cost-summary","cases":{cases},"inside":{inside},"overlapping":{overlapping},"in_place":{in_place}}}"#
@@ -210,6 +217,8 @@ fn claim(workers: &Workers<Task>, case: &'static Case, time: Duration) -> Claim 
             middle: cost.middle_ns,
             high: cost.high_ns,
         },
+        state: snapshot.in_place.as_ref().map(|found| found.state),
+        pairs: snapshot.in_place.as_ref().map_or(0, |found| found.pairs),
         from: if snapshot.measured_in_place().is_some() {
             "place"
         } else {
@@ -225,6 +234,5 @@ fn is_over(snapshot: &Snapshot) -> bool {
 
 /// Asks tickscope to measure in place what scopes cost in `unit`, for so long at most.
 fn ask(unit: &str, longest: Duration) -> Result<(), String> {
-    _ = (unit, longest);
-    Err("not yet".into())
+    tickscope::measure_cost(unit, longest).map_err(|error| error.to_string())
 }
