@@ -1,11 +1,14 @@
 //! What is inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest number below
 //! that is possible.
 
+pub mod memory;
+
 use std::hint::black_box;
+use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use crate::{Probe, probe};
+use crate::{Frame, Plain, Probe, Scene, probe};
 
 /// Nothing but the scope.
 #[inline(never)]
@@ -159,5 +162,19 @@ pub fn cold5000<P: Probe>(scopes: u64) {
     for _ in 0..scopes / 3 {
         random = work(1, random);
         deep::<P>(random >> 20, 3);
+    }
+}
+
+/// Width and height of the picture of [`sphereflake`] in pixels.
+pub const SPHEREFLAKE_SIZE: u64 = 96;
+
+/// So many rows of the reference picture, repeatedly. The last picture is rendered in part, its rows in the middle.
+#[inline(never)]
+pub fn sphereflake<P: Probe>(rows: u64) {
+    static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));
+    let whole = (0..rows / SPHEREFLAKE_SIZE).map(|_| SPHEREFLAKE_SIZE);
+    for rows in whole.chain([rows % SPHEREFLAKE_SIZE]) {
+        let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
+        frame.work::<P>(|_, pixels| drop(black_box(pixels)));
     }
 }

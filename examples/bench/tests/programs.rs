@@ -2,20 +2,114 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
-use tickscope_testkit::command::{stderr, stdout};
+use tickscope_testkit::command::{run, stderr, stdout};
 
 const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
+const ACCURACY: &str = env!("CARGO_BIN_EXE_accuracy");
+
+/// Returns the number of a member in a line of JSON.
+fn number(line: &str, key: &str) -> f64 {
+    let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
+    rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
+}
+
+/// Returns the lines of a kind.
+fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
+    let begin = format!(r#"{{"kind":"{kind}","#);
+    text.lines().filter(|line| line.starts_with(&begin)).collect()
+}
 
 #[test]
 fn accuracy_compares_the_same_functions_in_each_mode() {
-    let text = stdout(env!("CARGO_BIN_EXE_accuracy"), &["0.1"]);
+    let text = stdout(ACCURACY, &["0.1"]);
     for mode in ["exact", "adaptive", "sampled"] {
         for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
             let row = |line: &str| line.starts_with(mode) && line.contains(function);
             assert!(text.lines().any(row), "{mode} {function}: {text}");
         }
     }
-    assert!(stderr(env!("CARGO_BIN_EXE_accuracy"), &["never"]).contains("never: wanted 0.1 to 3600"));
+    assert!(stderr(ACCURACY, &["never"]).contains("never: wanted 0.1 to 3600"));
+}
+
+#[test]
+fn accuracy_compares_costs_with_those_that_are_claimed() {
+    let text = stdout(
+        ACCURACY,
+        &["--json", "--seconds", "0.1", "--case", "work20ns", "cost"],
+    );
+    let rows = of_kind(&text, "cost");
+    // One and two threads, without histograms, and in adaptive mode.
+    assert_eq!(rows.len(), 4, "{text}");
+    for row in rows {
+        for name in ["claimed", "measured"] {
+            let [low, middle, high] =
+                ["_low_ns", "_ns", "_high_ns"].map(|end| number(row, &format!("{name}{end}")));
+            assert!(low <= middle && middle <= high, "{row}");
+        }
+        assert!(number(row, "off_ns").is_finite(), "{row}");
+    }
+    let [summary] = of_kind(&text, "cost-summary")[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(number(summary, "cases"), 4.0);
+    assert!(number(summary, "inside") <= number(summary, "overlapping"));
+}
+
+/// Without perf there is only the word that says so.
+#[test]
+fn accuracy_compares_shares_with_those_that_perf_sees() {
+    let words = ["--json", "--seconds", "0.5", "--case", "sphereflake", "share"];
+    let output = run(ACCURACY, &words);
+    let [text, errors] =
+        [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert!(output.status.success(), "{errors}");
+    if text.is_empty() {
+        assert!(
+            errors.contains("sphereflake: shares are not compared, as perf"),
+            "{errors}"
+        );
+        println!("shares are not run: {errors}");
+        return;
+    }
+    let rows = of_kind(&text, "share");
+    for mode in ["exact", "compensated", "adaptive", "sampled"] {
+        let of_mode = rows
+            .iter()
+            .filter(|row| row.contains(&format!(r#""mode":"{mode}""#)));
+        let functions: Vec<&&str> = of_mode.collect();
+        assert_eq!(functions.len(), 5, "{text}");
+        for of in ["truth", "shown"] {
+            let sum: f64 = functions.iter().map(|row| number(row, of)).sum();
+            assert!((0.99..1.01).contains(&sum), "{mode} {of} {sum}: {text}");
+        }
+    }
+    let [truth] = of_kind(&text, "truth")[..] else {
+        panic!("{text}")
+    };
+    assert!(
+        number(truth, "looks") > 10.0 * number(truth, "elsewhere"),
+        "{truth}"
+    );
+}
+
+#[test]
+fn accuracy_says_what_is_wrong_with_its_arguments() {
+    for (args, message) in [
+        (
+            &["--json", "--case", "fast"][..],
+            "no case fast; there are: empty, work20ns",
+        ),
+        (
+            &["--json", "--seconds"],
+            "--seconds needs a value; usage: accuracy ",
+        ),
+        (&["--json", "--seconds", "0"], "0: wanted 0.1 to 3600 seconds"),
+        (&["--json", "speed"], "what is speed? usage: accuracy "),
+        (&["1", "2"], "what is 1 2? usage: accuracy "),
+    ] {
+        let text = stderr(ACCURACY, args);
+        assert!(text.contains(message), "{text}");
+    }
 }
 
 #[test]
@@ -31,10 +125,6 @@ fn overhead_writes_an_object_for_each_mode() {
         "off",
     ];
     assert_eq!(text.lines().count(), modes.len(), "{text}");
-    let number = |line: &str, key: &str| -> f64 {
-        let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
-        rest[..rest.find([',', '}']).unwrap()].parse().unwrap()
-    };
     for (line, mode) in text.lines().zip(modes) {
         let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
         assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");

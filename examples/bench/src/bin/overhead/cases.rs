@@ -1,13 +1,12 @@
 //! The cases: what is inside and around the scopes.
 
 use std::cell::Cell;
-use std::hint::black_box;
-use std::sync::LazyLock;
 
 use tickscope_bench::workloads::{
-    body1us, busy20us, busy100us, cold5000, empty, nested8, recursion, sites8, sleepy, work20ns,
+    SPHEREFLAKE_SIZE, body1us, busy20us, busy100us, cold5000, empty, nested8, recursion, sites8, sleepy,
+    sphereflake, work20ns,
 };
-use tickscope_bench::{Floor, Frame, Plain, Probe, Scene, Scoped};
+use tickscope_bench::{Floor, Plain, Probe, Scoped};
 
 use crate::modes::Mode;
 
@@ -110,18 +109,6 @@ cases! {
     sleepy 24, Cpu;
     cold5000 60_000, Wall;
     sphereflake SPHEREFLAKE_SIZE, Wall;
-}
-
-/// 96 x 96 pixels of the reference picture, repeatedly. The last picture is rendered in part, its rows in the middle.
-const SPHEREFLAKE_SIZE: u64 = 96;
-
-fn sphereflake<P: Probe>(rows: u64) {
-    static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));
-    let whole = (0..rows / SPHEREFLAKE_SIZE).map(|_| SPHEREFLAKE_SIZE);
-    for rows in whole.chain([rows % SPHEREFLAKE_SIZE]) {
-        let frame = Frame::new(&*SCENE, SPHEREFLAKE_SIZE as usize, rows as usize);
-        frame.work::<P>(|_, pixels| drop(black_box(pixels)));
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,183 @@
+//! Three libraries at work. `run` beside this builds it with scopes in their functions and without.
+//!
+//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes.
+//! `real_programs plain CASE SECONDS` is what that runs.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use tickscope_bench::share::{Case, compare, run_for};
+use tickscope_bench::truth::{Function, say_where_loaded};
+use tickscope_bench::workloads::work;
+
+/// A case, and a unit of it without a scope of its own.
+const CASES: [(Case, fn()); 3] = [
+    (
+        Case {
+            name: "markdown",
+            functions: &[
+                Function {
+                    name: "unit",
+                    symbol: "markdown",
+                },
+                Function::new("run_first_pass"),
+                Function::new("parse_block"),
+                Function::new("parse_paragraph"),
+                Function::new("parse_line"),
+                Function::new("handle_inline_pass1"),
+                Function::new("handle_emphasis_and_hard_break"),
+                Function::new("start_tag"),
+                Function::new("end_tag"),
+            ],
+            scoped: || in_unit(markdown),
+        },
+        markdown,
+    ),
+    (
+        Case {
+            name: "compressor",
+            functions: &[
+                Function {
+                    name: "unit",
+                    symbol: "compressor",
+                },
+                Function::new("compress_normal"),
+                Function::new("find_match"),
+                Function::new("compress_lz_codes"),
+                Function::new("flush_block"),
+                Function::new("start_dynamic_block"),
+                Function::new("optimize_table"),
+            ],
+            scoped: || in_unit(compressor),
+        },
+        compressor,
+    ),
+    (
+        Case {
+            name: "regex",
+            functions: &[
+                Function {
+                    name: "unit",
+                    symbol: "regex",
+                },
+                Function::new("search"),
+                Function::new("nexts"),
+                Function::new("epsilon_closure"),
+                Function::new("epsilon_closure_explore"),
+            ],
+            scoped: || in_unit(regex),
+        },
+        regex,
+    ),
+];
+
+fn in_unit(unit: fn()) {
+    tickscope::scope!("unit");
+    unit();
+}
+
+/// Makes a page of HTML of a text of some 30 kB.
+#[inline(never)]
+fn markdown() {
+    static TEXT: LazyLock<String> = LazyLock::new(|| text(300));
+    let mut html = String::with_capacity(2 * TEXT.len());
+    pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new(&TEXT));
+    black_box(html);
+}
+
+/// Compresses a text of some 50 kB.
+#[inline(never)]
+fn compressor() {
+    static TEXT: LazyLock<String> = LazyLock::new(|| text(500));
+    black_box(miniz_oxide::deflate::compress_to_vec(TEXT.as_bytes(), 4));
+}
+
+/// Finds numbers and marked words in a text of some 10 kB.
+#[inline(never)]
+fn regex() {
+    static TEXT: LazyLock<String> = LazyLock::new(|| text(100));
+    static SEARCHED: LazyLock<regex_lite::Regex> = LazyLock::new(|| {
+        let searched = regex_lite::Regex::new(r"\*\w+\*|[0-9]{2,4}|(?:par|sig)[a-z]*");
+        searched.unwrap_or_else(|error| unreachable!("{error}"))
+    });
+    black_box(SEARCHED.find_iter(&TEXT).count());
+}
+
+/// Returns a text in Markdown of so many paragraphs; always the same.
+fn text(paragraphs: u64) -> String {
+    const WORDS: [&str; 24] = [
+        "the", "scope", "of", "a", "function", "is", "open", "while", "it", "runs", "and", "each", "clock",
+        "read", "takes", "some", "time", "parser", "signal", "thread", "memory", "waits", "longer", "than",
+    ];
+    let mut state = 1;
+    let mut below = |end: u64| {
+        state = work(1, state);
+        (state >> 20) % end
+    };
+    let mut text = String::new();
+    for _ in 0..paragraphs {
+        text += match below(8) {
+            0 => "\n\n## ",
+            1 | 2 => "\n- ",
+            3 => "\n1. ",
+            4 => "\n> ",
+            5 => "\n\n    ",
+            _ => "\n\n",
+        };
+        for _ in 0..8 + below(16) {
+            let word = WORDS[below(24) as usize];
+            match below(24) {
+                0 => text += &format!("*{word}* "),
+                1 => text += &format!("**{word}** "),
+                2 => text += &format!("`{word}` "),
+                3 => text += &format!("[{word}](https://example.org/{word}) "),
+                4 => text += &format!("{} ", below(10_000)),
+                5 => text += &format!("{word} & {word}\n"),
+                _ => text += &format!("{word} "),
+            }
+        }
+    }
+    text
+}
+
+fn run(words: &[&str]) -> Result<(), String> {
+    let named = |name| {
+        CASES
+            .iter()
+            .find(|(case, _)| case.name == name)
+            .ok_or(format!("{name}: no such case"))
+    };
+    let time = |word: &str| {
+        word.parse()
+            .map(Duration::from_secs_f64)
+            .map_err(|_| format!("{word}: wanted seconds"))
+    };
+    match *words {
+        ["plain", name, seconds] => {
+            say_where_loaded()?;
+            run_for(time(seconds)?, named(name)?.1);
+            Ok(())
+        }
+        ["share", name, seconds, plain] => {
+            let case = named(name)?.0;
+            let _session = tickscope::start("real_programs");
+            compare(&case, (Path::new(plain), &["plain", name]), time(seconds)?).map(drop)
+        }
+        _ => Err("usage: real_programs share CASE SECONDS PLAIN | plain CASE SECONDS".into()),
+    }
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match run(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The command line.
+
+use std::time::Duration;
+
+use crate::cases::{CASES, Case};
+
+const USAGE: &str =
+    "usage: accuracy [SECONDS] | accuracy --json [--seconds S] [--case NAME] [cost | share | errors]";
+
+/// What the program does.
+#[derive(Debug)]
+pub(crate) enum Task {
+    /// Prints the table; each mode has so long.
+    Table(Duration),
+    /// Runs the plain copy of a case for so long, for the process that records it.
+    Plain(&'static Case, Duration),
+    /// Compares with the truth.
+    Judge(Options),
+}
+
+/// What is compared with the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Cost,
+    Share,
+    Errors,
+}
+
+/// What to compare, and for how long.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub(crate) parts: &'static [Part],
+    /// The time of each part's unit; `None` for the part's own.
+    pub(crate) time: Option<Duration>,
+    /// The case; `None` for all.
+    case: Option<&'static str>,
+}
+
+impl Task {
+    pub(crate) fn new(words: &[String]) -> Result<Self, String> {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match &words[..] {
+            [] => Ok(Self::Table(Duration::from_secs(10))),
+            ["plain", case, seconds] => Ok(Self::Plain(named(case)?, time(seconds)?)),
+            ["--json", words @ ..] => Options::new(words).map(Self::Judge),
+            [seconds] => time(seconds).map(Self::Table),
+            _ => Err(format!("what is {}? {USAGE}", words.join(" "))),
+        }
+    }
+}
+
+impl Options {
+    fn new(words: &[&str]) -> Result<Self, String> {
+        let mut options = Self {
+            parts: &[Part::Cost, Part::Share],
+            time: None,
+            case: None,
+        };
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || words.next().ok_or(format!("{word} needs a value; {USAGE}"));
+            match word {
+                "--seconds" => options.time = Some(time(value()?)?),
+                "--case" => options.case = Some(named(value()?)?.name),
+                "cost" => options.parts = &[Part::Cost],
+                "share" => options.parts = &[Part::Share],
+                "errors" => options.parts = &[Part::Errors],
+                _ => return Err(format!("what is {word}? {USAGE}")),
+            }
+        }
+        Ok(options)
+    }
+
+    /// Returns whether a case is to be compared.
+    pub(crate) fn chose(&self, case: &Case) -> bool {
+        self.case.is_none_or(|chosen| chosen == case.name)
+    }
+}
+
+fn time(word: &str) -> Result<Duration, String> {
+    match word.parse() {
+        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("{word}: wanted 0.1 to 3600 seconds")),
+    }
+}
+
+fn named(name: &str) -> Result<&'static Case, String> {
+    let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
+    let case = CASES.iter().find(|case| case.name == name);
+    case.ok_or_else(|| format!("no case {name}; there are: {}", names.join(", ")))
+}

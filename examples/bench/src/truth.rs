@@ -1,0 +1,324 @@
+//! Where a program without scopes spends its CPU time: `perf record` looks at it 1000 times a second.
+//!
+//! A look belongs to the innermost of the named functions on the stack, inlined functions included: what a named function
+//! calls and that has no name of its own, of the standard library, the C library or the kernel, is time of the named function.
+//! The debug information of the program says what is inlined; perf unwinds the stack by the tables for exceptions, so that
+//! nothing needs frame pointers.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use addr2line::Loader;
+use object::{Object, ObjectSegment};
+
+/// What the program prints before the address at which it is loaded.
+const LOADED_AT: &str = "loaded at ";
+
+/// A function with a scope.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// The name of the scope.
+    pub name: &'static str,
+    /// The last part of the function's name in the source code.
+    pub symbol: &'static str,
+}
+
+impl Function {
+    /// A function whose scope is called as it is.
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, symbol: name }
+    }
+}
+
+/// Looks, by the functions in which they found the program.
+#[derive(Clone, Debug, Default)]
+pub struct Truth {
+    /// The looks of each function, by the name of its scope.
+    pub looks: BTreeMap<&'static str, u64>,
+    /// Looks at no named function.
+    pub elsewhere: u64,
+}
+
+impl Truth {
+    /// Returns the looks at named functions.
+    pub fn all(&self) -> u64 {
+        self.looks.values().sum()
+    }
+
+    /// Returns the share of a function in the time of the named ones, 0 to 1.
+    pub fn share(&self, name: &str) -> f64 {
+        let looks = self.looks.get(name).copied().unwrap_or(0);
+        looks as f64 / self.all().max(1) as f64
+    }
+
+    /// Returns the standard error of that share, as that of independent looks.
+    pub fn error(&self, name: &str) -> f64 {
+        let share = self.share(name);
+        (share * (1.0 - share) / self.all().max(1) as f64).sqrt()
+    }
+
+    /// Adds the looks of another recording.
+    pub fn add(&mut self, other: &Self) {
+        for (name, looks) in &other.looks {
+            *self.looks.entry(name).or_default() += looks;
+        }
+        self.elsewhere += other.elsewhere;
+    }
+}
+
+/// Why there is no truth.
+#[derive(Debug)]
+pub enum NoTruth {
+    /// perf is missing or not permitted; the sentence says what it says.
+    NoPerf(String),
+    /// Something else went wrong.
+    Failed(String),
+}
+
+/// Says where this program is loaded, for the process that records it. A program that is recorded calls this first.
+///
+/// # Errors
+/// The kernel does not say it.
+#[expect(clippy::print_stdout, reason = "the process that records this one reads it")]
+pub fn say_where_loaded() -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let maps = fs::read_to_string("/proc/self/maps").map_err(|error| error.to_string())?;
+    let first = maps.lines().find(|line| Path::new(path_of(line)) == program);
+    let address = first.and_then(|line| line.split('-').next());
+    println!("{LOADED_AT}{}", address.ok_or("this program is mapped nowhere")?);
+    Ok(())
+}
+
+/// Returns the path in a line of `/proc/self/maps`, its sixth word.
+fn path_of(line: &str) -> &str {
+    let mut rest = line;
+    for _ in 0..5 {
+        rest = rest.trim_start();
+        rest = rest.find(' ').map_or("", |end| &rest[end..]);
+    }
+    rest.trim_start()
+}
+
+/// Records a program with these arguments until it ends.
+///
+/// # Errors
+/// There is no perf, it may not look, or the program fails.
+pub fn record<S: AsRef<OsStr>>(
+    program: &Path,
+    arguments: &[S],
+    functions: &[Function],
+) -> Result<Truth, NoTruth> {
+    let data = Data::new();
+    let output = Command::new("perf")
+        .args([
+            "record",
+            "-e",
+            "cpu-clock",
+            "-F",
+            "1000",
+            "--call-graph",
+            "dwarf",
+            "-o",
+        ])
+        .arg(&data.0)
+        .arg("--")
+        .arg(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output();
+    let output = output.map_err(|error| NoTruth::NoPerf(format!("perf cannot be run: {error}")))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let Some(address) = said.lines().find_map(|line| line.strip_prefix(LOADED_AT)) else {
+        let error = String::from_utf8_lossy(&output.stderr);
+        // Without permission the program is not even started.
+        let line = error
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .unwrap_or("nothing");
+        return Err(NoTruth::NoPerf(format!("perf does not record, it says: {line}")));
+    };
+    let failed = |error: String| NoTruth::Failed(format!("{}: {error}", program.display()));
+    if !output.status.success() {
+        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let address = u64::from_str_radix(address, 16).map_err(|error| failed(error.to_string()))?;
+    let stacks = Command::new("perf")
+        .args(["script", "--no-inline", "-F", "ip,sym,dso", "-i"])
+        .arg(&data.0)
+        .output();
+    let stacks = stacks.map_err(|error| failed(error.to_string()))?;
+    if !stacks.status.success() {
+        return Err(failed(String::from_utf8_lossy(&stacks.stderr).into_owned()));
+    }
+    let program = program
+        .canonicalize()
+        .map_err(|error| failed(error.to_string()))?;
+    let symbols = Symbols::new(&program, address, functions).map_err(failed)?;
+    Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
+}
+
+/// The file that perf writes; it is gone when this is dropped.
+struct Data(PathBuf);
+
+impl Data {
+    fn new() -> Self {
+        Self(std::env::temp_dir().join(format!("accuracy-{}.perf", std::process::id())))
+    }
+}
+
+impl Drop for Data {
+    fn drop(&mut self) {
+        // It is missing if perf has written nothing.
+        _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Finds the named functions at the addresses of one program.
+struct Symbols<'a> {
+    loader: Loader,
+    /// Where the first byte of the program is loaded.
+    loaded_at: u64,
+    /// The segments of the program: the address, the place in the file, and the length.
+    segments: Vec<(u64, u64, u64)>,
+    /// The program as perf names it, in parentheses.
+    place: String,
+    functions: &'a [Function],
+}
+
+impl<'a> Symbols<'a> {
+    fn new(program: &Path, loaded_at: u64, functions: &'a [Function]) -> Result<Self, String> {
+        let loader = Loader::new(program).map_err(|error| error.to_string())?;
+        let bytes = fs::read(program).map_err(|error| error.to_string())?;
+        let object = object::File::parse(&*bytes).map_err(|error| error.to_string())?;
+        let segments = object.segments().map(|segment| {
+            let (begin, length) = segment.file_range();
+            (segment.address(), begin, length)
+        });
+        Ok(Self {
+            loader,
+            loaded_at,
+            segments: segments.collect(),
+            place: format!("({})", program.display()),
+            functions,
+        })
+    }
+
+    /// Counts the looks in the text of `perf script`: a look is a line for each frame, the innermost first, and then an empty
+    /// line.
+    fn count(&self, text: &str) -> Truth {
+        let mut truth = Truth::default();
+        let mut known = BTreeMap::new();
+        for look in text.split("\n\n").filter(|look| !look.trim().is_empty()) {
+            let mut found = None;
+            for (depth, frame) in look.lines().filter(|line| !line.trim().is_empty()).enumerate() {
+                if !frame.ends_with(&self.place) {
+                    continue;
+                }
+                let address = frame.split_whitespace().next();
+                let address = address.and_then(|word| u64::from_str_radix(word, 16).ok());
+                let Some(address) = address else { continue };
+                // A caller goes on behind its call.
+                let address = if depth == 0 { address } else { address - 1 };
+                let function = known.entry(address).or_insert_with(|| self.function_at(address));
+                if function.is_some() {
+                    found = *function;
+                    break;
+                }
+            }
+            match found {
+                Some(name) => *truth.looks.entry(name).or_default() += 1,
+                None => truth.elsewhere += 1,
+            }
+        }
+        truth
+    }
+
+    /// Returns the innermost named function at an address.
+    fn function_at(&self, address: u64) -> Option<&'static str> {
+        let address = self.address_in_program(address)?;
+        let mut frames = self.loader.find_frames(address).ok()?;
+        while let Ok(Some(frame)) = frames.next() {
+            let name = frame
+                .function
+                .as_ref()
+                .and_then(|function| function.raw_name().ok());
+            if let Some(found) = name.and_then(|name| self.named(&name)) {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    /// Returns the address that the program's symbols have. perf says where in the file it is; older versions, where in the process.
+    fn address_in_program(&self, address: u64) -> Option<u64> {
+        if address >= self.loaded_at {
+            return Some(address - self.loaded_at + self.loader.relative_address_base());
+        }
+        let holds = |segment: &&(u64, u64, u64)| (segment.1..segment.1 + segment.2).contains(&address);
+        let &(begin, in_file, _) = self.segments.iter().find(holds)?;
+        Some(address - in_file + begin)
+    }
+
+    fn named(&self, raw: &str) -> Option<&'static str> {
+        let name = format!("{:#}", rustc_demangle::demangle(raw));
+        let last = last_part(&name);
+        let known = self.functions.iter().find(|function| function.symbol == last);
+        known.map(|function| function.name)
+    }
+}
+
+/// Returns the last part of a path, without generic arguments: `work` of `<demo::Frame<S>>::work::<demo::Plain>`.
+fn last_part(name: &str) -> &str {
+    let mut name = name;
+    if name.ends_with('>') {
+        let mut open = 0;
+        let begin = name.char_indices().rev().find(|&(_, letter)| {
+            open += i32::from(letter == '>') - i32::from(letter == '<');
+            open == 0
+        });
+        name = &name[..begin.map_or(0, |(at, _)| at)];
+        name = name.trim_end_matches("::");
+    }
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_part_of_a_name_has_no_generic_arguments() {
+        for (name, last) in [
+            ("work", "work"),
+            ("work<demo::Plain, &demo::Scene>", "work"),
+            ("<demo::Frame<S>>::work::<demo::Plain>", "work"),
+            ("demo::work", "work"),
+            ("demo::work::{closure#0}", "{closure#0}"),
+        ] {
+            assert_eq!(last_part(name), last, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_path_of_a_mapping_may_have_spaces() {
+        let line = "55d0-55d1 r--p 00000000 fe:00 131 /a b/c";
+        assert_eq!(path_of(line), "/a b/c");
+        assert_eq!(path_of("7ffd-7ffe rw-p 00000000 00:00 0"), "");
+    }
+
+    #[test]
+    fn shares_are_those_of_named_functions() {
+        let mut truth = Truth {
+            looks: BTreeMap::from([("one", 1), ("three", 3)]),
+            elsewhere: 6,
+        };
+        truth.add(&truth.clone());
+        assert_eq!((truth.all(), truth.elsewhere), (8, 12));
+        assert_eq!(truth.share("three"), 0.75);
+        assert!((truth.error("three") - (0.75f64 * 0.25 / 8.0).sqrt()).abs() < 1e-12);
+        assert_eq!(truth.share("none"), 0.0);
+    }
+}

@@ -1,0 +1,163 @@
+//! Functions that wait for memory: their data is far larger than the caches of a core, and where they look next is known to
+//! no prefetcher. All of it is deterministic.
+//!
+//! Each function needs the result of the one before, so that no core can run two of them at once.
+
+use std::sync::LazyLock;
+
+use super::work;
+use crate::{Probe, probe};
+
+/// Slots of the hash table, a power of two: 128 MiB.
+const SLOTS: usize = 1 << 23;
+/// Keys in it.
+const KEYS: u64 = 1 << 22;
+/// Elements of the linked list, each with a cache line of its own: 128 MiB.
+const LINKS: usize = 1 << 21;
+/// Numbers that are read at random, a power of two: 128 MiB.
+const NUMBERS: usize = 1 << 24;
+
+/// Look-ups, steps and reads in a call.
+const LOOK_UPS: u64 = 2;
+const STEPS: u64 = 3;
+const READS: u64 = 8;
+
+static TABLE: LazyLock<Vec<Slot>> = LazyLock::new(table);
+static LIST: LazyLock<Vec<Link>> = LazyLock::new(list);
+static ARRAY: LazyLock<Vec<u64>> = LazyLock::new(|| (0..NUMBERS as u64).map(scattered).collect());
+
+/// A slot of the hash table; free if the key is 0.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    key: u64,
+    value: u64,
+}
+
+/// An element of the list, as large as a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Link {
+    next: u32,
+    value: u64,
+}
+
+/// Returns a number that has nothing in common with its neighbours' (the end of Murmur's hash).
+#[inline(always)]
+fn scattered(number: u64) -> u64 {
+    let x = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    let x = (x ^ x >> 33).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
+    x ^ x >> 33
+}
+
+/// Returns the key with this number; none is 0.
+#[inline(always)]
+fn key(number: u64) -> u64 {
+    scattered(number % KEYS + 1)
+}
+
+fn table() -> Vec<Slot> {
+    let mut slots = vec![Slot { key: 0, value: 0 }; SLOTS];
+    for number in 0..KEYS {
+        let key = key(number);
+        let mut at = key as usize % SLOTS;
+        while slots[at].key != 0 {
+            at = (at + 1) % SLOTS;
+        }
+        slots[at] = Slot { key, value: number };
+    }
+    slots
+}
+
+/// Makes one circle of all elements, in an order by chance (Sattolo's shuffle).
+fn list() -> Vec<Link> {
+    let mut order: Vec<u32> = (0..LINKS as u32).collect();
+    for last in (1..LINKS).rev() {
+        order.swap(last, (scattered(last as u64) % last as u64) as usize);
+    }
+    let links = order.iter().zip(0..);
+    links.map(|(&next, value)| Link { next, value }).collect()
+}
+
+/// Looks keys up in a hash table: two chains of loads that are independent of each other.
+#[inline(never)]
+fn look_up<P: Probe>(table: &[Slot], state: u64) -> u64 {
+    probe!(P, "look_up");
+    (0..LOOK_UPS).fold(state, |sum, number| {
+        let key = key(state.wrapping_add(number));
+        let mut at = key as usize % SLOTS;
+        while table[at].key != key {
+            at = (at + 1) % SLOTS;
+        }
+        sum.wrapping_add(scattered(table[at].value))
+    })
+}
+
+/// Follows a linked list: each load needs the one before.
+#[inline(never)]
+fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
+    probe!(P, "follow");
+    let mut at = state as usize % LINKS;
+    let mut sum = state;
+    for _ in 0..STEPS {
+        let link = &list[at];
+        sum = sum.wrapping_add(scattered(link.value));
+        at = link.next as usize;
+    }
+    sum
+}
+
+/// Reads numbers anywhere: loads that are independent of each other.
+#[inline(never)]
+fn gather<P: Probe>(array: &[u64], state: u64) -> u64 {
+    probe!(P, "gather");
+    (0..READS).fold(state, |sum, number| {
+        let at = scattered(state.wrapping_add(number)) as usize % NUMBERS;
+        sum.wrapping_add(array[at])
+    })
+}
+
+/// Computes, and reads no memory.
+#[inline(never)]
+fn mix<P: Probe>(state: u64) -> u64 {
+    probe!(P, "mix");
+    work(100, state)
+}
+
+/// Runs `turn` with the result of the one before, `turns` times.
+#[inline(always)]
+fn chained(turns: u64, turn: impl Fn(u64) -> u64) {
+    std::hint::black_box((0..turns).fold(1, |state, number| turn(state ^ number)));
+}
+
+/// Looks up, follows, reads and computes in turn.
+#[inline(never)]
+pub fn memory<P: Probe>(scopes: u64) {
+    let (table, list, array) = (&*TABLE, &*LIST, &*ARRAY);
+    chained(scopes / 4, |state| {
+        let state = look_up::<P>(table, state);
+        let state = follow::<P>(list, state);
+        let state = gather::<P>(array, state);
+        mix::<P>(state)
+    });
+}
+
+/// Only looks up.
+#[inline(never)]
+pub fn look_ups<P: Probe>(scopes: u64) {
+    let table = &*TABLE;
+    chained(scopes, |state| look_up::<P>(table, state));
+}
+
+/// Only follows the list.
+#[inline(never)]
+pub fn linked_list<P: Probe>(scopes: u64) {
+    let list = &*LIST;
+    chained(scopes, |state| follow::<P>(list, state));
+}
+
+/// Only reads anywhere.
+#[inline(never)]
+pub fn gathers<P: Probe>(scopes: u64) {
+    let array = &*ARRAY;
+    chained(scopes, |state| gather::<P>(array, state));
+}
