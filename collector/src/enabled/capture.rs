@@ -10,6 +10,7 @@ pub(crate) mod histograms;
 pub(crate) mod lines;
 pub(crate) mod ranges;
 pub(crate) mod row;
+pub(crate) mod shares;
 pub(crate) mod site_ids;
 pub(crate) mod snapshot_rows;
 pub(crate) mod task_reader;

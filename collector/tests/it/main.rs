@@ -22,6 +22,7 @@ mod baseline;
 mod clock_rate;
 mod clocks;
 mod conservation;
+mod cost_in_place;
 mod counters;
 mod daemons;
 #[cfg(feature = "report")]
@@ -75,6 +76,7 @@ fn main() -> ExitCode {
         clock_rate::TESTS,
         clocks::TESTS,
         conservation::TESTS,
+        cost_in_place::TESTS,
         counters::TESTS,
         daemons::TESTS,
         #[cfg(feature = "report")]

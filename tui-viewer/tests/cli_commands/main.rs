@@ -15,6 +15,7 @@
 )]
 
 mod bugs;
+mod cost;
 mod diff;
 mod documents;
 mod exports;

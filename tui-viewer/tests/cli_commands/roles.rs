@@ -28,6 +28,7 @@ fn role() {
     match role.as_str() {
         "busy" => busy(&argument),
         "computing" => computing(&argument),
+        "frames" => frames(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
         "grouped" => grouped(&argument),
@@ -60,6 +61,19 @@ fn computing(name: &str) {
                     sum.wrapping_mul(3) + 1
                 });
             }
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// Draws frames of a thousand scopes until the test ends.
+fn frames(name: &str) {
+    let _session = tickscope::start(name);
+    thread::spawn(|| {
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("frame");
+            (0..1_000).for_each(leaf);
         }
     });
     wait_for_end();

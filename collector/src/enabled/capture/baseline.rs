@@ -16,6 +16,8 @@ pub(crate) struct Counts {
     pub(crate) timed: u64,
     /// The sum, if the node is a counter.
     pub(crate) sum: u64,
+    /// In adaptive mode: the ticks for which samples found the thread here.
+    pub(crate) found: u64,
 }
 
 /// What was counted of a node beside calls and time, by the codes of the quantities.
@@ -75,6 +77,7 @@ impl Amounts for Counts {
             ticks: self.ticks.wrapping_add(other.ticks),
             timed: self.timed.wrapping_add(other.timed),
             sum: self.sum.wrapping_add(other.sum),
+            found: self.found.wrapping_add(other.found),
         }
     }
 
@@ -85,6 +88,7 @@ impl Amounts for Counts {
             timed: self.timed.saturating_sub(other.timed),
             // A sum may have wrapped around.
             sum: self.sum.wrapping_sub(other.sum),
+            found: self.found.saturating_sub(other.found),
         }
     }
 
@@ -95,6 +99,7 @@ impl Amounts for Counts {
             timed: self.timed.max(other.timed),
             // A sum is read at once, so it goes back only when it wraps around.
             sum: self.sum,
+            found: self.found.max(other.found),
         }
     }
 }

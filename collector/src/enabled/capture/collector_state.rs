@@ -68,6 +68,14 @@ pub(crate) struct SessionInfo {
     pub(crate) publishing: bool,
 }
 
+impl SessionInfo {
+    /// Returns by how much the timed duration of a call may be wrong, in nanoseconds: what a timed call costs, or what the clock does to
+    /// loads if that is more.
+    fn doubt_ns(&self) -> f64 {
+        self.timed_ns.0.max(self.drains_ns.unwrap_or(0.0))
+    }
+}
+
 /// Everything that is known about the trees and is not in them.
 #[derive(Debug)]
 pub(crate) struct CollectorState {
@@ -108,6 +116,8 @@ struct LiveThread {
     reader: Reader,
     /// The ticks that samples added to each node.
     sampled: Vec<u64>,
+    /// In adaptive mode: the ticks for which samples found the thread in each node.
+    found: Vec<u64>,
     /// The newest look at what it waits in.
     looked: Option<Looked>,
 }
@@ -282,6 +292,7 @@ impl LiveThread {
             baseline: Baseline::default(),
             reader: Reader::default(),
             sampled: Vec::new(),
+            found: Vec::new(),
             looked: None,
         }
     }
@@ -297,6 +308,9 @@ impl LiveThread {
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
+        for (counts, found) in self.reader.counts.iter_mut().zip(&self.found) {
+            counts.found = *found;
+        }
         self.baseline
             .show(&self.reader.counts, &self.reader.measured, cpu_ns);
         let stretch = numbers::stretch();
@@ -307,7 +321,7 @@ impl LiveThread {
     }
 
     /// Adds the time since the last look to the node where the thread is.
-    fn sample(&mut self, block: &'static Block, passed: u64) {
+    fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) {
         if block.tree.stands_still() {
             return;
         }
@@ -315,10 +329,15 @@ impl LiveThread {
             return;
         };
         let index = node.index() as usize;
-        if self.sampled.len() <= index {
-            self.sampled.resize(index + 1, 0);
+        let column = if mode.is_sampling() {
+            &mut self.sampled
+        } else {
+            &mut self.found
+        };
+        if column.len() <= index {
+            column.resize(index + 1, 0);
         }
-        self.sampled[index] += passed;
+        column[index] += passed;
     }
 }
 
@@ -400,7 +419,7 @@ impl CollectorState {
         snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
-            sampling_hz: if epoch.mode.is_sampling() {
+            sampling_hz: if epoch.mode.has_estimated_times() {
                 self.session.sampling_hz
             } else {
                 0.0
@@ -439,6 +458,7 @@ impl CollectorState {
             timed_ticks: self.session.timed_ns.0 * ticks_per_ns,
             timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
             period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
+            doubt_ticks: self.session.doubt_ns() * ticks_per_ns,
         }
     }
 
@@ -446,10 +466,11 @@ impl CollectorState {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
-    /// Looks where each thread is, and adds the time since the last look to that node (sampled mode).
+    /// Looks where each thread is, and adds the time since the last look to that node.
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
-        if !self.switch().mode.is_sampling() {
+        let mode = self.switch().mode;
+        if !mode.has_estimated_times() {
             return;
         }
         let now = config::now();
@@ -461,7 +482,7 @@ impl CollectorState {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
-            thread.sample(block, passed);
+            thread.sample(block, passed, mode);
         }
     }
 
@@ -500,7 +521,7 @@ impl CollectorState {
         if (before.mode, before.histograms) == (mode, histograms) {
             return None;
         }
-        if before.mode.is_sampling() {
+        if before.mode.has_estimated_times() {
             self.sample();
         }
         let closing = self.reset();
@@ -715,7 +736,12 @@ mod tests {
     #[test]
     fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
         let mut state = lock().unwrap();
-        for (mode, looks) in [(Mode::Exact, 0), (Mode::Sampled, 1), (Mode::Off, 0)] {
+        for (mode, looks) in [
+            (Mode::Exact, 0),
+            (Mode::Adaptive, 1),
+            (Mode::Sampled, 1),
+            (Mode::Off, 0),
+        ] {
             state.epoch = Some(Switch {
                 mode,
                 ..mode_switch::newest()

@@ -213,6 +213,7 @@ mod tests {
             ticks: 10,
             timed: 0,
             sum: 7,
+            found: 0,
         };
         baseline.show(&vec![one; rows.len()], &[], Some(5));
         (rows, baseline)

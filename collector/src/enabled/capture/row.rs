@@ -27,8 +27,10 @@ pub(crate) struct Epoch {
     pub(crate) timed_ticks: f64,
     /// In adaptive mode: how much of that the call includes in its own time.
     pub(crate) timed_within_ticks: f64,
-    /// In sampled mode: the time between two looks, in ticks.
+    /// In the modes sampled and adaptive: the time between two looks, in ticks.
     pub(crate) period_ticks: f64,
+    /// In adaptive mode: by how much the duration of a timed call may be wrong, in ticks.
+    pub(crate) doubt_ticks: f64,
 }
 
 /// What a thread could not count.

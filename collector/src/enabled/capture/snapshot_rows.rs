@@ -7,6 +7,7 @@ use tickscope_format::snapshot::{Estimate, NodeErrors, OpenFrame, Quantity, Tall
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
 use crate::enabled::capture::row::{Epoch, Row};
+use crate::enabled::capture::shares;
 use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
@@ -38,7 +39,11 @@ pub(crate) fn append(
         live,
     } = tree;
     let estimated = match epoch.mode.traits().timing {
-        Timing::SomeCalls => estimate::adaptive(rows, baseline, epoch),
+        Timing::SomeCalls => {
+            let mut estimated = estimate::adaptive(rows, baseline, epoch);
+            shares::with_samples(rows, baseline, epoch, &mut estimated);
+            estimated
+        }
         Timing::Samples => estimate::sampled(rows, baseline, epoch.period_ticks),
         Timing::EveryCall | Timing::Never => Vec::new(),
     };

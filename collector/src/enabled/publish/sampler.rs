@@ -1,4 +1,4 @@
-//! Decides when to look where each thread is, in sampled mode: up to 1000 times a second, at random distances, and so
+//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random distances, and so
 //! rarely that it stays below its share of a core.
 
 use std::time::{Duration, Instant};
@@ -44,8 +44,8 @@ impl Sampler {
 
     /// Returns how long until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
-        let sampled = mode_switch::newest().mode.is_sampling();
-        sampled.then(|| self.next.saturating_duration_since(Instant::now()))
+        let looks = mode_switch::newest().mode.has_estimated_times();
+        looks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
     /// Notes that the publisher has done other work, which is not a cost of looking.

@@ -1,0 +1,252 @@
+//! Two estimates of the same shares, combined: timed calls, and samples of where the thread is.
+//!
+//! What timed calls say is as wrong as reading the clock makes it, for short calls and for those that wait for memory. Samples put no
+//! clock into the code and are wrong by chance alone. So each part of a call (its own time, and each call in it) gets the mean of both
+//! shares, weighed by the inverse of their variances; the doubt about the clock counts as an error of timed calls. From the outermost
+//! calls inward, the parts of each call are made to add up to what the call has; who is known least gives most.
+
+use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::estimate::Estimated;
+use crate::enabled::capture::row::{Epoch, Row};
+
+/// Fewer samples of a thread say nothing.
+const SAMPLES_LEAST: f64 = 30.0;
+
+/// A part of a call: a share of it, and the variance of that.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Part {
+    share: f64,
+    variance: f64,
+}
+
+impl Part {
+    /// Returns the mean of two, weighed by the inverse of their variances.
+    fn with(self, other: Self) -> Self {
+        let both = self.variance + other.variance;
+        if both <= 0.0 {
+            return self;
+        }
+        Self {
+            share: (self.share * other.variance + other.share * self.variance) / both,
+            variance: self.variance * other.variance / both,
+        }
+    }
+}
+
+/// Combines the times of rows, which are those of timed calls, with samples. Each call keeps the sum of its parts, and the thread the
+/// sum of all.
+pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
+    let found: Vec<f64> = (0..rows.len())
+        .map(|index| baseline.shown(index).found as f64 / epoch.period_ticks.max(1.0))
+        .collect();
+    if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
+        return;
+    }
+    // Of whole subtrees: ticks, and samples.
+    let mut ticks: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
+    let mut samples = found.clone();
+    let doubt = |index: usize| baseline.shown(index).calls as f64 * epoch.doubt_ticks;
+    let mut doubt_below = vec![0.0; rows.len()];
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
+    for index in (1..rows.len())
+        .rev()
+        .filter(|&index| !rows[index].kind.is_counter())
+    {
+        let parent = rows[index].parent as usize;
+        ticks[parent] = ticks[parent].saturating_add(ticks[index]);
+        samples[parent] += samples[index];
+        doubt_below[parent] += doubt(index);
+        children[parent].push(index);
+    }
+    // What each call has, and the error of that.
+    let mut has = vec![(0_u64, 0.0); rows.len()];
+    has[0].0 = ticks[0];
+    for index in (0..rows.len()).filter(|&index| !rows[index].kind.is_counter()) {
+        let (all, all_error) = has[index];
+        let (whole, count) = (ticks[index].max(1) as f64, samples[index]);
+        let part = |ticks: u64, error: f64, doubt: f64, found: f64| {
+            let timed = Part {
+                share: ticks as f64 / whole,
+                variance: (error * error + doubt * doubt) / (whole * whole),
+            };
+            if count < SAMPLES_LEAST {
+                timed
+            } else {
+                timed.with(sampled(found, count))
+            }
+        };
+        let own = estimated[index];
+        let mut parts = vec![part(own.ticks, own.self_error, doubt_below[index], found[index])];
+        parts.extend(children[index].iter().map(|&child| {
+            part(
+                ticks[child],
+                estimated[child].total_error,
+                doubt(child),
+                samples[child],
+            )
+        }));
+        reconcile(&mut parts);
+        let error = |part: &Part| (part.variance.sqrt() * all as f64).hypot(part.share * all_error);
+        let mut left = all;
+        for (&child, part) in children[index].iter().zip(&parts[1..]) {
+            let child_has = ((part.share * all as f64) as u64).min(left);
+            left -= child_has;
+            has[child] = (child_has, error(part));
+            estimated[child].total_error = error(part);
+        }
+        // Time outside of all rows is handed to rows, and never taken from them.
+        if index == 0
+            && left > own.ticks
+            && let Some(most) = children[index].iter().copied().max_by_key(|&child| has[child].0)
+        {
+            has[most].0 += left - own.ticks;
+            left = own.ticks;
+        }
+        estimated[index].ticks = left;
+        estimated[index].self_error = error(&parts[0]);
+    }
+}
+
+/// Returns the share of a part in which `found` of `count` samples were. One sample more counts as half here and half elsewhere, so that no
+/// share is certain.
+fn sampled(found: f64, count: f64) -> Part {
+    let share = (found + 0.5) / (count + 1.0);
+    Part {
+        share,
+        variance: share * (1.0 - share).max(0.0) / (count + 1.0),
+    }
+}
+
+/// Makes parts add up to 1: what is too much or too little is spread by variance.
+fn reconcile(parts: &mut [Part]) {
+    for _ in 0..4 {
+        let left = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
+        let variance: f64 = parts
+            .iter()
+            .filter(|part| part.share > 0.0)
+            .map(|part| part.variance)
+            .sum();
+        if left.abs() < 1e-12 {
+            return;
+        }
+        for part in parts.iter_mut().filter(|part| part.share > 0.0) {
+            let weight = if variance > 0.0 {
+                part.variance / variance
+            } else {
+                0.0
+            };
+            part.share = (part.share + left * weight).max(0.0);
+        }
+        if variance <= 0.0 {
+            break;
+        }
+    }
+    let sum: f64 = parts.iter().map(|part| part.share).sum();
+    for part in parts.iter_mut() {
+        part.share = if sum > 0.0 { part.share / sum } else { 0.0 };
+    }
+    if sum <= 0.0
+        && let Some(own) = parts.first_mut()
+    {
+        own.share = 1.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
+
+    use super::*;
+    use crate::enabled::capture::baseline::Counts;
+    use crate::enabled::record::site::SiteKind;
+
+    fn row(parent: u32) -> Row {
+        Row {
+            parent,
+            site: SiteId(0),
+            errors: 0,
+            kind: SiteKind::Scope,
+        }
+    }
+
+    /// Rows with calls, ticks by timed calls, and samples of 100 ticks each.
+    fn combined(rows: &[Row], of: &[(u64, u64, u64)], doubt_ticks: f64) -> Vec<Estimated> {
+        let mut baseline = Baseline::default();
+        let counts = of.iter().map(|&(calls, ticks, samples)| Counts {
+            calls,
+            ticks,
+            timed: calls,
+            found: 100 * samples,
+            ..Counts::default()
+        });
+        baseline.show(&counts.collect::<Vec<_>>(), &[], None);
+        let epoch = Epoch {
+            period_ticks: 100.0,
+            doubt_ticks,
+            ..Epoch::default()
+        };
+        let mut estimated: Vec<Estimated> = of
+            .iter()
+            .map(|&(calls, ticks, _)| Estimated {
+                ticks,
+                timed: calls,
+                ..Estimated::default()
+            })
+            .collect();
+        with_samples(rows, &baseline, &epoch, &mut estimated);
+        estimated
+    }
+
+    fn ticks(estimated: &[Estimated]) -> Vec<u64> {
+        estimated.iter().map(|row| row.ticks).collect()
+    }
+
+    #[test]
+    fn long_calls_are_what_the_clock_says_and_short_ones_what_samples_say() {
+        // frame, called twice, has a, called a million times.
+        let rows = [row(0), row(0), row(1)];
+        let of = [(0, 0, 100), (2, 500_000, 300), (1_000_000, 500_000, 600)];
+        let combined = combined(&rows, &of, 30.0);
+        let found = ticks(&combined);
+        // Of 1 000 samples, frame has 900; but the clock is sure that it has all.
+        assert_eq!(found[0], 0);
+        assert_eq!(found.iter().sum::<u64>(), 1_000_000);
+        // a has two thirds of the samples in frame, and is known to 1.6 points.
+        assert!((650_000..680_000).contains(&found[2]), "{found:?}");
+        assert!(
+            (10_000.0..20_000.0).contains(&combined[2].self_error),
+            "{combined:?}"
+        );
+    }
+
+    #[test]
+    fn few_samples_change_nothing() {
+        let rows = [row(0), row(0), row(1)];
+        let of = [(0, 5, 0), (2, 10, 9), (1_000, 20, 20)];
+        assert_eq!(ticks(&combined(&rows, &of, 30.0)), [5, 10, 20]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_sum_stays_and_no_time_is_taken_for_outside(
+            nodes in proptest::collection::vec((any::<u32>(), 0u64..1000, 0u64..1_000_000, 0u64..500), 1..40),
+            doubt in 0.0..50.0f64,
+        ) {
+            let rows: Vec<Row> = nodes
+                .iter()
+                .enumerate()
+                .map(|(index, &(parent, ..))| row(parent % index.max(1) as u32))
+                .collect();
+            let of: Vec<(u64, u64, u64)> = nodes
+                .iter()
+                .map(|&(_, calls, ticks, samples)| (calls, ticks, samples))
+                .collect();
+            let combined = combined(&rows, &of, doubt);
+            let before: u64 = of.iter().map(|of| of.1).sum();
+            prop_assert_eq!(ticks(&combined).iter().sum::<u64>(), before);
+            prop_assert!(rows.len() == 1 || combined[0].ticks <= of[0].1);
+            prop_assert!(combined.iter().all(|row| row.self_error.is_finite() && row.total_error.is_finite()));
+        }
+    }
+}
