@@ -81,14 +81,16 @@ impl InPlace {
         (self.pairs >= PAIRS_LEAST && self.unclocked_ns > 0.0).then(|| self.measured_ns / self.unclocked_ns)
     }
 
-    /// Returns what a scope in the unit costs, counting included, once that is known.
+    /// Returns what a scope in the unit costs, counting included, once that is known. Counting overlaps with the program's own work, and scopes
+    /// in the code change how the compiler lays it out: in 32 cases, counting took from the calibrated upper bound *less* to twice that bound
+    /// *more* than the plain program, which is what the bounds here allow for.
     pub fn scope_cost(&self) -> Option<ScopeCost> {
         let slowdown = self.slowdown().filter(|_| self.scopes >= 1.0)?;
         let of = |slowdown: f64| ((slowdown - 1.0) * self.unclocked_ns / self.scopes).max(0.0);
         Some(ScopeCost {
-            low_ns: of(self.low) + self.counted_low_ns,
+            low_ns: (of(self.low) - self.counted_high_ns).max(0.0),
             middle_ns: of(slowdown) + (self.counted_low_ns + self.counted_high_ns) / 2.0,
-            high_ns: of(self.high) + self.counted_high_ns,
+            high_ns: of(self.high) + 2.0 * self.counted_high_ns,
         })
     }
 
@@ -127,7 +129,7 @@ mod tests {
         };
         assert_eq!(in_place.slowdown(), Some(1.3));
         let cost = in_place.scope_cost().unwrap();
-        assert_eq!((cost.low_ns, cost.high_ns), (27.0, 41.5));
+        assert_eq!((cost.low_ns, cost.high_ns), (21.0, 45.5));
         assert!((cost.middle_ns - 33.0).abs() < 1e-9);
         in_place.pairs -= 1;
         assert_eq!((in_place.slowdown(), in_place.scope_cost()), (None, None));

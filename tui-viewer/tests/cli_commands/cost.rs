@@ -17,8 +17,9 @@ fn what_measuring_costs_a_program_is_measured_in_it() {
         in_place["unit"].as_str().unwrap().ends_with("::frame"),
         "{document}"
     );
-    assert_eq!(in_place["scopes"], 1_000.0);
     let number = |member: &str| in_place[member].as_f64().unwrap();
+    // The call that is open counts with what it has done so far.
+    assert!((900.0..=1_000.0).contains(&number("scopes")), "{document}");
     assert!(number("low") <= number("slowdown") && number("slowdown") <= number("high"));
     assert!(number("scope_low_ns") <= number("scope_high_ns") && number("pairs") >= 20.0);
     // Reports and kept snapshots have it as well.

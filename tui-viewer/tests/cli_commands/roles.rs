@@ -73,7 +73,9 @@ fn frames(name: &str) {
     thread::spawn(|| {
         while !END.load(std::sync::atomic::Ordering::Relaxed) {
             tickscope::scope!("frame");
-            (0..1_000).for_each(leaf);
+            (0..1_000).for_each(|n| {
+                std::hint::black_box(leaf(n));
+            });
         }
     });
     wait_for_end();

@@ -133,6 +133,12 @@ impl CostInPlace {
         self.wanted.is_some() && self.counted_ns.is_none()
     }
 
+    /// Returns whether a snapshot is wanted now, to choose a unit by.
+    pub(crate) fn wants_snapshot(&self) -> bool {
+        let is_time = |before: &(Instant, u64, Vec<Busy>)| before.0.elapsed() >= BETWEEN;
+        self.wanted.is_some() && self.unit.is_none() && self.before.as_ref().is_none_or(is_time)
+    }
+
     /// Notes what counting a scope costs, in nanoseconds.
     pub(crate) fn set_counted_ns(&mut self, low: f64, high: f64) {
         self.counted_ns = Some((low, high));

@@ -324,6 +324,7 @@ impl Publisher {
             self.reset();
         }
         due |= self.clock_broke();
+        due |= collector_state::lock().is_some_and(|state| state.cost_in_place.wants_snapshot());
         due |= collector_state::lock().is_some_and(|state| state.has_closings()) || reset_asked;
         if let Some(mut state) = collector_state::lock() {
             state.look_at_waits();

@@ -413,7 +413,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('x'), Action::Compensate)],
         "times without measuring's cost, or raw",
     )
-    .note(": subtract the lower bound of measuring's cost from all times; the true cost may be higher"),
+    .note(": subtract measuring's cost from all times: its lower bound, or what was measured in place"),
     line(
         Section::Columns,
         VIEWS,
