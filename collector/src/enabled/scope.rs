@@ -1,7 +1,8 @@
 //! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
 //!
 //! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
-//! the node that was current, and nothing is charged twice.
+//! the node that was current, and nothing is charged twice. A child that was not guessed is found by its tag, and its memory is
+//! looked at behind the clock read.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -90,21 +91,21 @@ pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, del
 #[inline(always)]
 fn enter_with(site: &'static Site, calls: u64, unusual: impl FnOnce() -> Option<&'static Node>) -> Scope {
     if site.is(SiteState::Enabled) {
-        if let Some(tree) = current_thread::hot()
+        let tree = current_thread::hot();
+        if let Some(tree) = tree
             && tree.is(Path::Fast)
             && let Some(current) = tree.current.get()
-            && let Some(child) = Tree::recent_child(current, site)
+            && let Some(child) = tree.guessed_child(current, site)
         {
             tree.mark();
-            tree.begin(current, child, clock::tsc(), calls);
-            return guard(Some(child));
+            return guard(Some(tree.begin(current, child, clock::tsc(), calls)));
         }
+        guard(enter_otherwise(tree, site, calls))
     } else if site.is(SiteState::Disabled) {
-        return guard(None);
+        guard(None)
     } else {
-        return guard(unusual());
+        guard(unusual())
     }
-    guard(enter_otherwise(site, calls))
 }
 
 #[inline(always)]
@@ -115,18 +116,40 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Handles a child other than the one entered last, and modes that skip the clock.
+/// Handles a child that was not guessed, and other modes. It calls nothing that comes back, so it saves no registers.
 #[inline(never)]
-fn enter_otherwise(site: &'static Site, calls: u64) -> Option<&'static Node> {
-    if let Some(tree) = current_thread::hot()
+fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if let Some(tree) = tree
+        && tree.is(Path::Fast)
+        && let Some(current) = tree.current.get()
+        && let Some(child) = tree.likely_child(current, site)
+    {
+        tree.mark();
+        // A clock read may wait for the loads before it, so the child's memory, which may be in no near cache, is loaded behind
+        // it. The tag is that of another child once in some hundred times.
+        let now = clock::tsc();
+        if child.site.is(site) && child.parent.is(current) {
+            // The end of the call needs it, perhaps soon.
+            child.latency.prefetch();
+            tree.learn(current, child);
+            return Some(tree.begin(current, child, now, calls));
+        }
+        tree.put(current);
+    }
+    enter_in_another_mode(tree, site, calls)
+}
+
+/// Handles modes that skip the clock, and watched calls.
+#[inline(never)]
+fn enter_in_another_mode(
+    tree: Option<&'static Tree>,
+    site: &'static Site,
+    calls: u64,
+) -> Option<&'static Node> {
+    if let Some(tree) = tree
         && let Some(current) = tree.current.get()
         && let Some(child) = tree.known_child(current, site)
     {
-        if tree.is(Path::Fast) {
-            tree.mark();
-            tree.begin(current, child, clock::tsc(), calls);
-            return Some(child);
-        }
         if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
             tree.begin_untimed(child, calls);
             return Some(child);
@@ -161,7 +184,7 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     if !site.is(SiteState::Watched) {
         return enter_rarely(site, calls);
     }
-    let node = enter_otherwise(site, calls)?;
+    let node = enter_otherwise(current_thread::hot(), site, calls)?;
     if let Some(tree) = current_thread::hot() {
         if site.watch().is_some() {
             tree.watch_call(node);
@@ -185,7 +208,7 @@ fn enter_unusual_poll(
     if !site.is(SiteState::Watched) {
         return enter_rarely(site, calls);
     }
-    let node = enter_otherwise(site, calls)?;
+    let node = enter_otherwise(current_thread::hot(), site, calls)?;
     if let Some(tree) = current_thread::hot() {
         tree.watch_poll(node, is_first, *call, delay);
     }

@@ -72,8 +72,8 @@ fn in_place_words(in_place: &InPlace) -> String {
             in_place.mode.as_str()
         ),
         (InPlaceState::NothingRepeats, None) if unit.is_empty() => {
-            "not measured in place: no function repeats that has scopes in it and takes 20us or more a call; give it longer, or name one: \
-             tickscope cost --of FUNCTION --for 60s"
+            "not measured in place: no function repeats that is not async, has scopes in it and takes 20us or more a call; give it longer, or \
+             name one: tickscope cost --of FUNCTION --for 60s"
                 .into()
         }
         (_, None) if unit.is_empty() => "looking for a function that repeats".into(),

@@ -1,14 +1,15 @@
 //! What the clock costs in this program, measured in place: which function is the unit, and what its calls took with clocks on and off.
 //!
-//! A unit is chosen from two snapshots: of the functions whose calls repeat often enough and have scopes in them, the one in which most
-//! time passes. If another has nearly as much, the one with more calls, because they say more in the same time.
+//! A unit is chosen from two snapshots: of the functions whose calls repeat often enough and have scopes in them, the one in which threads
+//! work most. If another has nearly as much, the one with more calls, because they say more in the same time. A unit whose calls then come too
+//! rarely gives way to the next.
 
 use std::time::{Duration, Instant};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, SiteId};
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{InPlace, InPlaceState, PAIRS_LEAST};
+use tickscope_format::snapshot::{InPlace, InPlaceState, PAIRS_LEAST, Quantity};
 
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::sync::spin_loop;
@@ -30,7 +31,7 @@ const SCOPES_LEAST: f64 = 8.0;
 /// Functions with at least this part of the most time are as good as that.
 const NEARLY: f64 = 0.9;
 
-/// A unit without any pair for so long is no unit.
+/// After so long it is seen whether a unit's calls come often enough.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// It ends early once this many pairs give an interval that is this narrow.
@@ -54,7 +55,7 @@ struct Wanted {
 struct Busy {
     /// Calls that are in no other call of the site.
     calls: u64,
-    /// The ticks of these calls, with all that is in them.
+    /// The ticks that threads worked in these calls, with all that is in them.
     ticks: u64,
     /// The scopes in them.
     scopes: u64,
@@ -171,7 +172,8 @@ impl CostInPlace {
     /// Reads the pairs so far, and ends when enough is known or the time is over.
     pub(crate) fn look(&mut self) {
         let Some(wanted) = &self.wanted else { return };
-        let is_late = wanted.began.elapsed() >= wanted.longest;
+        let left = wanted.longest.saturating_sub(wanted.began.elapsed());
+        let is_late = left.is_zero();
         let Some(found) = &mut self.found else { return };
         if mode_switch::newest().mode != found.mode {
             return self.end(InPlaceState::Done);
@@ -204,7 +206,9 @@ impl CostInPlace {
                 InPlaceState::NothingRepeats
             };
             self.end(state);
-        } else if found.pairs == 0 && since.elapsed() >= PATIENCE {
+        } else if since.elapsed() >= PATIENCE
+            && expected_pairs(found.pairs, since.elapsed(), left) < PAIRS_LEAST
+        {
             found.state = InPlaceState::Choosing;
             found.unit.clear();
             self.let_go();
@@ -315,6 +319,12 @@ impl CostInPlace {
     }
 }
 
+/// Returns how many pairs there will be in the end, if they go on to come as they do.
+fn expected_pairs(pairs: u64, passed: Duration, left: Duration) -> u64 {
+    let rate = pairs as f64 / passed.as_secs_f64().max(1e-9);
+    pairs.saturating_add((rate * left.as_secs_f64()) as u64)
+}
+
 /// Notes what a call of each site takes itself, over all threads.
 fn note_means(snapshot: &Snapshot, sites: &mut SiteIds) {
     let nodes = &snapshot.nodes;
@@ -333,7 +343,16 @@ fn note_means(snapshot: &Snapshot, sites: &mut SiteIds) {
 /// Returns what each site has done, by its number.
 fn busy(snapshot: &Snapshot) -> Vec<Busy> {
     let nodes = &snapshot.nodes;
-    let totals = nodes.totals(&nodes.self_ticks);
+    let mut working = nodes.self_ticks.clone();
+    for quantity in [Quantity::Waiting, Quantity::Ready] {
+        let column = snapshot.measures.of(quantity);
+        for &(row, ticks) in column.map_or(&[][..], |column| &column.rows) {
+            if let Some(working) = working.get_mut(row as usize) {
+                *working = working.saturating_sub(ticks);
+            }
+        }
+    }
+    let totals = nodes.totals(&working);
     let mut calls = nodes.calls.clone();
     for count in &snapshot.counts {
         calls[count.node.index()] = 0;
@@ -376,6 +395,6 @@ mod tests {
             .filter(|&row| nodes.parent[row] == NO_PARENT)
             .map(|row| busy[nodes.site[row] as usize].ticks)
             .sum();
-        assert!(top >= snapshot.measured_ticks());
+        assert!(top >= snapshot.working_ticks());
     }
 }

@@ -8,13 +8,13 @@ pub(crate) use crate::enabled::platform::os::map_zeroed;
 #[cfg(not(test))]
 pub(crate) use std::hint::spin_loop;
 #[cfg(not(test))]
-pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, fence};
+pub(crate) use std::sync::atomic::{AtomicPtr, AtomicU16, AtomicU32, AtomicU64, fence};
 
 #[cfg(test)]
 pub(crate) mod modelled;
 
 #[cfg(test)]
-pub(crate) use modelled::{AtomicPtr, AtomicU32, AtomicU64, fence, map_zeroed, spin_loop};
+pub(crate) use modelled::{AtomicPtr, AtomicU16, AtomicU32, AtomicU64, fence, map_zeroed, spin_loop};
 
 /// Whether an addition is a single instruction, which a signal handler cannot interrupt. Where it is not, `current` is
 /// taken out meanwhile, so that a handler's event is dropped and counted as dropped instead of lost.

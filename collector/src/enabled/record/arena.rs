@@ -10,10 +10,20 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// Holds nothing, or a reference to a value that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
+
+/// Holds nothing, or a reference to a value that lives for ever and a tag of [`TAG_BITS`] bits. The value is aligned to a
+/// cache line, so the tag stands in bits of its address that are always 0.
+#[derive(Debug)]
+pub(crate) struct Tagged<T: Sync + 'static>(AtomicPtr<T>);
+
+/// The number of bits of a tag.
+pub(crate) const TAG_BITS: u32 = 6;
+
+const TAGS: usize = 1 << TAG_BITS;
 
 /// A type for which zeroed memory is a valid value.
 ///
@@ -23,7 +33,11 @@ pub(crate) unsafe trait FromZeros: Sync {}
 
 // SAFETY: a null pointer means `None`.
 unsafe impl<T: Sync> FromZeros for Ref<T> {}
+// SAFETY: a null pointer means nothing.
+unsafe impl<T: Sync> FromZeros for Tagged<T> {}
 // SAFETY: zero is a number.
+unsafe impl FromZeros for AtomicU16 {}
+// SAFETY: it is a number.
 unsafe impl FromZeros for AtomicU32 {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU64 {}
@@ -166,6 +180,26 @@ impl<T: Sync + 'static> Ref<T> {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
     }
 
+    /// Asks the CPU to bring the value near, which nothing waits for.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            let address = self.0.load(Ordering::Relaxed).cast_const().cast();
+            // SAFETY: the instruction belongs to SSE, which every x86-64 CPU has, and does nothing that a program can see, whatever
+            // the address is.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
+        }
+    }
+
+    /// Sets the value to that of another reference, whether there is one or not.
+    #[inline(always)]
+    #[cfg_attr(test, track_caller)]
+    pub(crate) fn copy(&self, other: &Self) {
+        self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// Sets the value if there is none, and returns the one that is there then.
     pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
         loop {
@@ -199,6 +233,33 @@ impl<T: Sync + 'static> Ref<T> {
                 Err(now) => head = now,
             }
         }
+    }
+}
+
+impl<T: Sync + 'static> Tagged<T> {
+    /// Returns the value and whether its tag is the low bits of `tag`.
+    #[inline(always)]
+    pub(crate) fn get(&self, tag: u32) -> Option<(&'static T, bool)> {
+        let tagged = self.0.load(Ordering::Relaxed);
+        let differs = tagged.addr() ^ tag as usize;
+        let pointer = tagged.map_addr(|address| address & !(TAGS - 1));
+        // SAFETY: the pointer is null, or `set` made it from a `&'static T` and a tag, which is taken off.
+        let value = unsafe { pointer.as_ref() }?;
+        Some((value, differs.is_multiple_of(TAGS)))
+    }
+
+    /// Sets the value, with the low bits of `tag` as its tag.
+    pub(crate) fn set(&self, value: &'static T, tag: u32) {
+        const { assert!(align_of::<T>() >= TAGS) };
+        let tag = tag as usize % TAGS;
+        let tagged = std::ptr::from_ref(value)
+            .cast_mut()
+            .map_addr(|address| address | tag);
+        self.0.store(tagged, Ordering::Relaxed);
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.store(std::ptr::null_mut(), Ordering::Relaxed);
     }
 }
 
@@ -284,6 +345,18 @@ impl<T: FromZeros + 'static> Array<T> {
         // page; it is valid from the zeros on (`FromZeros`); and it is shared only as `&T` of a `Sync` type.
         Some(unsafe { &*element })
     }
+
+    /// Returns the element that any number names, if there are elements: their number is a power of two.
+    #[inline(always)]
+    pub(crate) fn wrapped(&self, number: u32) -> Option<&'static T> {
+        let mask = self.length.load(Ordering::Acquire).checked_sub(1)?;
+        let element = self
+            .first
+            .load(Ordering::Relaxed)
+            .wrapping_add((number & mask) as usize);
+        // SAFETY: as in `get`; `number & mask` is at most `mask`, which is less than the length.
+        Some(unsafe { &*element })
+    }
 }
 
 impl<T: FromZeros + 'static> Column<T> {
@@ -351,6 +424,37 @@ mod tests {
         let first: Ref<u64> = Ref::none();
         assert_eq!(first.set_first(kept[0]), &5);
         assert_eq!(first.set_first(kept[1]), &5);
+    }
+
+    #[test]
+    fn a_tag_comes_back_beside_its_value() {
+        #[repr(align(64))]
+        struct Line(AtomicU64);
+        static LINE: Line = Line(AtomicU64::new(7));
+        let tagged = Tagged(AtomicPtr::new(std::ptr::null_mut()));
+        assert!(tagged.get(0).is_none());
+        for tag in [0, 1, 63, 64 + 5, u32::MAX] {
+            tagged.set(&LINE, tag);
+            let (value, is_tagged) = tagged.get(tag).unwrap();
+            assert!(is_tagged && value.0.load(Ordering::Relaxed) == 7);
+            // Only the low bits are the tag.
+            assert!(tagged.get(tag ^ 64).unwrap().1 && !tagged.get(tag ^ 1).unwrap().1);
+        }
+        tagged.clear();
+        assert!(tagged.get(0).is_none());
+    }
+
+    #[test]
+    fn any_number_names_an_element() {
+        let array: Array<AtomicU64> = Array::empty();
+        assert!(array.wrapped(3).is_none());
+        assert!(array.allocate(8));
+        for number in [0, 7, 8, 1001, u32::MAX] {
+            assert!(std::ptr::eq(
+                array.wrapped(number).unwrap(),
+                array.get(number % 8).unwrap()
+            ));
+        }
     }
 
     #[test]

@@ -3,61 +3,22 @@
 //!
 //! A clock read waits for the instructions before it, so finding the bucket of a duration, a chain of about 25 cycles,
 //! would lengthen every scope. Instead, a duration is buffered, which is one store. A call that finds its place taken
-//! flushes the buffer: all buffered durations find their buckets at once, which the CPU does in parallel.
+//! flushes the buffer: all buffered durations find their buckets at once, which the CPU does in parallel. With thousands
+//! of nodes, what a flush waits for are cache lines: two of the latency, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
-use crate::enabled::platform::sync::{self, AtomicU32, AtomicU64, Ordering, add, fence};
+use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE};
+pub(crate) use crate::enabled::record::node::{Latency, Octave};
 
-/// The number of buffered durations. Each costs 2 ns, and one call in nine takes about 20 ns longer. With 32 it would
-/// be one call in 33 and 75 ns.
-const BUFFERED: usize = 8;
-
-/// The longest duration that is buffered, in ticks: at least half a second.
-const BUFFERED_MAX: u64 = i32::MAX as u64;
+/// The longest duration that is buffered, in ticks: some 20 microseconds. A flush takes a thousandth of the time of a longer
+/// call.
+const BUFFERED_MAX: u64 = u16::MAX as u64;
 
 /// How often a reader tries to read a histogram at one moment.
 const LOOKS: u32 = 20;
-
-zeroed! {
-    /// The latencies of one node. Only its thread writes them.
-    #[repr(C, align(64))]
-    #[derive(Debug)]
-    pub(crate) struct Latency {
-        /// The longest call, in ticks.
-        max: AtomicU64,
-        /// In adaptive mode: calls that were timed.
-        pub(crate) timed: AtomicU64,
-        /// In adaptive mode: ticks of the calls that were timed, with all calls in them.
-        pub(crate) timed_ticks: AtomicU64,
-        /// In adaptive mode: one in 2^rate calls is timed.
-        pub(crate) rate: AtomicU64,
-        /// A bit for each octave that exists.
-        present: AtomicU64,
-        /// Odd while the buffer is flushed.
-        flushing: AtomicU64,
-        /// The life of the tree in which it was made.
-        life: AtomicU64,
-        /// How often it was made. Each time empties it.
-        made: AtomicU64,
-        /// Durations that are not in a bucket yet, by the number of the call; 0 if the place is free.
-        buffered: [AtomicU32; BUFFERED],
-        /// Buckets by octave; `None` before the first hit.
-        octaves: [Ref<Octave>; OCTAVES],
-    }
-}
-
-zeroed! {
-    /// The counters of an octave's buckets, which fill one cache line.
-    #[repr(C, align(64))]
-    #[derive(Debug)]
-    pub(crate) struct Octave {
-        counts: [AtomicU64; PER_OCTAVE],
-    }
-}
-
-const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
 
 zeroed! {
     /// All latencies of a tree: one place for each node, and the octaves in use.
@@ -80,7 +41,7 @@ impl Latency {
         let place = &self.buffered[call as usize % BUFFERED];
         let buffered = ticks.wrapping_sub(1) < BUFFERED_MAX && place.load(Ordering::Relaxed) == 0;
         if buffered {
-            place.store(ticks as u32, Ordering::Relaxed);
+            place.store(ticks as u16, Ordering::Relaxed);
         }
         buffered
     }
@@ -100,7 +61,7 @@ impl Latency {
             }
             place.store(0, Ordering::Relaxed);
             longest = longest.max(ticks.into());
-            self.hit(bucket_of_small(ticks as i32).into(), pool);
+            self.hit(bucket_of_small(ticks.into()).into(), pool);
         }
         self.max.store(longest, Ordering::Relaxed);
         if let Some(ticks) = more {
@@ -125,8 +86,8 @@ impl Latency {
             if ticks == 0 {
                 continue;
             }
-            let bucket: usize = bucket_of_small(ticks as i32).into();
-            let Some(octave) = self.octaves[bucket / PER_OCTAVE % OCTAVES].get() else {
+            let bucket: usize = bucket_of_small(ticks.into()).into();
+            let Some(octave) = self.octave(bucket).get() else {
                 all = false;
                 continue;
             };
@@ -139,9 +100,15 @@ impl Latency {
         all
     }
 
+    /// Returns the octave of a bucket.
+    #[inline(always)]
+    fn octave(&self, bucket: usize) -> &Ref<Octave> {
+        &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
+    }
+
     #[inline(always)]
     fn hit(&self, bucket: usize, pool: &Latencies) {
-        match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
+        match self.octave(bucket).get() {
             Some(octave) => octave.hit(bucket),
             None => self.first_hit(bucket, pool),
         }
@@ -154,7 +121,7 @@ impl Latency {
         if let Some(octave) = pool.octave() {
             octave.hit(bucket);
             let at = bucket / PER_OCTAVE % OCTAVES;
-            self.octaves[at].set_release(Some(octave));
+            self.octave(bucket).set_release(Some(octave));
             let present = self.present.load(Ordering::Relaxed);
             self.present.store(present | 1 << at, Ordering::Release);
         }
@@ -217,7 +184,7 @@ impl Latency {
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
-        let (mut present, mut counts) = read_octaves(&self.present, &self.octaves);
+        let (mut present, mut counts) = read_octaves(&self.present, |at| self.octave(at * PER_OCTAVE));
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         // SYNC POINT: buckets before places.
         let buffered = self
@@ -254,6 +221,7 @@ impl Latency {
     /// Forgets everything of an earlier life, including the octaves.
     fn forget(&self) {
         self.octaves.iter().for_each(|octave| octave.set(None));
+        self.next.set(None);
         for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
             counter.store(0, Ordering::Relaxed);
         }
@@ -279,11 +247,14 @@ impl Octave {
 pub(crate) type Counts = [[u64; PER_OCTAVE]; OCTAVES];
 
 /// Reads the octaves that exist, and returns a bit for each of them and their counts.
-pub(crate) fn read_octaves(present: &AtomicU64, octaves: &[Ref<Octave>; OCTAVES]) -> (u64, Counts) {
+pub(crate) fn read_octaves<'a>(
+    present: &AtomicU64,
+    octave: impl Fn(usize) -> &'a Ref<Octave>,
+) -> (u64, Counts) {
     let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
     let present = present.load(Ordering::Acquire);
     for at in bits(present) {
-        if let Some(octave) = octaves[at].get_acquire() {
+        if let Some(octave) = octave(at).get_acquire() {
             counts[at] = octave
                 .counts
                 .each_ref()
@@ -413,6 +384,30 @@ mod tests {
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             pool.clear();
         }
+    }
+
+    #[test]
+    fn each_octave_has_a_place_of_its_own() {
+        let pool = Latencies::new();
+        let latency = pool.make(0).unwrap();
+        // Longer calls are not buffered, and the longest that is, is.
+        assert!(
+            latency.buffer(1, BUFFERED_MAX) && !latency.buffer(2, BUFFERED_MAX + 1) && !latency.buffer(3, 0)
+        );
+        for octave in 0..OCTAVES - 1 {
+            latency.flush(Some(1 << octave), &pool);
+        }
+        let mut histogram = Histogram::default();
+        latency.read(|| 0, || (0, 0), &mut histogram);
+        let octaves: Vec<_> = histogram
+            .buckets
+            .iter()
+            .map(|&(bucket, _)| usize::from(bucket) / PER_OCTAVE)
+            .collect();
+        let mut expected: Vec<_> = (0..OCTAVES - 1).collect();
+        expected.insert(15, 15);
+        assert_eq!(octaves, expected);
+        assert_eq!(pool.used.load(Ordering::Relaxed), OCTAVES as u64 - 1);
     }
 
     #[test]

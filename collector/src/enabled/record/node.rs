@@ -1,8 +1,10 @@
-//! Nodes: each is one function at one place of a thread's call tree.
+//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both
+//! stand here; what a latency does is in `latency.rs`.
 
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
+use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
+
+use crate::enabled::platform::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
-use crate::enabled::record::latency::Latency;
 use crate::enabled::record::site::{Site, SiteKind};
 
 zeroed! {
@@ -21,7 +23,8 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child entered last, [`NO_CHILD`] at first. A wrong guess only costs time.
+        /// The child that is guessed when a call begins, [`NO_CHILD`] at first: the one entered last, or, in exact mode with
+        /// latencies, the one entered last before all others. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// How long the calls took; `None` if that is not collected.
         pub(crate) latency: Ref<Latency>,
@@ -32,6 +35,56 @@ zeroed! {
         pub(crate) skip: AtomicU32,
     }
 }
+
+/// The number of buffered durations. One call in 17 finds no place and flushes them. With 8 it would be one in nine, and each
+/// of these waits for the cache lines of the counters. With 32 it would be one in 33, and take 75 ns longer.
+pub(super) const BUFFERED: usize = 16;
+
+/// The first octave in [`Latency::octaves`]. It and the eight above it, 16 to 8191 ticks, have their places in the first two cache
+/// lines of a latency.
+pub(super) const FIRST_OCTAVE: usize = 4;
+
+zeroed! {
+    /// The latencies of one node. Only its thread writes them. The first cache line has what an end and most flushes need.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Latency {
+        /// Durations that are not in a bucket yet, by the number of the call; 0 if the place is free.
+        pub(super) buffered: [AtomicU16; BUFFERED],
+        /// The longest call, in ticks.
+        pub(super) max: AtomicU64,
+        /// Odd while the buffer is flushed.
+        pub(super) flushing: AtomicU64,
+        /// The sibling that was entered after the newest call that was followed by one that was not guessed. A wrong guess only
+        /// costs time.
+        pub(super) next: Ref<Node>,
+        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
+        pub(super) octaves: [Ref<Octave>; OCTAVES],
+        /// In adaptive mode: calls that were timed.
+        pub(crate) timed: AtomicU64,
+        /// In adaptive mode: ticks of the calls that were timed, with all calls in them.
+        pub(crate) timed_ticks: AtomicU64,
+        /// In adaptive mode: one in 2^rate calls is timed.
+        pub(crate) rate: AtomicU64,
+        /// A bit for each octave that exists.
+        pub(super) present: AtomicU64,
+        /// The life of the tree in which it was made.
+        pub(super) life: AtomicU64,
+        /// How often it was made. Each time empties it.
+        pub(super) made: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// The counters of an octave's buckets, which fill one cache line.
+    #[repr(C, align(64))]
+    #[derive(Debug)]
+    pub(crate) struct Octave {
+        pub(super) counts: [AtomicU64; PER_OCTAVE],
+    }
+}
+
+const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
 
 /// The value of [`Node::began`] if the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;

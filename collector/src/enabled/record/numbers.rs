@@ -202,7 +202,7 @@ impl Numbers {
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 1) * PER_OCTAVE);
         histogram.max_ticks = 0;
-        let (present, counts) = read_octaves(&self.present, &self.octaves);
+        let (present, counts) = read_octaves(&self.present, |at| &self.octaves[at]);
         fill(histogram, present, &counts);
         histogram
             .count()

@@ -22,7 +22,7 @@ mod watching;
 use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
-use crate::enabled::record::arena::{Array, Column, Ref, zeroed};
+use crate::enabled::record::arena::{Array, Column, Ref, Tagged, zeroed};
 use crate::enabled::record::frames::Frames;
 use crate::enabled::record::in_flight::OwnSlots;
 use crate::enabled::record::journal::Kind;
@@ -54,23 +54,27 @@ zeroed! {
         pub(crate) last: AtomicU64,
         /// The largest gap between two events that is charged without a closer look; 0 while paused.
         limit: AtomicU64,
-        /// The root, which collects the time outside of all scopes.
-        root: Ref<Node>,
+        /// The child that is probably entered next. A wrong guess only costs time.
+        guess: Ref<Node>,
+        /// The node with a latency whose call ended last. It learns what is entered after it.
+        ended: Ref<Node>,
         /// Calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
         /// Guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// Gaps that were not charged.
-        pub(crate) clock_errors: AtomicU64,
         /// How many pauses are in force.
         pauses: AtomicU32,
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself
         /// everything else.
         path: AtomicU32,
+        /// Gaps that were not charged.
+        pub(crate) clock_errors: AtomicU64,
+        /// The root, which collects the time outside of all scopes.
+        root: Ref<Node>,
         /// All nodes, the root first.
         pub(crate) nodes: Nodes,
         /// Finds a child by (parent, site), with open addressing and linear probing. Only the owner uses it.
-        table: Array<Ref<Node>>,
+        table: Array<Tagged<Node>>,
         /// How long the calls of each node took.
         pub(crate) latencies: Latencies,
         /// How long the calls of each node that is a future took.
@@ -161,12 +165,14 @@ impl Tree {
             current: Ref::none(),
             last: AtomicU64::new(PAUSED),
             limit: AtomicU64::new(0),
-            root: Ref::none(),
+            guess: Ref::none(),
+            ended: Ref::none(),
             dropped: AtomicU64::new(0),
             unbalanced: AtomicU64::new(0),
-            clock_errors: AtomicU64::new(0),
             pauses: AtomicU32::new(0),
             path: AtomicU32::new(Path::Alarm as u32),
+            clock_errors: AtomicU64::new(0),
+            root: Ref::none(),
             nodes: Nodes::new(),
             table: Array::empty(),
             latencies: Latencies::new(),
@@ -209,6 +215,9 @@ impl Tree {
             return false;
         };
         self.clear_measures(root);
+        // A node of an earlier life may have the same site and the same parent.
+        self.guess.set(None);
+        self.ended.set(None);
         self.root.set(Some(root));
         self.dropped.store(0, Ordering::Relaxed);
         self.unbalanced.store(0, Ordering::Relaxed);
@@ -375,28 +384,43 @@ impl Tree {
         add(&self.clock_errors, 1);
     }
 
-    /// Begins `child` at tick `now`, and counts `calls` calls. `current` is taken out.
+    /// Begins `child` at tick `now`, and counts `calls` calls. `current` is taken out. Returns the child, so that callers need
+    /// not keep it.
     #[inline(always)]
-    pub(crate) fn begin(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
+    pub(crate) fn begin(
+        &self,
+        current: &'static Node,
+        child: &'static Node,
+        now: u64,
+        calls: u64,
+    ) -> &'static Node {
         // Each branch ends in one call or in none, so the common one saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
-            self.begin_oddly(current, child, now, calls);
-            return;
+            return self.begin_oddly(current, child, now, calls);
         }
         self.charge_gap(current, gap, now);
         child.began.store(now, Ordering::Relaxed);
         add(&child.calls, calls);
+        self.guess.copy(&child.recent);
         self.put(child);
+        child
     }
 
     #[cold]
     #[inline(never)]
-    fn begin_oddly(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
+    fn begin_oddly(
+        &self,
+        current: &'static Node,
+        child: &'static Node,
+        now: u64,
+        calls: u64,
+    ) -> &'static Node {
         let now = self.charge_unusual_gap(current, now).unwrap_or(now);
         child.began.store(now, Ordering::Relaxed);
         add(&child.calls, calls);
         self.put(child);
+        child
     }
 
     /// Returns the node that time is charged to: the innermost one whose call is timed.
@@ -448,12 +472,16 @@ impl Tree {
         }
         self.charge_gap(node, gap, now);
         if let Some(latency) = node.latency.get() {
+            self.ended.set(Some(node));
+            self.guess.copy(&latency.next);
             // If the beginning is unknown, this is far too long and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             if !latency.buffer(number(), ticks) {
                 self.end_flushing(node, parent, now);
                 return true;
             }
+        } else {
+            self.guess.copy(&parent.recent);
         }
         self.put(parent);
         true
@@ -558,6 +586,29 @@ mod tests {
             let tree = Box::new(Tree::new());
             assert!(tree.open(0, limit, depth, nodes));
             Self { tree, now: 0 }
+        }
+
+        /// Enters as a scope does in exact mode, and counts the guesses that were wrong.
+        fn enter_by_guess(&mut self, site: &'static Site, wrong: &mut u32) -> &'static Node {
+            let tree = &self.tree;
+            let current = tree.current.get().unwrap();
+            let child = tree.guessed_child(current, site).unwrap_or_else(|| {
+                *wrong += 1;
+                let likely = tree.likely_child(current, site);
+                let known = likely.filter(|child| child.site.is(site) && child.parent.is(current));
+                let child = known.or_else(|| tree.add_child(current, site, || true)).unwrap();
+                tree.learn(current, child);
+                child
+            });
+            self.now += 100;
+            tree.mark();
+            tree.begin(current, child, self.now, 1)
+        }
+
+        fn exit_innermost(&mut self, node: &'static Node) {
+            self.now += 100;
+            let now = self.now;
+            assert!(self.tree.end_innermost(node, || now));
         }
 
         /// Enters `after` ticks from the last event. Returns the node, or `None` if the call was dropped.
@@ -737,6 +788,63 @@ mod tests {
                 3
             );
         }
+    }
+
+    #[test]
+    fn children_that_take_turns_are_guessed() {
+        for histograms in [true, false] {
+            let mut walk = Walk::new(NO_LIMIT, 10, 100);
+            walk.tree
+                .wants_latencies
+                .store(histograms.into(), Ordering::Relaxed);
+            let mut wrong = 0;
+            for _ in 0..10 {
+                wrong = 0;
+                let a = walk.enter_by_guess(&A, &mut wrong);
+                for site in [&B, &A, &B] {
+                    let child = walk.enter_by_guess(site, &mut wrong);
+                    walk.exit_innermost(child);
+                }
+                walk.exit_innermost(a);
+                let b = walk.enter_by_guess(&B, &mut wrong);
+                walk.exit_innermost(b);
+            }
+            // Without histograms only the child entered last is guessed.
+            assert_eq!(wrong, if histograms { 0 } else { 4 }, "histograms {histograms}");
+            let counts = [10, 20, 10, 10];
+            let calls = [1, 2, 3, 4].map(|index| walk.tree.nodes.get(index).unwrap());
+            assert_eq!(calls.map(|node| node.calls.load(Ordering::Relaxed)), counts);
+        }
+    }
+
+    #[test]
+    fn a_guess_from_an_earlier_life_is_no_child() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let mut wrong = 0;
+        for life in 1..=3 {
+            walk.tree.wants_latencies.store(1, Ordering::Relaxed);
+            for site in [&A, &B, &A] {
+                let child = walk.enter_by_guess(site, &mut wrong);
+                assert!(child.index() < walk.tree.nodes.len(), "the node is in this life");
+                walk.exit_innermost(child);
+            }
+            assert_eq!((wrong, walk.tree.nodes.len()), (3 * life, 3));
+            assert!(walk.tree.open(walk.now, NO_LIMIT, 10, 100));
+        }
+    }
+
+    #[test]
+    fn a_guess_from_another_place_is_no_child() {
+        let mut walk = Walk::new(NO_LIMIT, 10, 100);
+        let a = walk.enter(1, &A);
+        let inner = walk.enter(1, &B);
+        walk.exit(1, inner);
+        walk.exit(1, a);
+        let root = walk.tree.current.get().unwrap();
+        walk.tree.guess.set(inner);
+        assert!(walk.tree.guessed_child(root, &B).is_none());
+        assert!(walk.tree.guessed_child(a.unwrap(), &B).is_some());
+        assert!(walk.tree.guessed_child(a.unwrap(), &A).is_none());
     }
 
     #[test]

@@ -182,10 +182,12 @@ impl UnitCalls {
         self.kind.store(kind, Ordering::Relaxed);
     }
 
-    /// The open call is none that counts, and neither is the first of its pair.
+    /// The open call, if one is measured, is none that counts, and neither is the first of its pair.
     pub(crate) fn discard(&self) {
-        self.kind.store(NOT, Ordering::Relaxed);
-        self.first_ns.store(0, Ordering::Relaxed);
+        if self.clocks().is_some() {
+            self.kind.store(NOT, Ordering::Relaxed);
+            self.first_ns.store(0, Ordering::Relaxed);
+        }
     }
 
     /// No call is open.
@@ -311,6 +313,12 @@ mod tests {
         unit.close();
         assert_eq!(unit.read(1), Some(expected));
         assert_eq!(unit.next(u64::MAX), Clocks::Off, "by chance again");
+        // What ends no call leaves the first of a pair as it is.
+        unit.begin(&UNIT_GUARD, Clocks::Off);
+        unit.end(Clocks::Off, 70);
+        unit.discard();
+        assert_eq!(unit.next(u64::MAX), Clocks::On);
+        assert_eq!(unit.take_single(1), Some((Clocks::Off, 70)));
         unit.belong_to(2);
         assert_eq!(unit.read(2), Some(PairSums::default()));
     }

@@ -380,6 +380,7 @@ macro_rules! number {
     };
 }
 
+number!(AtomicU16, u16);
 number!(AtomicU32, u32);
 number!(AtomicU64, u64);
 

@@ -1,8 +1,11 @@
-//! The children of a node: the one entered last, and a table of all by (parent, site).
+//! The children of a node: the one that is guessed, and a table of all by (parent, site).
+//!
+//! An order of calls that comes again is guessed: a node knows the child that was entered first, and a latency the sibling that was
+//! entered next. Each event of the exact mode puts the guess for the next one into the tree, where it is one load away.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
-use crate::enabled::record::arena::Ref;
+use crate::enabled::record::arena::TAG_BITS;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
@@ -13,13 +16,46 @@ impl Tree {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
+    /// Returns the child of `parent` at `site` if it is the one that was guessed.
+    #[inline(always)]
+    pub(crate) fn guessed_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        self.guess
+            .get()
+            .filter(|child| child.site.is(site) && child.parent.is(parent))
+    }
+
+    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always that child,
+    /// but its memory has not been looked at.
+    #[inline(always)]
+    pub(crate) fn likely_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        let hash = hash(parent, site);
+        let mut at = slot_of(hash);
+        loop {
+            let (child, is_tagged) = self.table.wrapped(at)?.get(hash)?;
+            if is_tagged {
+                return Some(child);
+            }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// Notes that a child was not guessed, so that it is the next time.
+    #[inline(always)]
+    pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
+        let before = self.ended.get().filter(|ended| ended.parent.is(parent));
+        match before.and_then(|ended| ended.latency.get()) {
+            Some(latency) => latency.next.set(Some(child)),
+            None => parent.recent.set(Some(child)),
+        }
+    }
+
     /// Returns the child of `parent` at `site` if there is one.
     #[inline(always)]
     pub(crate) fn known_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         if let Some(child) = Self::recent_child(parent, site) {
             return Some(child);
         }
-        let child = self.probe(parent, site)?.get()?;
+        let child = self.find(parent, site)?;
         parent.recent.set(Some(child));
         Some(child)
     }
@@ -28,7 +64,7 @@ impl Tree {
     /// scopes profit more from that.
     #[inline(always)]
     pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
-        self.probe(parent, site)?.get()
+        self.find(parent, site)
     }
 
     /// Returns the child of `parent` at `site`, and makes it if needed; `None` if a limit forbids it. `current` is
@@ -41,9 +77,8 @@ impl Tree {
         site: &'static Site,
         may_add: impl FnOnce() -> bool,
     ) -> Option<&'static Node> {
-        let slot = self.probe(parent, site)?;
         // A signal handler may have made it just now.
-        if let Some(child) = slot.get() {
+        if let Some(child) = self.find(parent, site) {
             return Some(child);
         }
         let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
@@ -51,11 +86,9 @@ impl Tree {
         if full {
             return None;
         }
-        let slot = if self.nodes.len() >= self.table.len() / 2 {
-            self.grow(parent, site)?
-        } else {
-            slot
-        };
+        if self.nodes.len() >= self.table.len() / 2 {
+            self.grow()?;
+        }
         // Make space first, so that the process counts only nodes that are made.
         if !self.nodes.make_space() || !may_add() {
             return None;
@@ -72,7 +105,7 @@ impl Tree {
         }
         self.clear_measures(child);
         self.watching.clear_node(child);
-        slot.set(Some(child));
+        self.put_into_table(parent, site, child)?;
         // A counter takes the place of the child entered last only until there is a scope.
         if !site.is_counter()
             || parent
@@ -85,17 +118,31 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the slot of (parent, site), or the free slot where it belongs.
+    /// Returns the child of `parent` at `site` if the table has it.
     #[inline(always)]
-    fn probe(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
-        let mask = self.table.len().wrapping_sub(1);
-        let mut at = hash(parent, site) & mask;
+    fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+        let hash = hash(parent, site);
+        let mut at = slot_of(hash);
         loop {
-            let slot = self.table.get(at)?;
-            match slot.get() {
-                Some(node) if !(node.site.is(site) && node.parent.is(parent)) => at = (at + 1) & mask,
-                _ => return Some(slot),
+            let (child, is_tagged) = self.table.wrapped(at)?.get(hash)?;
+            if is_tagged && child.site.is(site) && child.parent.is(parent) {
+                return Some(child);
             }
+            at = at.wrapping_add(1);
+        }
+    }
+
+    /// Puts a child into the first free slot from its own on; `None` if there is no table.
+    fn put_into_table(&self, parent: &'static Node, site: &'static Site, child: &'static Node) -> Option<()> {
+        let hash = hash(parent, site);
+        let mut at = slot_of(hash);
+        loop {
+            let slot = self.table.wrapped(at)?;
+            if slot.get(hash).is_none() {
+                slot.set(child, hash);
+                return Some(());
+            }
+            at = at.wrapping_add(1);
         }
     }
 
@@ -106,27 +153,35 @@ impl Tree {
             return self.table.allocate(slots);
         }
         for slot in (0..slots).filter_map(|slot| self.table.get(slot)) {
-            slot.set(None);
+            slot.clear();
         }
         true
     }
 
-    /// Doubles the table, and returns the free slot of (parent, site) in it.
-    fn grow(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Ref<Node>> {
+    /// Doubles the table; `None` if there is no memory.
+    fn grow(&self) -> Option<()> {
         if !self.empty_table(self.table.len() * 2) {
             return None;
         }
         for index in 1..self.nodes.len() {
             let node = self.nodes.get(index)?;
-            self.probe(node.parent.get()?, node.site.get()?)?.set(Some(node));
+            self.put_into_table(node.parent.get()?, node.site.get()?, node)?;
         }
-        self.probe(parent, site)
+        Some(())
     }
 }
 
-/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same.
+/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site is
+/// turned by half a word, so that its bits and those of the parent do not meet. The low bits are the tag in the table, and
+/// those above choose the slot.
+#[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
-    let parent = (std::ptr::from_ref(parent).addr() as u64 >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let site = (std::ptr::from_ref(site).addr() as u64 >> 3).wrapping_mul(0xd1b5_4a32_d192_ed03);
-    ((parent ^ site) >> 32) as u32
+    let parent = std::ptr::from_ref(parent).addr() as u64;
+    let site = (std::ptr::from_ref(site).addr() as u64).rotate_left(32);
+    ((parent ^ site).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32
+}
+
+#[inline(always)]
+fn slot_of(hash: u32) -> u32 {
+    hash >> TAG_BITS
 }

@@ -6,6 +6,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
+use super::waiting::OffInGap;
 use super::{Path, Tree};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -163,12 +164,19 @@ impl Tree {
             self.put(current);
             return false;
         }
-        let off_before = self.off_cpu_of(root);
-        let looked = self.place_wait(root, gap, now);
-        // Nobody knows in which of the nodes it waited.
-        let off = self.off_cpu_of(root).saturating_sub(off_before).min(gap);
-        let given = self.share_out(root, gap - off);
+        let OffInGap {
+            waiting,
+            ready,
+            looked,
+        } = self.look_at_gap(gap, now);
+        // It is unknown in which of the nodes it waited. Its CPU was taken away while it worked.
+        let worked = gap.saturating_sub(waiting);
+        let (given, ready_given) = self.share_out(root, worked, ready.min(worked));
         add(&root.self_ticks, gap - given);
+        if waiting + ready > 0 {
+            let ready = ready.saturating_sub(ready_given);
+            self.measure_at(root, [(Quantity::Waiting, waiting), (Quantity::Ready, ready)]);
+        }
         // SYNC POINT: counters before last.
         self.last.store(now, Ordering::Release);
         if looked > 0 {
@@ -181,8 +189,9 @@ impl Tree {
         true
     }
 
-    /// Gives each node in the unit what its calls of this call took as far as is known, and returns the sum, at most `ticks`.
-    fn share_out(&self, root: &'static Node, ticks: u64) -> u64 {
+    /// Gives each node in the unit what its calls of this call took as far as is known, and the same share of `ready`, the part in which the
+    /// thread had no CPU. Returns the sums, at most `ticks` and `ready`.
+    fn share_out(&self, root: &'static Node, ticks: u64, ready: u64) -> (u64, u64) {
         let unit = &self.unit;
         let first = root.index() + 1;
         let known = unit.nodes_before.load(Ordering::Relaxed);
@@ -216,7 +225,7 @@ impl Tree {
             share.store(u64::from(is_inside) + expected as u64, Ordering::Relaxed);
         }
         let part = if all > 0.0 { ticks as f64 / all } else { 0.0 };
-        let mut given = 0;
+        let (mut given, mut ready_given) = (0, 0);
         for index in first..self.nodes.len() {
             let (Some(node), Some(share)) = (self.nodes.get(index), unit.shares.get(index)) else {
                 continue;
@@ -227,16 +236,13 @@ impl Tree {
                 add(&node.self_ticks, own);
                 given += own;
             }
+            let own_ready = (own as f64 / ticks.max(1) as f64 * ready as f64) as u64;
+            if own_ready > 0 {
+                self.measure_at(node, [(Quantity::Ready, own_ready)]);
+                ready_given += own_ready;
+            }
         }
-        given
-    }
-
-    /// Returns the ticks that a node was off the CPU.
-    fn off_cpu_of(&self, node: &'static Node) -> u64 {
-        self.measures.get(node.index()).map_or(0, |measures| {
-            let of = |quantity| measures.of(quantity).load(Ordering::Relaxed);
-            of(Quantity::Waiting).saturating_add(of(Quantity::Ready))
-        })
+        (given, ready_given.min(ready))
     }
 }
 

@@ -11,6 +11,15 @@ use crate::enabled::record::waits::{
     DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
 };
 
+/// What a gap was off the CPU, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OffInGap {
+    pub(crate) waiting: u64,
+    pub(crate) ready: u64,
+    /// How long it took to find that out, or 0 if no more than a few nanoseconds.
+    pub(crate) looked: u64,
+}
+
 impl Tree {
     /// Begins to look at gaps from tick `now` on, or not. Each thread does so once in a life of its tree.
     pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
@@ -47,14 +56,27 @@ impl Tree {
     /// Places what a gap of `node` that ends at tick `now` was off the CPU. Returns how many ticks that took by itself, or 0 if
     /// no more than a few nanoseconds.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
+        let found = self.look_at_gap(gap, now);
+        if found.waiting + found.ready > 0 {
+            self.measure_at(
+                node,
+                [(Quantity::Waiting, found.waiting), (Quantity::Ready, found.ready)],
+            );
+        }
+        found.looked
+    }
+
+    /// Finds out what a gap that ends at tick `now` was off the CPU.
+    pub(crate) fn look_at_gap(&self, gap: u64, now: u64) -> OffInGap {
         let waits = &self.waits;
+        let nothing = OffInGap::default();
         if !waits.is_wanted() {
-            return 0;
+            return nothing;
         }
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
         if read_tick == 0 {
             self.read_clocks(now);
-            return 0;
+            return nothing;
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
@@ -62,7 +84,7 @@ impl Tree {
             if now.wrapping_sub(read_tick) > self.drift_ticks() {
                 self.read_clocks(now);
             }
-            return 0;
+            return nothing;
         }
         os::keeping_errno(|| {
             off_cpu::mark();
@@ -78,7 +100,7 @@ impl Tree {
             let ticks = now.wrapping_sub(read_tick);
             let Some(rate) = ticks_per_ns(clocks.wall_ns) else {
                 waits.store(now, clocks);
-                return 0;
+                return nothing;
             };
             self.lower_limit(least_ticks(rate));
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
@@ -113,18 +135,16 @@ impl Tree {
             let in_ticks = |ns: u64| (ns as f64 * rate) as u64;
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
-            if placed > 0 {
-                self.measure_at(
-                    node,
-                    [(Quantity::Waiting, placed - ready), (Quantity::Ready, ready)],
-                );
-            }
             let unplaced = waits.unplaced.load(Ordering::Relaxed);
             let more = in_ticks(off.all - off.placed);
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            in_ticks(os::monotonic_ns().saturating_sub(clocks.wall_ns))
+            OffInGap {
+                waiting: placed - ready,
+                ready,
+                looked: in_ticks(os::monotonic_ns().saturating_sub(clocks.wall_ns)),
+            }
         })
     }
 
