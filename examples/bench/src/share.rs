@@ -1,6 +1,9 @@
-//! Compares the shares of self time that modes show with those of a plain program, which perf looks at.
+//! Compares the shares of self time that modes show with those of a plain program, which perf looks at. It looks at the program
+//! with scopes as well: what differs between both is what scopes do to the program, and the rest is what tickscope shows wrongly.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
@@ -8,7 +11,7 @@ use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 
 use crate::shown::Shown;
-use crate::truth::{Function, NoTruth, Truth, record};
+use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
 /// How much of its time a mode runs before it is measured: adaptive mode learns.
 const LEARNING: f64 = 0.15;
@@ -24,14 +27,31 @@ pub struct Case {
     pub scoped: fn(),
 }
 
+/// A program that perf looks at: its file, and its words, to which [`compare`] adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Program<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// The words.
+    pub words: &'a [&'a str],
+}
+
 /// The shares of a case in a mode.
 #[derive(Clone, Debug)]
-pub struct Shares {
-    /// The mode.
-    pub mode: &'static str,
-    /// What is shown.
-    pub shown: Shown,
+struct Shares {
+    /// The mode, or what is made of what it shows.
+    name: &'static str,
+    shown: Shown,
+    /// What perf sees of the program with scopes in this mode.
+    seen: Truth,
 }
+
+/// The modes that are compared, by their names.
+const MODES: [(&str, Mode); 3] = [
+    ("exact", Mode::Exact),
+    ("adaptive", Mode::Adaptive),
+    ("sampled", Mode::Sampled),
+];
 
 /// Runs a unit again and again for so long.
 pub fn run_for(time: Duration, unit: fn()) {
@@ -41,25 +61,21 @@ pub fn run_for(time: Duration, unit: fn()) {
     }
 }
 
-/// Runs a case in each mode for so long, and returns what each shows; of exact mode also with the cost of measuring taken off.
-/// A session must run: samples need it.
-pub fn shares(case: &Case, time: Duration) -> Vec<Shares> {
-    let mut all = Vec::new();
-    for mode in [Mode::Exact, Mode::Adaptive, Mode::Sampled] {
-        let snapshot = measured(case, mode, time);
-        let shown = |snapshot: &Snapshot| Shown::of_work(snapshot);
-        all.push(Shares {
-            mode: snapshot.capture.mode.as_str(),
-            shown: shown(&snapshot),
-        });
-        if mode == Mode::Exact {
-            all.push(Shares {
-                mode: "compensated",
-                shown: shown(&compensated(&snapshot)),
-            });
-        }
+/// Is the program that perf looks at: runs units for so many seconds. With scopes, in the mode with this name.
+///
+/// # Errors
+/// There is no such mode, the seconds are no number, or the program does not find where it is loaded.
+pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
+    let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
+    let session = mode.map(|_| tickscope::start("recorded"));
+    if let Some(name) = mode {
+        let mode = MODES.iter().find(|mode| mode.0 == name);
+        tickscope::set_mode(mode.ok_or_else(|| format!("{name}: no such mode"))?.1);
     }
-    all
+    say_where_loaded()?;
+    run_for(Duration::from_secs_f64(seconds), unit);
+    drop(session);
+    Ok(())
 }
 
 /// Returns a snapshot of a mode that has learned what it learns.
@@ -72,37 +88,28 @@ fn measured(case: &Case, mode: Mode, time: Duration) -> Snapshot {
     tickscope::reset()
 }
 
-/// Compares a case with its plain program, and prints an object for each function and mode. `plain` is the command that runs
-/// the plain program for so many seconds, which are added to it. Returns whether there is a truth: where perf is missing or may
-/// not look, one line on stderr says so.
+/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of seconds
+/// as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether there is a truth:
+/// where perf is missing or may not look, one line on stderr says so. A session must run: samples need it.
 ///
 /// The plain program is recorded before and after the modes, as machines change.
 ///
 /// # Errors
-/// The plain program fails.
+/// A program fails.
 #[expect(
     clippy::print_stdout,
     clippy::print_stderr,
     reason = "the text of programs that speak to their user"
 )]
-pub fn compare(case: &Case, plain: (&Path, &[&str]), time: Duration) -> Result<bool, String> {
-    let seconds = time.as_secs_f64().to_string();
-    let (program, words) = plain;
-    let words: Vec<&str> = words.iter().copied().chain([&*seconds]).collect();
-    let look = || match record(program, &words, case.functions) {
-        Ok(truth) => Ok(Some(truth)),
+pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Duration) -> Result<bool, String> {
+    let compared = compared(case, plain, scoped, time);
+    let (shares, before, after) = match compared {
+        Ok(compared) => compared,
         Err(NoTruth::NoPerf(why)) => {
             eprintln!("{}: shares are not compared, as {why}", case.name);
-            Ok(None)
+            return Ok(false);
         }
-        Err(NoTruth::Failed(why)) => Err(why),
-    };
-    let Some(before) = look()? else {
-        return Ok(false);
-    };
-    let shares = shares(case, time);
-    let Some(after) = look()? else {
-        return Ok(false);
+        Err(NoTruth::Failed(why)) => return Err(why),
     };
     let mut truth = before.clone();
     truth.add(&after);
@@ -119,26 +126,59 @@ pub fn compare(case: &Case, plain: (&Path, &[&str]), time: Duration) -> Result<b
     Ok(true)
 }
 
+/// Returns what each mode shows, of exact mode also with the cost of measuring taken off, and the truth before and after.
+fn compared(
+    case: &Case,
+    plain: Program<'_>,
+    scoped: Program<'_>,
+    time: Duration,
+) -> Result<(Vec<Shares>, Truth, Truth), NoTruth> {
+    let seconds = time.as_secs_f64().to_string();
+    let look = |program: Program<'_>, more: &[&str]| {
+        let words: Vec<&OsStr> = program.words.iter().chain(more).map(OsStr::new).collect();
+        record(program.file, &words, case.functions)
+    };
+    let before = look(plain, &[&seconds])?;
+    let mut all = Vec::new();
+    for (name, mode) in MODES {
+        let snapshot = measured(case, mode, time);
+        let seen = look(scoped, &[name, &seconds])?;
+        let shares = |name, snapshot: &Snapshot| Shares {
+            name,
+            shown: Shown::of_work(snapshot),
+            seen: seen.clone(),
+        };
+        all.push(shares(name, &snapshot));
+        if mode == Mode::Exact {
+            all.push(shares("compensated", &compensated(&snapshot)));
+        }
+    }
+    let after = look(plain, &[&seconds])?;
+    Ok((all, before, after))
+}
+
 /// Prints an object for each function, and one for the mode.
 #[expect(
     clippy::print_stdout,
     reason = "the text of programs that speak to their user"
 )]
 fn print(case: &Case, shares: &Shares, truth: &Truth) {
-    let mode = shares.mode;
+    let mode = shares.name;
     for Function { name, .. } in case.functions {
         let (shown, error) = shares.shown.share(name);
         println!(
-            r#"{{"kind":"share","case":"{}","mode":"{mode}","function":"{name}","truth":{:.4},"truth_error":{:.4},"shown":{shown:.4},"error":{error:.4}}}"#,
+            r#"{{"kind":"share","case":"{}","mode":"{mode}","function":"{name}","truth":{:.4},"truth_error":{:.4},"seen_with_scopes":{:.4},"shown":{shown:.4},"error":{error:.4}}}"#,
             case.name,
             truth.share(name),
             truth.error(name),
+            shares.seen.share(name),
         );
     }
     println!(
-        r#"{{"kind":"share-summary","case":"{}","mode":"{mode}","largest_difference":{:.4}}}"#,
+        r#"{{"kind":"share-summary","case":"{}","mode":"{mode}","largest_difference":{:.4},"from_seen_with_scopes":{:.4}}}"#,
         case.name,
         largest(case, |name| shares.shown.share(name).0 - truth.share(name)),
+        largest(case, |name| shares.shown.share(name).0 - shares.seen.share(name)),
     );
 }
 

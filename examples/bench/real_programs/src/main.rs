@@ -1,7 +1,7 @@
 //! Three libraries at work. `run` beside this builds it with scopes in their functions and without.
 //!
-//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes.
-//! `real_programs plain CASE SECONDS` is what that runs.
+//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both once more, with
+//! `plain` and `scoped` as their first words.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use tickscope_bench::share::{Case, compare, run_for};
-use tickscope_bench::truth::{Function, say_where_loaded};
+use tickscope_bench::share::{Case, Program, be_recorded, compare};
+use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
 /// A case, and a unit of it without a scope of its own.
@@ -145,28 +145,30 @@ fn text(paragraphs: u64) -> String {
 
 fn run(words: &[&str]) -> Result<(), String> {
     let named = |name| {
-        CASES
-            .iter()
-            .find(|(case, _)| case.name == name)
-            .ok_or(format!("{name}: no such case"))
-    };
-    let time = |word: &str| {
-        word.parse()
-            .map(Duration::from_secs_f64)
-            .map_err(|_| format!("{word}: wanted seconds"))
+        let case = CASES.iter().find(|(case, _)| case.name == name);
+        case.ok_or(format!("{name}: no such case"))
     };
     match *words {
-        ["plain", name, seconds] => {
-            say_where_loaded()?;
-            run_for(time(seconds)?, named(name)?.1);
-            Ok(())
-        }
+        ["plain", name, seconds] => be_recorded(named(name)?.1, None, seconds),
+        ["scoped", name, mode, seconds] => be_recorded(named(name)?.0.scoped, Some(mode), seconds),
         ["share", name, seconds, plain] => {
             let case = named(name)?.0;
+            let seconds = seconds
+                .parse()
+                .map_err(|_| format!("{seconds}: wanted seconds"))?;
+            let file = std::env::current_exe().map_err(|error| error.to_string())?;
             let _session = tickscope::start("real_programs");
-            compare(&case, (Path::new(plain), &["plain", name]), time(seconds)?).map(drop)
+            let plain = Program {
+                file: Path::new(plain),
+                words: &["plain", name],
+            };
+            let scoped = Program {
+                file: &file,
+                words: &["scoped", name],
+            };
+            compare(&case, plain, scoped, Duration::from_secs_f64(seconds)).map(drop)
         }
-        _ => Err("usage: real_programs share CASE SECONDS PLAIN | plain CASE SECONDS".into()),
+        _ => Err("usage: real_programs share CASE SECONDS PLAIN".into()),
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use tickscope::Mode;
 use tickscope_bench::shown::Shown;
+use tickscope_bench::statistics::{median, sorted};
 use tickscope_bench::workloads::work;
 use tickscope_bench::{Scoped, probe};
 
@@ -191,7 +192,7 @@ struct Outcomes {
 }
 
 /// What became of a function.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Outcome {
     /// Runs in which the truth was within.
     within: u64,
@@ -201,6 +202,8 @@ struct Outcome {
     error: f64,
     /// The largest difference.
     largest: f64,
+    /// The differences in standard errors. Half of them are below 0.67, and 95 % below 1.96, if the errors are honest and normal.
+    in_errors: Vec<f64>,
 }
 
 impl Outcomes {
@@ -219,6 +222,7 @@ impl Outcomes {
             outcome.difference += difference;
             outcome.error += error;
             outcome.largest = outcome.largest.max(difference.abs());
+            outcome.in_errors.push(difference.abs() / error.max(1e-9));
         }
         self.runs_within += u64::from(all_within);
     }
@@ -226,9 +230,12 @@ impl Outcomes {
     fn print(&self, mode: &str, measure: &str) {
         let mean = |sum: f64| sum / RUNS as f64;
         for (name, outcome) in names().zip(&self.functions) {
+            let in_errors = sorted(outcome.in_errors.iter().copied());
             println!(
-                r#"{{"kind":"errors-function","mode":"{mode}","measure":"{measure}","function":"{name}","runs":{RUNS},"within":{},"truth":{:.4},"mean_difference":{:.5},"mean_error":{:.5},"largest_error":{:.4}}}"#,
+                r#"{{"kind":"errors-function","mode":"{mode}","measure":"{measure}","function":"{name}","runs":{RUNS},"within":{},"p50_in_errors":{:.2},"p95_in_errors":{:.2},"truth":{:.4},"mean_difference":{:.5},"mean_error":{:.5},"largest_error":{:.4}}}"#,
                 outcome.within,
+                median(&in_errors),
+                in_errors[in_errors.len() * 95 / 100],
                 mean(outcome.truth),
                 mean(outcome.difference),
                 mean(outcome.error),

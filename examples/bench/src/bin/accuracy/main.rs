@@ -26,19 +26,17 @@ mod table;
 
 use std::time::Duration;
 
-use tickscope_bench::{share, truth};
+use tickscope_bench::share::{self, Program};
 
 use cases::{CASES, Case};
-use options::{Options, Part, Task};
+use options::{Options, PLAIN, Part, SCOPED, Task};
 
 fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match Task::new(&words)? {
-        Task::Plain(case, time) => {
-            truth::say_where_loaded()?;
-            share::run_for(time, case.plain);
-            Ok(())
-        }
+        Task::Plain(case, seconds) => share::be_recorded(case.plain, None, seconds),
+        Task::Scoped(case, mode, seconds) => share::be_recorded(case.scoped, Some(mode), seconds),
         Task::Table(time) => {
             let _session = tickscope::start("accuracy");
             table::print(time);
@@ -70,9 +68,11 @@ fn judge(options: &Options) -> Result<(), String> {
 
 /// Compares the shares of those cases that have any. Where perf may not look it says so once.
 fn shares(cases: impl Iterator<Item = &'static Case>, time: Duration) -> Result<(), String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let file = std::env::current_exe().map_err(|error| error.to_string())?;
     for case in cases.filter_map(Case::share) {
-        if !share::compare(&case, (&program, &["plain", case.name]), time)? {
+        let [plain, scoped] = [[PLAIN, case.name], [SCOPED, case.name]];
+        let program = |words| Program { file: &file, words };
+        if !share::compare(&case, program(&plain), program(&scoped), time)? {
             break;
         }
     }

@@ -7,13 +7,19 @@ use crate::cases::{CASES, Case};
 const USAGE: &str =
     "usage: accuracy [SECONDS] | accuracy --json [--seconds S] [--case NAME] [cost | share | errors]";
 
+/// The words before a case that make this the program that is recorded.
+pub(crate) const PLAIN: &str = "plain";
+pub(crate) const SCOPED: &str = "scoped";
+
 /// What the program does.
 #[derive(Debug)]
-pub(crate) enum Task {
+pub(crate) enum Task<'a> {
     /// Prints the table; each mode has so long.
     Table(Duration),
-    /// Runs the plain copy of a case for so long, for the process that records it.
-    Plain(&'static Case, Duration),
+    /// Runs the plain copy of a case for so many seconds, for the process that records it.
+    Plain(&'static Case, &'a str),
+    /// Runs the copy with scopes, in a mode, for so many seconds.
+    Scoped(&'static Case, &'a str, &'a str),
     /// Compares with the truth.
     Judge(Options),
 }
@@ -36,12 +42,12 @@ pub(crate) struct Options {
     case: Option<&'static str>,
 }
 
-impl Task {
-    pub(crate) fn new(words: &[String]) -> Result<Self, String> {
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        match &words[..] {
+impl<'a> Task<'a> {
+    pub(crate) fn new(words: &[&'a str]) -> Result<Self, String> {
+        match words {
             [] => Ok(Self::Table(Duration::from_secs(10))),
-            ["plain", case, seconds] => Ok(Self::Plain(named(case)?, time(seconds)?)),
+            [PLAIN, case, seconds] => Ok(Self::Plain(named(case)?, seconds)),
+            [SCOPED, case, mode, seconds] => Ok(Self::Scoped(named(case)?, mode, seconds)),
             ["--json", words @ ..] => Options::new(words).map(Self::Judge),
             [seconds] => time(seconds).map(Self::Table),
             _ => Err(format!("what is {}? {USAGE}", words.join(" "))),
