@@ -45,6 +45,10 @@ use crate::enabled::runtime::config::{self, Config};
 /// left out.
 const CLOSINGS_MAX: usize = 64;
 
+/// In adaptive mode a look counts for so many times the mean distance at most, and for no more than if there were so many a second.
+const LONGEST_LOOKS: f64 = 3.0;
+const LEAST_HZ: f64 = 100.0;
+
 /// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, that is about a microsecond
 /// of work which a call may leave to those behind it: a function that follows a list had 2 % of the time by the clock, where it had 40 %.
 const UNFINISHED_NS: f64 = 1_000.0;
@@ -483,7 +487,12 @@ impl CollectorState {
         let now = config::now();
         // A thread that has begun since the last look also gets the whole time. A thread that has ended since gets
         // none, and on average these errors cancel out.
-        let passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
+        let mut passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
+        if !mode.is_sampling() {
+            // Shares are wanted here and no sum. A look that comes late, because the publisher had no CPU, must not decide alone.
+            let longest = LONGEST_LOOKS / self.session.sampling_hz.max(LEAST_HZ);
+            passed = passed.min((longest * config::ticks_per_second()) as u64);
+        }
         self.samples += 1;
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
