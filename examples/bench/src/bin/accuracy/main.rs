@@ -5,7 +5,7 @@
 //! `accuracy --json [--seconds S] [--case NAME] [cost | share | errors]` is the judge. It prints an object a line:
 //!
 //! - `cost`: what a scope costs, as tickscope claims it, against the plain copy of the same workload. S is the time of a
-//!   row, 6 by default.
+//!   row, 8 by default.
 //! - `share`: the shares of self time that each mode shows, against `perf record` of the plain program. S is the time of a
 //!   mode, 10 by default.
 //! - `errors`: how often the truth is within two of the standard errors that are shown. S is the time of a run, 0.5 by
@@ -50,7 +50,7 @@ fn judge(options: &Options) -> Result<(), String> {
     let _session = tickscope::start("accuracy");
     for &part in options.parts {
         let time = options.time.unwrap_or(match part {
-            Part::Cost => Duration::from_secs(6),
+            Part::Cost => Duration::from_secs(8),
             Part::Share => Duration::from_secs(10),
             Part::Errors => Duration::from_millis(500),
         });
