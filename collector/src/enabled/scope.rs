@@ -242,6 +242,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
         }
         // After another alarm the old mode still applies; the next event catches up.
         Path::Fast | Path::Exact | Path::Alarm => {
+            tree.learn(current, child);
             tree.mark();
             tree.begin(current, child, config::now(), calls);
             child.mend_beginning();

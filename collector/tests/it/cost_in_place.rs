@@ -171,6 +171,33 @@ fn panics_leaks_resets_and_switches_inside_a_unit_leave_the_tree_intact() {
     });
 }
 
+/// One call with clocks off may last for hours. Its thread must not go without times for so long.
+fn a_long_call_goes_on_with_clocks() {
+    isolated!(|| {
+        let _session = tickscope::start("cost");
+        tickscope::measure_cost("frame", LONG).unwrap();
+        until(frame, |found| found.pairs >= 3);
+        // Half of these calls have clocks off.
+        for _ in 0..6 {
+            tickscope::scope!("frame");
+            let work = || calls_and_work(&tickscope::snapshot(), "leaf").1;
+            let before = work();
+            while work() == before {
+                leaf(1);
+            }
+        }
+        // The end of the measurement ends it as well.
+        let open = tickscope::scope_guard!("frame");
+        tickscope::measure_cost("frame", Duration::ZERO).unwrap();
+        let work = || calls_and_work(&tickscope::snapshot(), "leaf").1;
+        let before = work();
+        leaf(1);
+        leaf(2);
+        assert!(work() > before);
+        drop(open);
+    });
+}
+
 fn a_mode_without_clocks_has_nothing_to_measure() {
     isolated!(|| {
         let _session = tickscope::start("cost");
@@ -195,6 +222,7 @@ crate::support::tests![
     a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays,
     threads_of_one_call_are_pairs_with_each_other,
     panics_leaks_resets_and_switches_inside_a_unit_leave_the_tree_intact,
+    a_long_call_goes_on_with_clocks,
     a_mode_without_clocks_has_nothing_to_measure,
     where_nothing_repeats_that_is_said_in_the_end,
 ];

@@ -40,6 +40,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config::{self, Config};
+use crate::types::Clock;
 
 /// The largest number of closing snapshots, from resets by the program, that wait for the publisher. Further ones are
 /// left out.
@@ -481,7 +482,9 @@ impl CollectorState {
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.switch().mode;
-        if !mode.has_estimated_times() {
+        // A clock of the program's own may stand still while a thread works, or pass while it waits.
+        let is_own = matches!(config::get().chosen.clock, Clock::Custom(..));
+        if !mode.has_estimated_times() || is_own && !mode.is_sampling() {
             return;
         }
         let now = config::now();

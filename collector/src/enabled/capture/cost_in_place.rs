@@ -12,15 +12,17 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{InPlace, InPlaceState, PAIRS_LEAST, Quantity};
 
 use crate::enabled::capture::site_ids::SiteIds;
-use crate::enabled::platform::sync::spin_loop;
-use crate::enabled::record::mode_switch;
+use crate::enabled::platform::sync::{Ordering, spin_loop};
+use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table;
 use crate::enabled::record::unit::{Clocks, PairSums};
+use crate::enabled::runtime::config;
 
-/// The shortest time between the two snapshots of a choice.
+/// The shortest and the longest time between the two snapshots of a choice.
 const BETWEEN: Duration = Duration::from_millis(250);
+const LONGEST_BETWEEN: Duration = Duration::from_secs(4);
 
 /// A call of a unit takes at least so long: reading the thread's CPU clock for it takes up to half a microsecond.
 const LEAST_NS: f64 = 20_000.0;
@@ -33,6 +35,9 @@ const NEARLY: f64 = 0.9;
 
 /// After so long it is seen whether a unit's calls come often enough.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A call with clocks off that lasts longer goes on with clocks: it is none of those that repeat.
+const LONGEST_UNCLOCKED: Duration = Duration::from_secs(1);
 
 /// It ends early once this many pairs give an interval that is this narrow.
 const PAIRS_ENOUGH: u64 = 100;
@@ -67,10 +72,14 @@ pub(crate) struct CostInPlace {
     /// Grows with each unit.
     number: u32,
     unit: Option<(&'static Site, Instant)>,
+    /// What the unit had done when it was chosen, and in which reset epoch.
+    unit_before: (u64, Busy),
     /// The first snapshot of a choice: when, its reset epoch, and what each site had done.
     before: Option<(Instant, u64, Vec<Busy>)>,
     /// The sites that were no unit.
     tried: Vec<SiteId>,
+    /// The time between the two snapshots of a choice, which grows with each choice that finds none.
+    between: Duration,
     /// The pairs of threads that have ended, with those of their single calls.
     finished: PairSums,
     /// The single calls that have no other one yet, in nanoseconds: with clocks on, and with clocks off.
@@ -86,8 +95,17 @@ impl CostInPlace {
             wanted: None,
             number: 0,
             unit: None,
+            unit_before: (
+                0,
+                Busy {
+                    calls: 0,
+                    ticks: 0,
+                    scopes: 0,
+                },
+            ),
             before: None,
             tried: Vec::new(),
+            between: BETWEEN,
             finished: PairSums {
                 pairs: 0.0,
                 x: 0.0,
@@ -119,6 +137,7 @@ impl CostInPlace {
         });
         self.before = None;
         self.tried.clear();
+        self.between = BETWEEN;
         self.wanted = Some(Wanted {
             pattern,
             began: Instant::now(),
@@ -136,7 +155,7 @@ impl CostInPlace {
 
     /// Returns whether a snapshot is wanted now, to choose a unit by.
     pub(crate) fn wants_snapshot(&self) -> bool {
-        let is_time = |before: &(Instant, u64, Vec<Busy>)| before.0.elapsed() >= BETWEEN;
+        let is_time = |before: &(Instant, u64, Vec<Busy>)| before.0.elapsed() >= self.between;
         self.wanted.is_some() && self.unit.is_none() && self.before.as_ref().is_none_or(is_time)
     }
 
@@ -184,6 +203,7 @@ impl CostInPlace {
             }
             return;
         };
+        end_open_calls((LONGEST_UNCLOCKED.as_secs_f64() * config::ticks_per_second()) as u64);
         let mut sums = self.finished;
         for block in registry::living() {
             let read = || {
@@ -200,12 +220,7 @@ impl CostInPlace {
         }
         let is_known = found.pairs >= PAIRS_ENOUGH && found.high - found.low < NARROW;
         if is_late || is_known && since.elapsed() >= SHORTEST {
-            let state = if found.pairs >= PAIRS_LEAST {
-                InPlaceState::Done
-            } else {
-                InPlaceState::NothingRepeats
-            };
-            self.end(state);
+            self.end(InPlaceState::NothingRepeats);
         } else if since.elapsed() >= PATIENCE
             && expected_pairs(found.pairs, since.elapsed(), left) < PAIRS_LEAST
         {
@@ -216,13 +231,20 @@ impl CostInPlace {
         }
     }
 
-    /// No function is the unit any more.
+    /// No function is the unit any more. Its open calls go on as usual.
     fn let_go(&mut self) {
         if let Some((site, _)) = self.unit.take() {
             site.set_unit(0);
             site_table::update_if_met(site);
+            end_open_calls(0);
         }
         self.single.iter_mut().for_each(Vec::clear);
+    }
+
+    /// Ends the measurement, because the session ends.
+    pub(crate) fn stop(&mut self) {
+        self.look();
+        self.end(InPlaceState::NothingRepeats);
     }
 
     fn end(&mut self, state: InPlaceState) {
@@ -230,23 +252,30 @@ impl CostInPlace {
         self.wanted = None;
         self.before = None;
         if let Some(found) = self.found.as_mut().filter(|found| !found.state.is_over()) {
-            found.state = state;
+            let is_known = found.slowdown().is_some();
+            found.state = if is_known { InPlaceState::Done } else { state };
         }
     }
 
     /// Puts what is known into a snapshot whose rows are complete, and chooses the unit by it if there is none yet.
     pub(crate) fn show(&mut self, snapshot: &mut Snapshot, sites: &mut SiteIds) {
-        if self.wanted.is_some() && self.unit.is_none() {
-            self.choose(snapshot, sites);
-        }
+        self.look();
+        let (epoch, before) = self.unit_before;
         if let Some(found) = &mut self.found
             && let Some((site, _)) = self.unit
+            && epoch == snapshot.capture.reset_epoch
         {
-            let of = busy(snapshot)
+            let now = busy(snapshot)
                 .get(sites.id(site).index())
                 .copied()
                 .unwrap_or_default();
-            found.scopes = of.scopes as f64 / of.calls.max(1) as f64;
+            let calls = now.calls.saturating_sub(before.calls);
+            if calls >= PAIRS_LEAST {
+                found.scopes = now.scopes.saturating_sub(before.scopes) as f64 / calls as f64;
+            }
+        }
+        if self.wanted.is_some() && self.unit.is_none() {
+            self.choose(snapshot, sites);
         }
         snapshot.in_place.clone_from(&self.found);
     }
@@ -263,7 +292,7 @@ impl CostInPlace {
             return;
         }
         let passed = then.elapsed();
-        if passed < BETWEEN {
+        if passed < self.between {
             return;
         }
         let left = wanted.longest.saturating_sub(wanted.began.elapsed());
@@ -272,7 +301,7 @@ impl CostInPlace {
         } else {
             1.0
         };
-        let mut good: Vec<(SiteId, u64, u64)> = Vec::new();
+        let mut good: Vec<(SiteId, u64, u64, f64)> = Vec::new();
         for (id, after) in (0..).map(SiteId).zip(&now) {
             let earlier = before.get(id.index()).copied().unwrap_or_default();
             let calls = after.calls.saturating_sub(earlier.calls);
@@ -287,13 +316,13 @@ impl CostInPlace {
                 && !self.tried.contains(&id)
                 && wanted.pattern.matches(&snapshot.sites[id.index()])
             {
-                good.push((id, ticks, calls));
+                good.push((id, ticks, calls, scopes as f64 / calls as f64));
             }
         }
-        let most = good.iter().map(|&(_, ticks, _)| ticks).max().unwrap_or(0);
-        good.retain(|&(_, ticks, _)| ticks as f64 >= NEARLY * most as f64);
-        good.sort_by_key(|&(_, _, calls)| std::cmp::Reverse(calls));
-        for (id, ..) in good {
+        let most = good.iter().map(|&(_, ticks, ..)| ticks).max().unwrap_or(0);
+        good.retain(|&(_, ticks, ..)| ticks as f64 >= NEARLY * most as f64);
+        good.sort_by_key(|&(_, _, calls, _)| std::cmp::Reverse(calls));
+        for (id, _, _, scopes) in good {
             self.tried.push(id);
             let site = site_table::met().find(|site| sites.id(site) == id);
             let may_be = |site: &&Site| site.is(SiteState::Enabled) && !site.is_future();
@@ -304,7 +333,9 @@ impl CostInPlace {
                 site.set_unit(self.number);
                 site_table::update_if_met(site);
                 self.unit = Some((site, Instant::now()));
+                self.unit_before = (epoch, now[id.index()]);
                 if let Some(found) = &mut self.found {
+                    found.scopes = scopes;
                     let described = site.describe();
                     found.state = InPlaceState::Measuring;
                     found.unit = format!("{}::{}", described.module, described.name)
@@ -315,7 +346,22 @@ impl CostInPlace {
             }
         }
         // Other functions may repeat later.
+        self.between = (self.between * 2).min(LONGEST_BETWEEN);
         self.before = Some((Instant::now(), epoch, now));
+    }
+}
+
+/// Lets calls with clocks off go on as usual that have lasted for more than so many ticks. It is a switch to the mode that is in force, so
+/// each thread is charged for the time until now as with any switch.
+fn end_open_calls(ticks: u64) {
+    let now = config::now();
+    let is_open = |block: &'static Block| {
+        let began = block.tree.last.load(Ordering::Relaxed);
+        block.tree.unit.is_unclocked() && now.saturating_sub(began) > ticks
+    };
+    if registry::living().any(is_open) {
+        let Switch { mode, histograms, .. } = mode_switch::newest();
+        registry::switch_to(mode, histograms, now);
     }
 }
 

@@ -58,6 +58,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         doubt_below[parent] += doubt(index);
         children[parent].push(index);
     }
+    let before: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
     // What each call has, and the error of that.
     let mut has = vec![(0_u64, 0.0); rows.len()];
     has[0].0 = ticks[0];
@@ -67,7 +68,8 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         let part = |ticks: u64, error: f64, doubt: f64, found: f64| {
             let timed = Part {
                 share: ticks as f64 / whole,
-                variance: (error * error + doubt * doubt) / (whole * whole),
+                // A share is wrong by all there is at most.
+                variance: ((error * error + doubt * doubt) / (whole * whole)).min(1.0),
             };
             if count < SAMPLES_LEAST {
                 timed
@@ -104,6 +106,30 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         }
         estimated[index].ticks = left;
         estimated[index].self_error = error(&parts[0]);
+    }
+    move_off_cpu(&before, estimated);
+}
+
+/// Moves time off the CPU from rows that have lost ticks to those that have gained some, in proportion.
+fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
+    let mut lost = [0_u64; 2];
+    let mut gained = 0_u64;
+    for (row, &before) in estimated.iter_mut().zip(before) {
+        gained = gained.saturating_add(row.ticks.saturating_sub(before));
+        if row.ticks < before {
+            let left = row.ticks as f64 / before as f64;
+            for (off, lost) in row.off_cpu.iter_mut().zip(&mut lost) {
+                let stays = (*off as f64 * left) as u64;
+                *lost = lost.saturating_add(off.saturating_sub(stays));
+                *off = stays;
+            }
+        }
+    }
+    for (row, &before) in estimated.iter_mut().zip(before) {
+        let part = row.ticks.saturating_sub(before) as f64 / gained.max(1) as f64;
+        for (off, lost) in row.off_cpu.iter_mut().zip(lost) {
+            *off = off.saturating_add((lost as f64 * part) as u64);
+        }
     }
 }
 

@@ -262,7 +262,10 @@ impl Publisher {
                 ..mode_switch::newest()
             };
             let bounds = overhead::bounds(counting);
-            if let Some(mut state) = collector_state::lock() {
+            // Another thread may be measuring; then the next round tries again.
+            if bounds.upper > 0.0
+                && let Some(mut state) = collector_state::lock()
+            {
                 state.cost_in_place.set_counted_ns(bounds.lower, bounds.upper);
             }
         }
@@ -352,6 +355,9 @@ impl Publisher {
     pub(crate) fn finish(mut self, reset_asked: bool) {
         if reset_asked {
             self.reset();
+        }
+        if let Some(mut state) = collector_state::lock() {
+            state.cost_in_place.stop();
         }
         self.publish_now(CaptureKind::Final);
         if let Some(mut state) = collector_state::lock() {

@@ -30,7 +30,6 @@ impl Tree {
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
         self.discard_watched();
-        self.unit.discard();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
                 // The thread may have had an event since the switch. If the mode before has no time, nothing is
@@ -46,6 +45,7 @@ impl Tree {
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
+                self.unit.discard();
                 self.pass_to(switch, exact);
                 if switch.is_timed() {
                     begin_to_charge(current);
@@ -63,6 +63,7 @@ impl Tree {
             fence(Ordering::SeqCst);
             // If this has just cleared an alarm, the switch that raised it is visible here.
             if mode_switch::newest() == newest {
+                self.go_on_unclocked(Path::of(newest.mode, exact));
                 break;
             }
         }

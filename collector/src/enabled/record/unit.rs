@@ -190,6 +190,11 @@ impl UnitCalls {
         }
     }
 
+    /// The open call ends; how it is measured is still known.
+    pub(crate) fn leave(&self) {
+        self.open.set(None);
+    }
+
     /// No call is open.
     pub(crate) fn close(&self) {
         self.discard();
@@ -218,7 +223,9 @@ impl UnitCalls {
     pub(crate) fn end(&self, clocks: Clocks, ns: u64) {
         let ns = ns.max(1);
         let first = self.first_ns.load(Ordering::Relaxed);
-        if first == 0 {
+        let is_same = (self.first_unclocked.load(Ordering::Relaxed) != 0) == (clocks == Clocks::Off);
+        // A signal handler may have had a call of the same kind.
+        if first == 0 || is_same {
             self.first_ns.store(ns, Ordering::Relaxed);
             self.first_unclocked
                 .store(u32::from(clocks == Clocks::Off), Ordering::Relaxed);

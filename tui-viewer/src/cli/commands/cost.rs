@@ -79,10 +79,10 @@ fn measured(ring: RingFile, args: &CostArgs) -> anyhow::Result<Snapshot> {
             .in_place
             .as_ref()
             .is_none_or(|found| found.state.is_over());
-        if is_over || Instant::now() >= end || !is_live(&ring.liveness()?) {
+        if is_over || !is_live(&ring.liveness()?) {
             return Ok(snapshot);
         }
-        if stopped {
+        if stopped || Instant::now() >= end {
             drop(slot);
             let granted = request::ask_of(ring, Op::MeasureCost(of, 0), "measure")?;
             return Ok(granted.snapshot().unwrap_or(snapshot));

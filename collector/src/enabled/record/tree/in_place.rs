@@ -17,6 +17,9 @@ use crate::enabled::record::unit::Clocks;
 /// What a call takes in a place is taken from the calls there if they were so many, and else from those of the function in all places.
 const CALLS_LEAST: u64 = 16;
 
+/// A call is none of the unit in a thread with more nodes behind that of the unit: they are looked at in each call.
+const NODES_MOST: u32 = 1 << 14;
+
 /// The paths on which a call may be measured.
 const CLOCKED: [Path; 4] = [Path::Fast, Path::Exact, Path::Adaptive, Path::AdaptiveExact];
 
@@ -27,7 +30,11 @@ impl Tree {
     pub(crate) fn begin_unit(&self, root: &'static Node, number: u64, clock: impl Fn() -> u64) -> bool {
         let unit = &self.unit;
         let outside = self.path();
-        let may_be = number != 0 && unit.open().is_none() && root.is_timed() && CLOCKED.contains(&outside);
+        let may_be = number != 0
+            && unit.open().is_none()
+            && root.is_timed()
+            && self.nodes.len() - root.index() <= NODES_MOST
+            && CLOCKED.contains(&outside);
         let began = self.last.load(Ordering::Relaxed);
         let Some(current) = may_be.then(|| self.take()).flatten() else {
             return false;
@@ -35,7 +42,8 @@ impl Tree {
         unit.belong_to(number);
         unit.outside.store(outside as u32, Ordering::Relaxed);
         let clocks = unit.next(self.next_random());
-        if clocks == Clocks::Off && !outside.may_skip_clock() {
+        if !outside.may_skip_clock() {
+            // For both kinds of calls, so that what it does to caches is in both.
             self.note_calls_before(root);
         }
         unit.begin(root, clocks);
@@ -43,11 +51,11 @@ impl Tree {
         if clocks == Clocks::Off && !self.exchange_path(outside, Path::Sampled) {
             unit.discard();
         }
+        unit.cpu_began.store(os::own_cpu_ns(), Ordering::Relaxed);
         // What this took is in no scope.
         if let Some(passed) = clock().checked_sub(began) {
             self.leave_out(root, began, passed);
         }
-        unit.cpu_began.store(os::own_cpu_ns(), Ordering::Relaxed);
         self.put(current);
         true
     }
@@ -62,20 +70,24 @@ impl Tree {
             add(&self.unbalanced, 1);
             return;
         };
+        let now = clock();
         let cpu_ns = os::own_cpu_ns();
         let clocks = unit.clocks();
+        // A signal handler that comes before all is noted may begin a call of the same function.
+        unit.leave();
+        let at_end = || now;
         if clocks == Some(Clocks::Off) {
             self.leave_unclocked_path();
         }
         let is_innermost = self.current.is(root);
         let ended = match (clocks, self.path()) {
-            (Some(Clocks::Off), Path::Fast | Path::Exact) => is_innermost && self.end_unclocked(root, &clock),
+            (Some(Clocks::Off), Path::Fast | Path::Exact) => is_innermost && self.end_unclocked(root, at_end),
             (_, Path::Adaptive | Path::AdaptiveExact) => {
-                self.end_untimed(root) || self.end_timed(root, &clock)
+                self.end_untimed(root) || self.end_timed(root, at_end)
             }
-            (_, Path::Fast | Path::Exact) => self.end_innermost(root, &clock),
+            (_, Path::Fast | Path::Exact) => self.end_innermost(root, at_end),
             (_, Path::Sampled | Path::Off) => self.end_uncharged(root),
-            (_, Path::Watched | Path::WatchedExact) => self.end_watched(root, &clock),
+            (_, Path::Watched | Path::WatchedExact) => self.end_watched(root, at_end),
             (_, Path::Alarm) => false,
         };
         match clocks.filter(|_| ended) {
@@ -86,7 +98,7 @@ impl Tree {
             None => unit.close(),
         }
         if !ended {
-            self.end_out_of_order(root, &clock);
+            self.end_out_of_order(root, at_end);
         } else if !self.may_skip_clock() {
             let then = self.last.load(Ordering::Relaxed);
             self.go_on_after(then, clock);
@@ -102,6 +114,14 @@ impl Tree {
             begin_to_charge(innermost);
         }
         self.unit.discard();
+    }
+
+    /// Puts the path of an open call with clocks off back, after an alarm that came without a switch. `outside` is the path since; another
+    /// alarm that has come meanwhile stays.
+    pub(crate) fn go_on_unclocked(&self, outside: Path) {
+        if self.unit.clocks() == Some(Clocks::Off) {
+            self.exchange_path(outside, Path::Sampled);
+        }
     }
 
     /// Forgets the open call of the unit, if there is one, because it is closed with a call around it.
@@ -350,6 +370,25 @@ mod tests {
         assert!(walk.tree.is(Path::Exact) && walk.tree.unit.open().is_none());
         let sums = walk.tree.unit.read(1).unwrap();
         assert_eq!(sums.pairs, 500.0);
+    }
+
+    #[test]
+    fn an_alarm_without_a_switch_leaves_clocks_off() {
+        let mut walk = Walk::new();
+        let root = walk.enter(&ROOT);
+        let now = walk.now;
+        while !walk.tree.begin_unit(root, 1, || now) || !walk.tree.is(Path::Sampled) {
+            walk.tree.forget_unit();
+        }
+        // What catching up does where there is no switch to catch up with.
+        walk.tree.set_path(Path::Exact);
+        walk.tree.go_on_unclocked(Path::Exact);
+        assert!(walk.tree.is(Path::Sampled));
+        walk.now += 40;
+        let now = walk.now;
+        walk.tree.end_unit(|| now);
+        assert!(walk.tree.is(Path::Exact));
+        assert_eq!(walk.node(1), (1, 40));
     }
 
     #[test]
