@@ -18,8 +18,8 @@ fn what_measuring_costs_a_program_is_measured_in_it() {
         "{document}"
     );
     let number = |member: &str| in_place[member].as_f64().unwrap();
-    // The call that is open counts with what it has done so far.
-    assert!((900.0..=1_000.0).contains(&number("scopes")), "{document}");
+    // Calls that are open at either snapshot count with what they have done so far.
+    assert!((900.0..=1_100.0).contains(&number("scopes")), "{document}");
     assert!(number("low") <= number("slowdown") && number("slowdown") <= number("high"));
     assert!(number("scope_low_ns") <= number("scope_high_ns") && number("pairs") >= 20.0);
     // Reports and kept snapshots have it as well.
