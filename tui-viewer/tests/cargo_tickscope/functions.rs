@@ -143,7 +143,7 @@ fn a_program_does_the_same_and_each_call_ends_once() {
         &project,
         project
             .command(program.to_str().unwrap())
-            .args(["work", "3000"])
+            .args(["work", "5000"])
             .env("TICKSCOPE_COST", "panics"),
         "cost",
     );
