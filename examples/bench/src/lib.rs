@@ -3,11 +3,12 @@
 //! is shown ([`shown`]), and what is true ([`truth`]).
 //!
 //! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
-//! [`Floor`] reads the clock twice. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) stands for real
+//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) stands for real
 //! programs.
 
 #![forbid(unsafe_code)]
 
+mod counted;
 mod floor;
 pub mod pairs;
 pub mod share;
@@ -18,5 +19,6 @@ pub mod truth;
 pub mod workers;
 pub mod workloads;
 
+pub use counted::Counted;
 pub use floor::{Floor, Read};
 pub use tickscope_demo::{Frame, Plain, Probe, Scene, Scoped, probe, render};

@@ -283,14 +283,11 @@ impl CostInPlace {
     fn choose(&mut self, snapshot: &Snapshot, sites: &mut SiteIds) {
         let epoch = snapshot.capture.reset_epoch;
         let now = busy(snapshot);
-        let (Some(wanted), Some((then, of_epoch, before))) = (&self.wanted, &self.before) else {
+        let before = self.before.as_ref().filter(|(_, of_epoch, _)| *of_epoch == epoch);
+        let (Some(wanted), Some((then, _, before))) = (&self.wanted, before) else {
             self.before = Some((Instant::now(), epoch, now));
             return;
         };
-        if *of_epoch != epoch {
-            self.before = Some((Instant::now(), epoch, now));
-            return;
-        }
         let passed = then.elapsed();
         if passed < self.between {
             return;

@@ -327,8 +327,9 @@ impl Publisher {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= collector_state::lock().is_some_and(|state| state.cost_in_place.wants_snapshot());
-        due |= collector_state::lock().is_some_and(|state| state.has_closings()) || reset_asked;
+        due |= reset_asked
+            || collector_state::lock()
+                .is_some_and(|state| state.has_closings() || state.cost_in_place.wants_snapshot());
         if let Some(mut state) = collector_state::lock() {
             state.look_at_waits();
         }

@@ -1,14 +1,12 @@
 //! What is measured: workloads, each in units that repeat.
 
-use std::cell::Cell;
-
 use tickscope_bench::share;
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::memory::{gathers, linked_list, look_ups, memory};
 use tickscope_bench::workloads::{
     SPHEREFLAKE_SIZE, body1us, cold5000, empty, nested8, recursion, sites8, sphereflake, work20ns,
 };
-use tickscope_bench::{Plain, Probe, Scoped, probe};
+use tickscope_bench::{Counted, Plain, Probe, Scoped, probe};
 
 /// The name of the scope around a unit.
 pub(crate) const UNIT: &str = "unit";
@@ -26,28 +24,10 @@ pub(crate) struct Case {
     functions: &'static [Function],
 }
 
-/// A probe that only counts scopes.
-#[derive(Debug)]
-struct Counted;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-impl Probe for Counted {
-    type Guard = ();
-
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {
-        COUNT.set(COUNT.get() + 1);
-    }
-}
-
 impl Case {
     /// Returns the number of scopes in a unit.
     pub(crate) fn scopes(&self) -> u64 {
-        COUNT.set(0);
-        (self.counted)();
-        COUNT.get()
+        Counted::scopes_in(self.counted)
     }
 
     /// Returns the case as one whose shares are compared, if they are.

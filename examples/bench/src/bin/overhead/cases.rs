@@ -1,12 +1,10 @@
 //! The cases: what is inside and around the scopes.
 
-use std::cell::Cell;
-
 use tickscope_bench::workloads::{
     SPHEREFLAKE_SIZE, body1us, busy20us, busy100us, cold5000, empty, nested8, recursion, sites8, sleepy,
     sphereflake, work20ns,
 };
-use tickscope_bench::{Floor, Plain, Probe, Scoped};
+use tickscope_bench::{Counted, Floor, Plain, Scoped};
 
 use crate::modes::Mode;
 
@@ -29,22 +27,6 @@ pub(crate) enum Clock {
     Wall,
     /// CPU time: of waits nothing else is as long each time.
     Cpu,
-}
-
-/// A probe that only counts scopes.
-#[derive(Debug)]
-struct Counted;
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-impl Probe for Counted {
-    type Guard = ();
-
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {
-        COUNT.set(COUNT.get() + 1);
-    }
 }
 
 impl Case {
@@ -76,9 +58,7 @@ impl Case {
 
     /// Returns the number of scopes in another amount.
     pub(crate) fn scopes_in(&self, amount: u64) -> u64 {
-        COUNT.set(0);
-        (self.counted)(amount);
-        COUNT.get()
+        Counted::scopes_in(|| (self.counted)(amount))
     }
 }
 
