@@ -7,6 +7,7 @@ mod support;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tickscope_format::FormatError;
 use tickscope_format::file::create::{OwnRing, Way};
@@ -67,18 +68,18 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let mut ring = made(dir.path(), Way::Copied);
     let file = OpenOptions::new().write(true).open(ring.path()).unwrap();
     let length = file.metadata().unwrap().len();
-    // While it has its length, all its blocks come and go.
+    let seen = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let cutter = scope.spawn(|| {
-            for _ in 0..2_000 {
+        // While it has its length, all its blocks come and go.
+        scope.spawn(|| {
+            while !seen.load(Ordering::Relaxed) {
                 file.set_len(0).unwrap();
                 file.set_len(length).unwrap();
             }
         });
-        let mut lost = None;
-        while lost.is_none() && !cutter.is_finished() {
-            lost = ring.publish(STAMP, &vec![1; 400 << 10]).err();
-        }
+        let payload = vec![1; 400 << 10];
+        let lost = (0..100_000).find_map(|_| ring.publish(STAMP, &payload).err());
+        seen.store(true, Ordering::Relaxed);
         let lost = lost.unwrap();
         assert!(
             matches!(lost, FormatError::Io { .. } | FormatError::Unsuitable { .. }),
