@@ -64,6 +64,7 @@ const WATCHES: u64 = 23;
 const LINES: u64 = 24;
 const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
+const LOOKS_IN_EVENTS: u64 = 27;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -195,6 +196,7 @@ fn encode_around(
         lines: _,
         drains_ns,
         in_place,
+        looks_in_events,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -247,6 +249,9 @@ fn encode_around(
     }
     if let Some(in_place) = in_place {
         section(out, IN_PLACE, in_place)?;
+    }
+    if let Some(looks) = looks_in_events {
+        section(out, LOOKS_IN_EVENTS, looks)?;
     }
     if !waits_in.is_empty() {
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
@@ -370,6 +375,7 @@ fn decode_with(
             }
             DRAINS => snapshot.drains_ns = Some(read::<f64>(body, body_at)?),
             IN_PLACE => snapshot.in_place = Some(read::<InPlace>(body, body_at)?),
+            LOOKS_IN_EVENTS => snapshot.looks_in_events = Some(read::<u64>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?

@@ -411,6 +411,7 @@ pub fn sampled() -> Snapshot {
         counted_high_ns: 3.0,
         for_ns: 10_000_000_000,
     });
+    s.looks_in_events = Some(40);
     // Each line so often as its number says.
     s.lines.samples = (1..=14).map(|line| sample(0, 0, line, line)).collect();
     s.lines.samples.extend([

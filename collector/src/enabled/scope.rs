@@ -92,13 +92,14 @@ pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, del
 fn enter_with(site: &'static Site, calls: u64, unusual: impl FnOnce() -> Option<&'static Node>) -> Scope {
     if site.is(SiteState::Enabled) {
         let tree = current_thread::hot();
-        if let Some(tree) = tree
-            && tree.is(Path::Fast)
-            && let Some(current) = tree.current.get()
-            && let Some(child) = tree.guessed_child(current, site)
+        let Some(fast) = tree.filter(|tree| tree.is(Path::Fast)) else {
+            return guard(enter_in_another_mode(tree, site, calls));
+        };
+        if let Some(current) = fast.current.get()
+            && let Some(child) = fast.guessed_child(current, site)
         {
-            tree.mark();
-            return guard(Some(tree.begin(current, child, clock::tsc(), calls)));
+            fast.mark();
+            return guard(Some(fast.begin(current, child, clock::tsc(), calls)));
         }
         guard(enter_otherwise(tree, site, calls))
     } else if site.is(SiteState::Disabled) {
@@ -146,21 +147,26 @@ fn enter_in_another_mode(
     site: &'static Site,
     calls: u64,
 ) -> Option<&'static Node> {
-    if let Some(tree) = tree
-        && let Some(current) = tree.current.get()
-        && let Some(child) = tree.known_child(current, site)
-    {
-        if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
-            tree.begin_untimed(child, calls);
-            return Some(child);
+    if let Some(tree) = tree {
+        tree.set_in_event(true);
+        let current = tree.current.get();
+        let child = current.and_then(|current| tree.known_child(current, site));
+        if let Some((current, child)) = current.zip(child) {
+            if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
+                tree.begin_untimed(child, calls);
+                return Some(child);
+            }
+            if tree.is(Path::Adaptive) {
+                tree.begin_timed(current, child, calls, clock::tsc);
+                tree.set_in_event(false);
+                return Some(child);
+            }
+            if tree.is(Path::Watched) {
+                tree.set_in_event(false);
+                return enter_in_watched(tree, current, child, calls);
+            }
         }
-        if tree.is(Path::Adaptive) {
-            tree.begin_timed(current, child, calls, clock::tsc);
-            return Some(child);
-        }
-        if tree.is(Path::Watched) {
-            return enter_in_watched(tree, current, child, calls);
-        }
+        tree.set_in_event(false);
     }
     enter_rarely(site, calls)
 }

@@ -158,6 +158,9 @@ impl<'a> Adder<'a> {
             *since = since.saturating_add(part.capture.since_reset_ns);
             let samples = &mut out.measuring.samples;
             *samples = samples.saturating_add(part.measuring.samples);
+            if let (Some(looks), Some(more)) = (&mut out.looks_in_events, part.looks_in_events) {
+                *looks = looks.saturating_add(more);
+            }
         }
         hold(&mut out);
         out

@@ -13,8 +13,22 @@ use tickscope_format::snapshot::{InPlace, Snapshot};
 ///
 /// In adaptive mode calls that were not timed passed in their parent, and what the scope is given for them is free of
 /// measuring: their whole cost comes off the parent. Latencies, errors and lifetime totals stay as they were measured.
+///
+/// Where samples saw what measuring takes, shares are free of it already. In adaptive mode what it took in all comes off all rows in
+/// proportion; in sampled mode it is in no row.
 pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     let mut compensated = snapshot.clone();
+    if let Some(cost) = snapshot.seen_cost() {
+        if snapshot.capture.mode.times_some_calls() {
+            let taken = snapshot.scope_calls() as f64 * cost.middle_ns;
+            let all = snapshot.nanos(snapshot.measured_ticks()).max(1) as f64;
+            let stays = 1.0 - (taken / all).min(1.0);
+            for ticks in &mut compensated.nodes.self_ticks {
+                *ticks = (*ticks as f64 * stays).round() as u64;
+            }
+        }
+        return compensated;
+    }
     let half = half_in_ticks(snapshot);
     let nodes = &snapshot.nodes;
     // Counting takes no look at the clock.
@@ -109,6 +123,24 @@ mod tests {
         assert_eq!((off(&snapshot, 1), off(&snapshot, 2)), (3_000 + 75 + 1_350, 75));
         snapshot.capture.mode = Mode::Sampled;
         assert_eq!((off(&snapshot, 1), off(&snapshot, 2)), (3_750, 750));
+    }
+
+    #[test]
+    fn what_samples_saw_comes_off_in_proportion_and_in_sampled_mode_it_is_in_no_row() {
+        let mut snapshot = fixture::two_threads();
+        snapshot.capture.mode = Mode::Adaptive;
+        // A tenth of the time was in events.
+        snapshot.measuring.samples = 1000;
+        let period = snapshot.capture.since_reset_ns as f64 / 1000.0;
+        let looks = snapshot.nanos(snapshot.measured_ticks()) as f64 / 10.0 / period;
+        snapshot.looks_in_events = Some(looks.round() as u64);
+        let share = looks.round() * period / snapshot.nanos(snapshot.measured_ticks()) as f64;
+        let less = compensated(&snapshot).nodes.self_ticks;
+        for (less, raw) in less.iter().zip(&snapshot.nodes.self_ticks) {
+            assert!((*less as f64 - *raw as f64 * (1.0 - share)).abs() <= 1.0);
+        }
+        snapshot.capture.mode = Mode::Sampled;
+        assert_eq!(compensated(&snapshot).nodes, snapshot.nodes);
     }
 
     #[test]

@@ -32,6 +32,15 @@ pub fn text(snapshot: &Snapshot) -> String {
             cost.low_ns, cost.high_ns
         ));
     }
+    if let Some(cost) = snapshot.seen_cost() {
+        lines.push(format!(
+            "a scope costs {:.1} to {:.1} ns: {} of {} samples found a thread in the beginning or the end of one",
+            cost.low_ns,
+            cost.high_ns,
+            number::count(snapshot.looks_in_events.unwrap_or_default()),
+            number::count(snapshot.measuring.samples)
+        ));
+    }
     let own = snapshot.own_cost();
     let mut own_line = format!(
         "a scope by itself costs {:.1} to {:.1} ns (calibrated, in mode {})",

@@ -7,6 +7,9 @@ use crate::snapshot::Mode;
 /// So many pairs of calls at least say something.
 pub const PAIRS_LEAST: u64 = 20;
 
+/// So many samples at least say something of what a scope costs.
+const SAMPLES_LEAST: u64 = 100;
+
 /// What the clock does to one function that repeats, the *unit*. By chance, a call of it is measured as usual or with clocks off: its
 /// scopes are then only counted. The CPU time of both kinds of calls is compared, in pairs of calls that follow each other in a
 /// thread.
@@ -68,6 +71,23 @@ pub struct ScopeCost {
     pub high_ns: f64,
 }
 
+impl ScopeCost {
+    /// Returns the cost of each of so many scopes, if `looks` of `samples` in `since_ns` nanoseconds found a thread in the beginning or the
+    /// end of one; `None` if the samples are too few. The bounds are those of a Poisson distribution, at 95 %.
+    pub(crate) fn seen(looks: u64, samples: u64, since_ns: u64, calls: u64) -> Option<Self> {
+        if samples < SAMPLES_LEAST || calls == 0 {
+            return None;
+        }
+        let look_ns = since_ns as f64 / samples as f64 / calls as f64;
+        let looks = looks as f64;
+        Some(Self {
+            low_ns: (looks - 2.0 * looks.sqrt()).max(0.0) * look_ns,
+            middle_ns: looks * look_ns,
+            high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns,
+        })
+    }
+}
+
 impl InPlaceState {
     /// Returns whether nothing more comes.
     pub fn is_over(self) -> bool {
@@ -113,6 +133,19 @@ impl InPlace {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
+        // 25 of 1 000 looks in a second, 1 000 000 scopes: 25 ns each, give or take two times 5 looks.
+        let cost = ScopeCost::seen(25, 1000, 1_000_000_000, 1_000_000).unwrap();
+        assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - 15.0).abs() < 1e-9);
+        assert!((35.0..38.0).contains(&cost.high_ns), "{cost:?}");
+        // That none did says that it costs little, and not nothing.
+        let none = ScopeCost::seen(0, 1000, 1_000_000_000, 1_000_000).unwrap();
+        assert_eq!((none.low_ns, none.middle_ns, none.high_ns), (0.0, 0.0, 3.0));
+        assert_eq!(ScopeCost::seen(25, 99, 1_000_000_000, 1_000_000), None);
+        assert_eq!(ScopeCost::seen(0, 1000, 1_000_000_000, 0), None);
+    }
 
     #[test]
     fn a_scope_costs_what_the_clocks_add_and_what_counting_takes() {

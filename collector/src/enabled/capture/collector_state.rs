@@ -28,7 +28,7 @@ use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
 use crate::enabled::capture::task_reader::TaskReader;
-use crate::enabled::capture::tree_reader::{Reader, Reading, find_current};
+use crate::enabled::capture::tree_reader::{Reader, Reading};
 use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
 use crate::enabled::capture::watches::Watches;
 use crate::enabled::platform::os;
@@ -96,9 +96,8 @@ pub(crate) struct CollectorState {
     rules: Rules,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
-    /// How often the publisher has looked where each thread is.
-    samples: u64,
-    samples_base: u64,
+    sampled: Sampling,
+    sampled_base: Sampling,
     /// When the publisher last looked; `None` before the first time.
     sampled_at: Option<u64>,
     /// What is known of live threads, by the address of their block.
@@ -110,7 +109,7 @@ pub(crate) struct CollectorState {
     /// The monotonic clock at the last reset; `None` before the first.
     reset_ns: Option<u64>,
     /// The epoch to which an undo would return, when it began, and the samples before it.
-    undo: Option<(u64, Option<u64>, u64)>,
+    undo: Option<(u64, Option<u64>, Sampling)>,
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
@@ -119,6 +118,13 @@ pub(crate) struct CollectorState {
     watches: Watches,
     lines: Lines,
     pub(crate) cost_in_place: CostInPlace,
+}
+
+/// How often the publisher has looked where each thread is, and how many threads it has found in an event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sampling {
+    samples: u64,
+    in_events: u64,
 }
 
 #[derive(Debug)]
@@ -155,8 +161,14 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     sites: SiteIds::new(),
     rules: Rules::new(),
     epoch: None,
-    samples: 0,
-    samples_base: 0,
+    sampled: Sampling {
+        samples: 0,
+        in_events: 0,
+    },
+    sampled_base: Sampling {
+        samples: 0,
+        in_events: 0,
+    },
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
@@ -332,13 +344,14 @@ impl LiveThread {
         reading
     }
 
-    /// Adds the time since the last look to the node where the thread is.
-    fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) {
+    /// Adds the time since the last look to the node where the thread is. Returns false if it is in an event: that is no time of the
+    /// program.
+    fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) -> bool {
         if block.tree.stands_still() {
-            return;
+            return true;
         }
-        let Some(node) = find_current(&block.tree) else {
-            return;
+        let Some(node) = block.tree.outside_events() else {
+            return false;
         };
         let index = node.index() as usize;
         let column = if mode.is_sampling() {
@@ -350,6 +363,7 @@ impl LiveThread {
             column.resize(index + 1, 0);
         }
         column[index] += passed;
+        true
     }
 }
 
@@ -436,10 +450,12 @@ impl CollectorState {
             } else {
                 0.0
             },
-            samples: self.samples - self.samples_base,
+            samples: self.sampled.samples - self.sampled_base.samples,
             rules: self.rules.list(),
             off_sites,
         };
+        let looks = self.sampled.in_events - self.sampled_base.in_events;
+        snapshot.looks_in_events = epoch.mode.has_estimated_times().then_some(looks);
         snapshot.waits = config.waits && epoch.mode.charges_time();
         if snapshot.waits {
             snapshot.waits_in = named(&waits_in, &doing);
@@ -463,7 +479,7 @@ impl CollectorState {
     fn epoch(&mut self) -> Epoch {
         let Switch { mode, histograms, .. } = self.switch();
         let ticks_per_ns = config::ticks_per_second() / 1e9;
-        let samples = (self.samples - self.samples_base).max(1);
+        let samples = (self.sampled.samples - self.sampled_base.samples).max(1);
         Epoch {
             mode,
             histograms: histograms && mode.charges_time(),
@@ -496,12 +512,13 @@ impl CollectorState {
             let longest = LONGEST_LOOKS / self.session.sampling_hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
-        self.samples += 1;
+        self.sampled.samples += 1;
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
-            thread.sample(block, passed, mode);
+            let is_outside = thread.sample(block, passed, mode);
+            self.sampled.in_events += u64::from(!is_outside);
         }
     }
 
@@ -659,8 +676,8 @@ impl CollectorState {
         self.finished.reset();
         self.watches.reset();
         self.lines.reset();
-        self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
-        self.samples_base = self.samples;
+        self.undo = Some((self.reset_epoch, self.reset_ns, self.sampled_base));
+        self.sampled_base = self.sampled;
         self.withdrawn = None;
         self.reset_epoch += 1;
         self.reset_ns = Some(os::monotonic_ns());
@@ -703,7 +720,7 @@ impl CollectorState {
 
     /// Takes the last reset back; false if there is none to take back.
     pub(crate) fn undo_reset(&mut self) -> bool {
-        let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
+        let Some((epoch, reset_ns, sampled_base)) = self.undo.take() else {
             return false;
         };
         for thread in self.live.values_mut() {
@@ -714,7 +731,7 @@ impl CollectorState {
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
-        self.samples_base = samples_base;
+        self.sampled_base = sampled_base;
         true
     }
 
@@ -751,6 +768,7 @@ impl CollectorState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::tree::NO_LIMIT;
 
     #[test]
     fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
@@ -765,10 +783,30 @@ mod tests {
                 mode,
                 ..mode_switch::newest()
             });
-            let before = state.samples;
+            let before = state.sampled.samples;
             state.sample();
-            assert_eq!(state.samples - before, looks, "{mode:?}");
+            assert_eq!(state.sampled.samples - before, looks, "{mode:?}");
         }
         state.epoch = None;
+    }
+
+    #[test]
+    fn a_look_that_meets_an_event_is_no_time_of_the_program() {
+        let block = registry::take().unwrap();
+        assert!(block.tree.open(0, NO_LIMIT, 10, 100));
+        let root = block.tree.current.get().unwrap();
+        let mut thread = LiveThread::new(0);
+        let mut look = || thread.sample(block, 7, Mode::Sampled);
+        assert!(look());
+        // An event that leaves the current node as it is, and one that takes it out.
+        block.tree.set_in_event(true);
+        assert!(!look());
+        block.tree.set_in_event(false);
+        block.tree.mark();
+        assert!(!look());
+        block.tree.put(root);
+        assert!(look());
+        assert_eq!(thread.sampled, [14]);
+        registry::forget(block);
     }
 }

@@ -176,6 +176,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
             lines
         },
         drains_ns: snapshot.drains_ns,
+        looks_in_events: snapshot.looks_in_events,
         in_place: snapshot.in_place.clone(),
         window: snapshot.window,
         values: snapshot.values,

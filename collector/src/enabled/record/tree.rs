@@ -62,11 +62,14 @@ zeroed! {
         pub(crate) dropped: AtomicU64,
         /// Guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// How many pauses are in force.
-        pauses: AtomicU32,
+        /// Not 0 while an event that may skip the clock is handled, so that samples know the cost of measuring. A signal handler's
+        /// event makes it 0 too early.
+        in_event: AtomicU32,
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself
         /// everything else.
         path: AtomicU32,
+        /// How many pauses are in force.
+        pauses: AtomicU32,
         /// Gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
         /// The root, which collects the time outside of all scopes.
@@ -169,8 +172,9 @@ impl Tree {
             ended: Ref::none(),
             dropped: AtomicU64::new(0),
             unbalanced: AtomicU64::new(0),
-            pauses: AtomicU32::new(0),
+            in_event: AtomicU32::new(0),
             path: AtomicU32::new(Path::Alarm as u32),
+            pauses: AtomicU32::new(0),
             clock_errors: AtomicU64::new(0),
             root: Ref::none(),
             nodes: Nodes::new(),
@@ -222,6 +226,7 @@ impl Tree {
         self.dropped.store(0, Ordering::Relaxed);
         self.unbalanced.store(0, Ordering::Relaxed);
         self.clock_errors.store(0, Ordering::Relaxed);
+        self.in_event.store(0, Ordering::Relaxed);
         self.pauses.store(0, Ordering::Relaxed);
         self.excluded.store(0, Ordering::Relaxed);
         self.gap_max.store(limit, Ordering::Relaxed);
@@ -286,6 +291,20 @@ impl Tree {
         self.current.set(None);
         // SYNC POINT: mark before counters (meets the fence in `capture`). A compiler barrier on x86.
         fence(Ordering::Release);
+    }
+
+    /// Says whether an event is handled that does not take `current` out.
+    #[inline(always)]
+    pub(crate) fn set_in_event(&self, is: bool) {
+        self.in_event.store(is.into(), Ordering::Relaxed);
+    }
+
+    /// Returns the innermost open node; `None` while an event is handled.
+    pub(crate) fn outside_events(&self) -> Option<&'static Node> {
+        if self.in_event.load(Ordering::Relaxed) != 0 {
+            return None;
+        }
+        self.current.get_acquire()
     }
 
     /// Puts `current` in, which ends the event.

@@ -35,13 +35,17 @@ impl Tree {
         add(&child.calls, calls);
         child.began.store(UNTIMED, Ordering::Relaxed);
         self.put(child);
+        self.set_in_event(false);
     }
 
     /// Ends the innermost call if it began without a clock. Returns true if that call is of `node`; otherwise it does
     /// nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
-        !node.is_timed() && self.end_uncharged(node)
+        self.set_in_event(true);
+        let ended = !node.is_timed() && self.end_uncharged(node);
+        self.set_in_event(false);
+        ended
     }
 
     /// Ends the innermost call without charging time. Returns true if that call is of `node`; otherwise it does nothing
