@@ -15,6 +15,7 @@
 
 mod lines;
 mod measures;
+mod muting;
 mod section;
 mod small;
 mod tallies;
@@ -25,6 +26,7 @@ use bincode::{Decode, Encode};
 
 use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
+use self::muting::{FunctionsIn, FunctionsOut, Mutes};
 use self::section::{read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
 use self::waits_in::{WaitsInIn, WaitsInOut};
@@ -33,7 +35,7 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, InPlace, Lifetime, Lines, Measuring,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, InPlace, Lifetime, Lines, Measuring, Muted,
     NodeErrors, Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
@@ -64,6 +66,7 @@ const WATCHES: u64 = 23;
 const LINES: u64 = 24;
 const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
+const MUTING: u64 = 27;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -191,6 +194,7 @@ fn encode_around(
         waits,
         waits_in,
         functions,
+        muting,
         watches,
         lines: _,
         drains_ns,
@@ -252,7 +256,10 @@ fn encode_around(
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if let Some(functions) = functions {
-        section(out, FUNCTIONS, functions)?;
+        section(out, FUNCTIONS, &FunctionsOut::new(functions, muting))?;
+    }
+    if let Some(mutes) = Mutes::new(muting) {
+        section(out, MUTING, &mutes)?;
     }
     if !watches.is_empty() {
         let watches: Vec<_> = watches
@@ -360,7 +367,16 @@ fn decode_with(
             WAITS_IN => {
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
-            FUNCTIONS => snapshot.functions = Some(read::<Functions>(body, body_at)?),
+            FUNCTIONS => {
+                let (functions, muted) = read::<FunctionsIn>(body, body_at)?.functions();
+                snapshot.functions = Some(functions);
+                snapshot.muting.muted.extend(muted);
+            }
+            MUTING => {
+                let muting = read::<Mutes>(body, body_at)?.muting();
+                snapshot.muting.policy = muting.policy;
+                snapshot.muting.muted.extend(muting.muted);
+            }
             WATCHES => {
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
                 snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();
@@ -383,6 +399,10 @@ fn decode_with(
         }
         at = body_at + body.len();
     }
+    // Earlier versions did not check them.
+    let sites = snapshot.sites.len();
+    let muted = &mut snapshot.muting.muted;
+    muted.retain(|muted| !muted.reason.is_budget() || muted.site.index() < sites);
     if !of_values.row.is_empty() {
         let rows = snapshot.nodes.len();
         check_latencies(&snapshot.latencies, rows)?;
@@ -530,6 +550,21 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             0,
             site.0.to_string(),
             format!("below {}", s.sites.len()),
+        );
+    }
+    let is_wrong = |muted: &Muted| {
+        let numbers = [muted.mean_ns, muted.call_ns, muted.cost_share];
+        muted.site.index() >= s.sites.len()
+            || numbers
+                .iter()
+                .any(|number| !(number.is_finite() && *number >= 0.0))
+    };
+    if let Some(at) = s.muting.muted.iter().position(is_wrong) {
+        return damaged(
+            "muted site",
+            at,
+            format!("{:?}", s.muting.muted[at]),
+            format!("a site below {} and numbers of 0 or more", s.sites.len()),
         );
     }
     if let Some(ns) = s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {

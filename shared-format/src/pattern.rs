@@ -53,11 +53,7 @@ impl Pattern {
 
     /// Whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
-        let path = match site.module.as_str() {
-            "" => site.name.clone(),
-            module => format!("{module}::{}", site.name),
-        };
-        covers_parts(self.as_str().as_bytes(), &path)
+        covers_parts(self.as_str().as_bytes(), &site.path())
     }
 }
 

@@ -16,7 +16,7 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::document::cost;
+pub(crate) use self::document::{cost, finite};
 
 use serde::Serialize;
 use tickscope_analysis::code::Addresses;

@@ -36,6 +36,9 @@ const TIMED_IN_BATCH: u64 = 64;
 /// In adaptive mode: how many calls of the calibrated node count as timed already.
 const TIMED: u64 = 1 << 20;
 
+/// In adaptive mode: how long calls of the calibrated node seem to take, so that few of them are timed.
+const SHORT_TICKS: u64 = 300;
+
 /// What a scope costs, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
@@ -86,7 +89,7 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
 }
 
 /// Measures what a function costs that is called in an empty loop and whose sleds are on, in nanoseconds, after a
-/// switch. Returns 0 if that cannot be told now.
+/// switch; in adaptive mode one of whose calls few are timed. Returns 0 if that cannot be told now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn function_call_ns(switch: Switch) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
@@ -102,6 +105,9 @@ pub(crate) fn function_call_ns(switch: Switch) -> f64 {
     // The usual call finds a frame that is made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
+    if switch.mode.times_some_calls() {
+        pretend(node, SHORT_TICKS);
+    }
     os::without_signals(|| {
         current_thread::with_tree(&TREE, || {
             let (entry, ret) = (trampolines.entry, trampolines.ret);
@@ -132,7 +138,7 @@ fn measured(switch: Switch) -> Bounds {
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
         // With the real durations, the CPU cannot predict which call is timed.
-        pretend(node, 300);
+        pretend(node, SHORT_TICKS);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }
     let nothing = |_: &mut f64| {
