@@ -869,7 +869,9 @@ mod tests {
     use crate::fixture::{self, programs};
     use crate::ids::SiteId;
     use crate::latency::Histogram;
-    use crate::snapshot::{CauseKind, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch};
+    use crate::snapshot::{
+        CauseKind, FunctionChoice, MuteReason, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch,
+    };
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -897,11 +899,76 @@ mod tests {
             fixture::two_threads(),
             fixture::recursion(),
             fixture::slow_frames(),
+            fixture::costly_scopes(),
+            fixture::muted_scopes(),
             programs::order_sim_counting(),
             programs::queries(),
         ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
+    }
+
+    /// Before other sites could be muted, the section of functions had those over the budget as its member before the last.
+    #[test]
+    fn what_is_over_the_budget_stands_where_older_readers_look_for_it() {
+        #[derive(Debug, PartialEq, Encode, Decode)]
+        struct OverBudget(u32, f64, f64, bool);
+        type Older = (
+            (u32, u32, u64, u64, u64, u64, bool),
+            (f64, f64, f64),
+            Vec<OverBudget>,
+            FunctionChoice,
+        );
+        let older: Older = (
+            (7, 5, 9, 1, 2, 3, true),
+            (0.05, 0.01, 31.5),
+            vec![OverBudget(1, 85.5, 0.25, true), OverBudget(99, 1.0, 0.5, false)],
+            FunctionChoice::default(),
+        );
+        let mut bytes = encoded(&fixture::costly_scopes());
+        section(&mut bytes, FUNCTIONS, &older).unwrap();
+        let read = decode(&bytes).unwrap();
+        let functions = read.functions.as_ref().unwrap();
+        assert_eq!((functions.known, functions.on, functions.vanished), (7, 5, 3));
+        let muted = Muted {
+            site: SiteId(1),
+            reason: MuteReason::Budget { learned: true },
+            mean_ns: 85.5,
+            call_ns: 31.5,
+            cost_share: 0.25,
+        };
+        assert_eq!(read.muting.muted, [muted], "there is no site 99");
+        let mut both = fixture::muted_scopes();
+        both.functions.clone_from(&read.functions);
+        both.muting.muted.insert(0, muted);
+        let again = encoded(&both);
+        assert_eq!(decode(&again).unwrap(), both);
+        let older: Option<Older> = sections(&again)
+            .find(|(id, _)| *id == FUNCTIONS)
+            .map(|(_, body)| super::read(body, 0).unwrap());
+        assert_eq!(older.unwrap().2, [OverBudget(1, 85.5, 0.25, true)]);
+    }
+
+    #[test]
+    fn a_muted_site_that_does_not_exist_is_damage() {
+        for change in [
+            |muted: &mut Muted| muted.site = SiteId(99),
+            |muted: &mut Muted| muted.mean_ns = f64::NAN,
+            |muted: &mut Muted| muted.cost_share = -1.0,
+        ] {
+            let mut snapshot = fixture::muted_scopes();
+            change(&mut snapshot.muting.muted[1]);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("muted site"), "{error}");
+        }
+    }
+
+    fn sections(mut bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+        std::iter::from_fn(move || {
+            let (id, body) = section_at(bytes, 0).ok().filter(|_| !bytes.is_empty())?;
+            bytes = &bytes[16 + body.len()..];
+            Some((id, body))
+        })
     }
 
     #[test]

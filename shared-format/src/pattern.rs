@@ -46,6 +46,13 @@ impl Pattern {
         })
     }
 
+    /// Returns `*`, which selects all sites.
+    pub const fn all() -> Self {
+        let mut bytes = [0; BYTES_MAX];
+        bytes[0] = b'*';
+        Self { bytes, length: 1 }
+    }
+
     /// Returns the pattern as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("")

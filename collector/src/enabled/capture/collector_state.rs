@@ -590,9 +590,11 @@ impl CollectorState {
     }
 
     /// Mutes the sites that are worth it by a snapshot just captured, if the program is to do so by itself.
-    pub(crate) fn mute_by_itself(&mut self, now: &Snapshot, all: Pattern) {
+    pub(crate) fn mute_by_itself(&mut self, now: &Snapshot) {
         if self.mutes.policy == AutoMute::On && now.capture.reset_epoch == self.reset_epoch {
-            let told = self.mutes.mute(now, &mut self.sites, all, MuteReason::Automatic);
+            let told = self
+                .mutes
+                .mute(now, &mut self.sites, Pattern::all(), MuteReason::Automatic);
             self.session.warnings.extend(told);
         }
     }

@@ -551,10 +551,9 @@ impl Publisher {
     /// Mutes what a snapshot shows to cost more than it tells, if the program is to do so by itself.
     fn mute_by_itself(&self, snapshot: &Snapshot) {
         if self.settings.auto_mute == AutoMute::On
-            && let Ok(all) = Pattern::new("*")
             && let Some(mut state) = collector_state::lock()
         {
-            state.mute_by_itself(snapshot, all);
+            state.mute_by_itself(snapshot);
         }
     }
 

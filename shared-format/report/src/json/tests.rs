@@ -185,6 +185,17 @@ fn functions_of_the_compiler() {
 }
 
 #[test]
+fn scopes_that_cost_more_than_they_tell() {
+    let mute = |text: String| -> Value { serde_json::from_str::<Value>(&text).expect("JSON")["mute"].take() };
+    let offered = fixture::costly_scopes();
+    let told = mute(report(&offered, ProcessState::Running));
+    // From compensated times nothing may be taken off again.
+    assert_eq!(mute(compensated_report(&offered, ProcessState::Running)), told);
+    let muted = mute(report(&fixture::muted_scopes(), ProcessState::Running));
+    insta::assert_snapshot!(format!("{told:#}\n{muted:#}"));
+}
+
+#[test]
 fn the_compensated_view_says_so_and_adds_up() {
     let snapshot = fixture::two_threads();
     let value = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
