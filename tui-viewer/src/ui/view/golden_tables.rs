@@ -235,10 +235,9 @@ fn scopes_that_are_worth_muting_and_muted_ones() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);
         events(&mut app, Status::Live, Some(fixture::costly_scopes()));
-        keys(&mut app, "6jj");
+        keys(&mut app, "6gj");
         assert_snapshot!(format!("worth_muting_{width}x{height}"), looks(&app));
         events(&mut app, Status::Live, Some(fixture::muted_scopes()));
-        keys(&mut app, "j");
         assert_snapshot!(format!("muted_{width}x{height}"), looks(&app));
     }
 }
