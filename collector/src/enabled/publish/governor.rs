@@ -164,9 +164,9 @@ impl Governor {
         function_sites::ends_wait().map_or(look, |ends| ends.min(look))
     }
 
-    /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs after a switch; 0 if
-    /// that cannot be told.
-    pub(crate) fn round(&mut self, call_ns: fn(Switch) -> f64) -> bool {
+    /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs after a switch, and
+    /// whether it skips the clock where the mode lets it; 0 if that cannot be told.
+    pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         let ends_are_due = function_sites::ends_wait().is_some_and(|wait| wait.is_zero());
         if Instant::now() < self.next {
             return ends_are_due;
@@ -182,7 +182,7 @@ impl Governor {
         changed || ends_are_due
     }
 
-    fn look(&mut self, call_ns: fn(Switch) -> f64) -> bool {
+    fn look(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         let switch = mode_switch::newest();
         if !switch.mode.traits().is_counting {
             return false;
@@ -235,19 +235,19 @@ impl Governor {
 
     /// Returns what a call costs in the mode in force; `None` if that cannot be told, or another mode is in force since the last
     /// look: what was done until then says nothing of this one.
-    fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch) -> f64) -> Option<CallCost> {
+    fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
             return Some(cost);
         }
-        let counted = IN_PROGRAM * call_ns(switch);
+        let counted = IN_PROGRAM * call_ns(switch, true);
         let timed = match switch.mode.times_some_calls() {
             true => {
-                let all = Switch {
+                let exact = Switch {
                     mode: Mode::Exact,
                     ..switch
                 };
-                IN_PROGRAM * call_ns(all)
+                IN_PROGRAM * (call_ns(switch, false) + call_ns(exact, true))
             }
             false => counted,
         };

@@ -36,9 +36,6 @@ const TIMED_IN_BATCH: u64 = 64;
 /// In adaptive mode: how many calls of the calibrated node count as timed already.
 const TIMED: u64 = 1 << 20;
 
-/// In adaptive mode: how long calls of the calibrated node seem to take, so that few of them are timed.
-const SHORT_TICKS: u64 = 300;
-
 /// What a scope costs, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
@@ -89,9 +86,10 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
 }
 
 /// Measures what a function costs that is called in an empty loop and whose sleds are on, in nanoseconds, after a
-/// switch; in adaptive mode one of whose calls few are timed. Returns 0 if that cannot be told now.
+/// switch. In adaptive mode all its calls skip the clock, or none does: those go the way of rare events, up to where this thread is
+/// found not to count, so their reads of the clock are not in it. Returns 0 if that cannot be told now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-pub(crate) fn function_call_ns(switch: Switch) -> f64 {
+pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
     let Some((number, site, trampolines)) = function_sites::to_measure() else {
         return 0.0;
@@ -105,8 +103,8 @@ pub(crate) fn function_call_ns(switch: Switch) -> f64 {
     // The usual call finds a frame that is made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
-    if switch.mode.times_some_calls() {
-        pretend(node, SHORT_TICKS);
+    if skips {
+        node.skip.store(u32::MAX, Ordering::Relaxed);
     }
     os::without_signals(|| {
         current_thread::with_tree(&TREE, || {
@@ -138,7 +136,7 @@ fn measured(switch: Switch) -> Bounds {
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
         // With the real durations, the CPU cannot predict which call is timed.
-        pretend(node, SHORT_TICKS);
+        pretend(node, 300);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }
     let nothing = |_: &mut f64| {
