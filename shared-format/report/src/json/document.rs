@@ -10,10 +10,10 @@ use super::groups::{Group, groups};
 use super::layout::VERSION;
 use super::lines::{Lines, lines};
 use super::measures::{Measures, Members};
+use super::mute::Mute;
 use super::node::{Node, nodes};
-use super::raw::{Estimate, Histogram, estimates, latencies};
+use super::raw::{Estimate, Histogram, estimates, finite, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
-use crate::muting::Mute;
 use crate::quotient::Quotient;
 use crate::{Extent, ProcessState};
 
@@ -195,11 +195,6 @@ struct Thread<'a> {
     now: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     now_in: Option<&'a str>,
-}
-
-/// JSON has no NaN and no infinity.
-pub(crate) fn finite(value: f64) -> f64 {
-    if value.is_finite() { value } else { 0.0 }
 }
 
 impl<'a> Document<'a> {

@@ -13,7 +13,6 @@ use tickscope_report::muting::reason;
 use crate::app::figures::What;
 use crate::app::message::Effect;
 use crate::app::state::App;
-use crate::app::update::sites::pattern_of_path;
 use crate::output::console::printable;
 use crate::output::muted::NOTHING_OFFERED;
 use crate::source::events::Request;
@@ -48,7 +47,7 @@ impl App {
                 let table = data.site_table();
                 table.rows()[row as usize].offered?;
                 let site = table.source(&data.snapshot, row)?;
-                pattern_of_path(&site.path())
+                Pattern::of_path(&site.path())
             }
             _ => None,
         });

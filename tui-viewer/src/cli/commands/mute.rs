@@ -5,7 +5,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::AutoMute;
-use tickscope_report::muting;
+use tickscope_report::json;
 
 use crate::cli::args::MuteArgs;
 use crate::cli::commands::live_snapshot;
@@ -42,7 +42,7 @@ pub fn run(args: &MuteArgs) -> anyhow::Result<u8> {
 
 fn tell(args: &MuteArgs, snapshot: &Snapshot, lines: &[String]) -> anyhow::Result<u8> {
     if args.json {
-        console::write(&muting::json(snapshot))?;
+        console::write(&json::mute(snapshot))?;
     } else {
         console::write(&(lines.join("\n") + "\n"))?;
     }
