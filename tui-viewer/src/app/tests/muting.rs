@@ -4,9 +4,8 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::AutoMute;
 use tickscope_testkit::fixture;
 
-use crate::app::message::Effect;
 use crate::app::state::App;
-use crate::app::tests::sites::to;
+use crate::app::tests::sites::{asked, to};
 use crate::app::tests::{answer, last_line};
 use crate::source::events::Request;
 use crate::source::status::Status;
@@ -16,14 +15,6 @@ fn costly() -> App {
     let mut app = empty(120, 30);
     events(&mut app, Status::Live, Some(fixture::costly_scopes()));
     app
-}
-
-fn asked(effects: &[Effect]) -> Vec<Request> {
-    let sent = effects.iter().filter_map(|effect| match effect {
-        Effect::Send(request) => Some(*request),
-        _ => None,
-    });
-    sent.collect()
 }
 
 #[test]

@@ -42,14 +42,12 @@ impl App {
         }
         let selected = self.list().selected().map(|row| row.what);
         let row = self.derived.data.as_ref().zip(selected);
-        let own = row.and_then(|(data, what)| match what {
-            What::Site(row) => {
-                let table = data.site_table();
-                table.rows()[row as usize].offered?;
-                let site = table.source(&data.snapshot, row)?;
-                Pattern::of_path(&site.path())
-            }
-            _ => None,
+        let own = row.and_then(|(data, what)| {
+            let What::Site(row) = what else { return None };
+            let table = data.site_table();
+            table.rows()[row as usize].offered?;
+            let site = table.source(&data.snapshot, row)?;
+            Pattern::of_path(&site.path())
         });
         self.mute(own.unwrap_or(Pattern::all()), effects);
     }

@@ -264,7 +264,7 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
             let muted = site.muted.unwrap_or_default();
             let by = match muted.reason {
                 MuteReason::Automatic => "muted by the program itself (TICKSCOPE_AUTOMUTE=on)",
-                _ => "muted",
+                MuteReason::Budget { .. } | MuteReason::Asked | _ => "muted",
             };
             format!("{by}: {}", reason(&muted))
         }
