@@ -15,6 +15,7 @@
 
 mod lines;
 mod measures;
+mod muting;
 mod section;
 mod small;
 mod tallies;
@@ -25,6 +26,7 @@ use bincode::{Decode, Encode};
 
 use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
+use self::muting::{FunctionsIn, FunctionsOut, Mutes};
 use self::section::{read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
 use self::waits_in::{WaitsInIn, WaitsInOut};
@@ -33,7 +35,7 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Functions, InPlace, Lifetime, Lines, Measuring,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, InPlace, Lifetime, Lines, Measuring, Muted,
     NodeErrors, Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
@@ -64,7 +66,8 @@ const WATCHES: u64 = 23;
 const LINES: u64 = 24;
 const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
-const LOOKS_IN_EVENTS: u64 = 27;
+const MUTING: u64 = 27;
+const LOOKS_IN_EVENTS: u64 = 28;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -192,6 +195,7 @@ fn encode_around(
         waits,
         waits_in,
         functions,
+        muting,
         watches,
         lines: _,
         drains_ns,
@@ -257,7 +261,10 @@ fn encode_around(
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if let Some(functions) = functions {
-        section(out, FUNCTIONS, functions)?;
+        section(out, FUNCTIONS, &FunctionsOut::new(functions, muting))?;
+    }
+    if let Some(mutes) = Mutes::new(muting) {
+        section(out, MUTING, &mutes)?;
     }
     if !watches.is_empty() {
         let watches: Vec<_> = watches
@@ -365,7 +372,16 @@ fn decode_with(
             WAITS_IN => {
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
-            FUNCTIONS => snapshot.functions = Some(read::<Functions>(body, body_at)?),
+            FUNCTIONS => {
+                let (functions, muted) = read::<FunctionsIn>(body, body_at)?.functions();
+                snapshot.functions = Some(functions);
+                snapshot.muting.muted.extend(muted);
+            }
+            MUTING => {
+                let muting = read::<Mutes>(body, body_at)?.muting();
+                snapshot.muting.policy = muting.policy;
+                snapshot.muting.muted.extend(muting.muted);
+            }
             WATCHES => {
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
                 snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();
@@ -389,6 +405,10 @@ fn decode_with(
         }
         at = body_at + body.len();
     }
+    // Earlier versions did not check them.
+    let sites = snapshot.sites.len();
+    let muted = &mut snapshot.muting.muted;
+    muted.retain(|muted| !muted.reason.is_budget() || muted.site.index() < sites);
     if !of_values.row.is_empty() {
         let rows = snapshot.nodes.len();
         check_latencies(&snapshot.latencies, rows)?;
@@ -536,6 +556,21 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             0,
             site.0.to_string(),
             format!("below {}", s.sites.len()),
+        );
+    }
+    let is_wrong = |muted: &Muted| {
+        let numbers = [muted.mean_ns, muted.call_ns, muted.cost_share];
+        muted.site.index() >= s.sites.len()
+            || numbers
+                .iter()
+                .any(|number| !(number.is_finite() && *number >= 0.0))
+    };
+    if let Some(at) = s.muting.muted.iter().position(is_wrong) {
+        return damaged(
+            "muted site",
+            at,
+            format!("{:?}", s.muting.muted[at]),
+            format!("a site below {} and numbers of 0 or more", s.sites.len()),
         );
     }
     if let Some(ns) = s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
@@ -840,7 +875,9 @@ mod tests {
     use crate::fixture::{self, programs};
     use crate::ids::SiteId;
     use crate::latency::Histogram;
-    use crate::snapshot::{CauseKind, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch};
+    use crate::snapshot::{
+        CauseKind, FunctionChoice, MuteReason, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch,
+    };
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -868,11 +905,76 @@ mod tests {
             fixture::two_threads(),
             fixture::recursion(),
             fixture::slow_frames(),
+            fixture::costly_scopes(),
+            fixture::muted_scopes(),
             programs::order_sim_counting(),
             programs::queries(),
         ] {
             assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);
         }
+    }
+
+    /// Before other sites could be muted, the section of functions had those over the budget as its member before the last.
+    #[test]
+    fn what_is_over_the_budget_stands_where_older_readers_look_for_it() {
+        #[derive(Debug, PartialEq, Encode, Decode)]
+        struct OverBudget(u32, f64, f64, bool);
+        type Older = (
+            (u32, u32, u64, u64, u64, u64, bool),
+            (f64, f64, f64),
+            Vec<OverBudget>,
+            FunctionChoice,
+        );
+        let older: Older = (
+            (7, 5, 9, 1, 2, 3, true),
+            (0.05, 0.01, 31.5),
+            vec![OverBudget(1, 85.5, 0.25, true), OverBudget(99, 1.0, 0.5, false)],
+            FunctionChoice::default(),
+        );
+        let mut bytes = encoded(&fixture::costly_scopes());
+        section(&mut bytes, FUNCTIONS, &older).unwrap();
+        let read = decode(&bytes).unwrap();
+        let functions = read.functions.as_ref().unwrap();
+        assert_eq!((functions.known, functions.on, functions.vanished), (7, 5, 3));
+        let muted = Muted {
+            site: SiteId(1),
+            reason: MuteReason::Budget { learned: true },
+            mean_ns: 85.5,
+            call_ns: 31.5,
+            cost_share: 0.25,
+        };
+        assert_eq!(read.muting.muted, [muted], "there is no site 99");
+        let mut both = fixture::muted_scopes();
+        both.functions.clone_from(&read.functions);
+        both.muting.muted.insert(0, muted);
+        let again = encoded(&both);
+        assert_eq!(decode(&again).unwrap(), both);
+        let older: Option<Older> = sections(&again)
+            .find(|(id, _)| *id == FUNCTIONS)
+            .map(|(_, body)| super::read(body, 0).unwrap());
+        assert_eq!(older.unwrap().2, [OverBudget(1, 85.5, 0.25, true)]);
+    }
+
+    #[test]
+    fn a_muted_site_that_does_not_exist_is_damage() {
+        for change in [
+            |muted: &mut Muted| muted.site = SiteId(99),
+            |muted: &mut Muted| muted.mean_ns = f64::NAN,
+            |muted: &mut Muted| muted.cost_share = -1.0,
+        ] {
+            let mut snapshot = fixture::muted_scopes();
+            change(&mut snapshot.muting.muted[1]);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("muted site"), "{error}");
+        }
+    }
+
+    fn sections(mut bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
+        std::iter::from_fn(move || {
+            let (id, body) = section_at(bytes, 0).ok().filter(|_| !bytes.is_empty())?;
+            bytes = &bytes[16 + body.len()..];
+            Some((id, body))
+        })
     }
 
     #[test]

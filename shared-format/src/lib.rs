@@ -8,6 +8,7 @@
 //! file/, mapping              making, opening, listing and cleaning up ring files
 //! ring/, slots                the two protocols over shared memory
 //! codec/                      snapshots as bytes
+//! function_choice, muting     which functions count from the start, and which sites cost more than they tell
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, function_table, error
 //! ```
@@ -51,6 +52,7 @@ pub mod ids;
 pub mod latency;
 pub mod layout;
 mod mapping;
+pub mod muting;
 pub mod os;
 pub mod pattern;
 pub mod recording;

@@ -46,6 +46,26 @@ impl Pattern {
         })
     }
 
+    /// Returns `*`, which selects all sites.
+    pub const fn all() -> Self {
+        let mut bytes = [0; BYTES_MAX];
+        bytes[0] = b'*';
+        Self { bytes, length: 1 }
+    }
+
+    /// Returns a pattern that selects what has this path. Names of functions may be long: the middle of what is too long becomes a
+    /// star. None if there are control characters in it.
+    pub fn of_path(path: &str) -> Option<Self> {
+        if path.len() <= BYTES_MAX {
+            return Self::new(path).ok();
+        }
+        let half = (BYTES_MAX - 1) / 2;
+        let is_boundary = |at: &usize| path.is_char_boundary(*at);
+        let start = (0..=half).rev().find(is_boundary)?;
+        let end = (path.len() - half..=path.len()).find(is_boundary)?;
+        Self::new(&format!("{}*{}", &path[..start], &path[end..])).ok()
+    }
+
     /// Returns the pattern as text.
     pub fn as_str(&self) -> &str {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("")
@@ -53,11 +73,7 @@ impl Pattern {
 
     /// Whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
-        let path = match site.module.as_str() {
-            "" => site.name.clone(),
-            module => format!("{module}::{}", site.name),
-        };
-        covers_parts(self.as_str().as_bytes(), &path)
+        covers_parts(self.as_str().as_bytes(), &site.path())
     }
 }
 

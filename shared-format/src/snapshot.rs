@@ -10,6 +10,7 @@ mod lines;
 mod losses;
 mod measures;
 mod mode;
+mod muted;
 mod over;
 mod sites;
 mod tally;
@@ -22,7 +23,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-pub use self::functions::{FunctionChoice, Functions, OverBudget};
+pub use self::functions::{FunctionChoice, Functions};
 pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
@@ -30,6 +31,8 @@ pub use self::lines::{
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
+pub(crate) use self::muted::own_share;
+pub use self::muted::{AutoMute, MuteReason, Muted, Muting};
 pub use self::over::Over;
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
@@ -92,6 +95,8 @@ pub struct Snapshot {
     pub waits_in: WaitsIn,
     /// What is known of functions that the compiler has prepared; `None` if there are none.
     pub functions: Option<Functions>,
+    /// The sites that are off because of what measuring them cost, and what is done about others.
+    pub muting: Muting,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
     /// Where threads were in the program's code, as far as that was asked for.

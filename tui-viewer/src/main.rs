@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, cost, demo, diff, export, lines, list, log, man, mode, record, report, reset, run,
-    sites, snapshot, stacks, switch, trigger, watch, why,
+    attach, completions, cost, demo, diff, export, lines, list, log, man, mode, mute, record, report, reset,
+    run, sites, snapshot, stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -62,6 +62,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Mode { how, target }) => mode::run(&target, how.mode),
         Some(Command::Off { sites, target }) => switch::run(&target, sites.pattern, Switch::Off),
         Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
+        Some(Command::Mute(args)) => mute::run(&args),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
         Some(Command::Lines(args)) => lines::run(&args),

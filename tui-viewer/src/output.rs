@@ -1,6 +1,7 @@
 //! What leaves the program beside the screen: standard output, messages, and whole files.
 
 pub mod console;
+pub(crate) mod muted;
 pub mod output_file;
 pub mod switched;
 pub(crate) mod watched;

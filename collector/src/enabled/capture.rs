@@ -8,6 +8,7 @@ pub(crate) mod finished_threads;
 pub(crate) mod functions;
 pub(crate) mod histograms;
 pub(crate) mod lines;
+pub(crate) mod muting;
 pub(crate) mod ranges;
 pub(crate) mod row;
 pub(crate) mod shares;

@@ -40,6 +40,7 @@ mod locks;
 mod log;
 mod lost_ring;
 mod modes;
+mod muting;
 mod privileges;
 mod process;
 mod programs;
@@ -93,6 +94,7 @@ fn main() -> ExitCode {
         log::TESTS,
         lost_ring::TESTS,
         modes::TESTS,
+        muting::TESTS,
         privileges::TESTS,
         process::TESTS,
         programs::TESTS,

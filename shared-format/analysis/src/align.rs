@@ -100,6 +100,9 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     for site in &mut then.measuring.off_sites {
         *site = SiteId(earlier_sites[site.index()]);
     }
+    for muted in &mut then.muting.muted {
+        muted.site = SiteId(earlier_sites[muted.site.index()]);
+    }
     for path in then.watches.iter_mut().flat_map(|watch| &mut watch.paths) {
         path.site = SiteId(earlier_sites[path.site.index()]);
     }

@@ -60,6 +60,7 @@ pub mod json;
 pub mod label;
 pub mod log;
 mod markup;
+pub mod muting;
 mod names;
 pub mod number;
 #[cfg(feature = "exemplar")]

@@ -3,6 +3,8 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::sites;
+use tickscope_format::muting;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
@@ -43,11 +45,7 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
 }
 
 fn path(site: &Site, ascii: bool) -> String {
-    let path = match site.module.as_str() {
-        "" => site.name.clone(),
-        module => format!("{module}::{}", site.name),
-    };
-    visible(&path, ascii).into_owned()
+    visible(&site.path(), ascii).into_owned()
 }
 
 fn list(
@@ -99,6 +97,21 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
+/// Returns patterns of the sites that are off for what measuring them cost, and of those that are worth muting, in one line with
+/// commas between them, as `--not` takes them: what the next build or run leaves out.
+pub fn exclude(snapshot: &Snapshot) -> String {
+    let muted = snapshot.muting.muted.iter().map(|muted| muted.site);
+    let offered = muting::offered(snapshot).into_iter().map(|cost| cost.site);
+    let mut patterns: Vec<String> = Vec::new();
+    for site in muted.chain(offered) {
+        let pattern = Pattern::of_path(&snapshot.sites[site.index()].path());
+        // A comma would part it.
+        let text = pattern.map(|pattern| pattern.as_str().replace(',', "*"));
+        patterns.extend(text.filter(|text| !patterns.contains(text)));
+    }
+    patterns.join(",") + "\n"
+}
+
 fn state_word(off: bool) -> &'static str {
     if off { "off" } else { "on" }
 }
@@ -106,6 +119,7 @@ fn state_word(off: bool) -> &'static str {
 #[cfg(test)]
 mod tests {
     use tickscope_format::snapshot::Rule;
+    use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
 
     use super::*;
@@ -120,6 +134,18 @@ mod tests {
         });
         snapshot.measuring.off_sites.pop();
         insta::assert_snapshot!(sites(&snapshot, ProcessState::Running, false));
+    }
+
+    #[test]
+    fn what_costs_more_than_it_tells_is_left_out_by_patterns() {
+        assert_eq!(
+            exclude(&fixture::costly_scopes()),
+            "app::lex::is_space,app::parse::peek\n"
+        );
+        let mut muted = fixture::muted_scopes();
+        muted.sites[3].name = "is<A, B>".into();
+        assert_eq!(exclude(&muted), "app::parse::peek,app::lex::is<A* B>\n");
+        assert_eq!(exclude(&fixtures::order_sim()), "\n");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use bincode::{Decode, Encode};
 
 /// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
-/// change them. Each call that began has returned, was unwound or is still open.
-#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
+/// change them. Each call that began has returned, was unwound or is still open. Which ones are off because of the budget is in
+/// [`Snapshot::muting`](crate::Snapshot::muting).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Functions {
     /// How many have sleds.
     pub known: u32,
@@ -27,8 +28,6 @@ pub struct Functions {
     pub cost_share: f64,
     /// What measuring a call costs, in nanoseconds; 0 if it is not known yet.
     pub call_ns: f64,
-    /// The functions that were switched off because of the budget, by site. Their time became that of their callers.
-    pub over_budget: Vec<OverBudget>,
     /// Which ones were to count when the program began.
     pub choice: FunctionChoice,
 }
@@ -42,18 +41,4 @@ pub struct FunctionChoice {
     pub only: Vec<String>,
     /// Nothing that one of these patterns matches.
     pub not: Vec<String>,
-}
-
-/// A function that was switched off because measuring it cost too much for what it does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
-pub struct OverBudget {
-    /// Its site.
-    pub site: u32,
-    /// How long its calls took on average, with all calls inside, in nanoseconds.
-    pub mean_ns: f64,
-    /// How much of the program's CPU time measuring it took, from 0 to 1.
-    pub cost_share: f64,
-    /// Whether it was off from the program's start, because an earlier run of the same build had learned it. Both numbers
-    /// are then of that run.
-    pub learned: bool,
 }

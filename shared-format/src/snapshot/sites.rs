@@ -20,6 +20,16 @@ pub struct Site {
     pub group: String,
 }
 
+impl Site {
+    /// Returns its path: `module::name`.
+    pub fn path(&self) -> String {
+        match self.module.as_str() {
+            "" => self.name.clone(),
+            module => format!("{module}::{}", self.name),
+        }
+    }
+}
+
 /// The places in the source that the nodes of a snapshot refer to: a `Vec` that is copied when it is written to while
 /// another snapshot shares it.
 #[derive(Clone, Debug, Default, Eq, Encode, Decode)]

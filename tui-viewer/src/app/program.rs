@@ -1,9 +1,11 @@
 //! What is known of the program: which one it is, how it is doing, and its newest snapshot.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Mode;
+use tickscope_format::muting::SiteCost;
+use tickscope_format::snapshot::{Mode, Site};
 
 use crate::app::cpu_history::CpuHistory;
 use crate::source::events::{RingLine, Target};
@@ -24,6 +26,10 @@ pub(crate) struct Program {
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
+    /// The sites that cost more than they tell, as the newest snapshot has it, unless nothing is to be offered.
+    pub(crate) offered: Rc<HashMap<Site, SiteCost>>,
+    /// How many of them the user was told of.
+    pub(super) told_offered: usize,
     /// All its functions, where they are known.
     pub(super) functions: Option<Rc<KnownFunctions>>,
     /// What happened in slow calls that are kept whole.
@@ -44,6 +50,8 @@ impl Default for Program {
             found: Vec::new(),
             chosen: 0,
             newest: None,
+            offered: Rc::default(),
+            told_offered: 0,
             functions: None,
             traces: Rc::default(),
             warnings_seen: false,

@@ -7,6 +7,7 @@ mod functions;
 mod groups;
 mod measuring;
 pub(crate) mod moments;
+mod muting;
 mod notices;
 mod recording;
 mod shapes;
@@ -970,13 +971,13 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
 #[test]
 fn three_unknown_keys_call_for_help() {
     let mut app = live(120, 30);
-    keys(&mut app, "XX");
+    keys(&mut app, "ZZ");
     assert!(!last_line(&app).contains("? shows the keys"));
-    keys(&mut app, "X");
+    keys(&mut app, "Z");
     assert!(last_line(&app).contains("? shows the keys"));
     at(&mut app, 3_000);
     assert!(!last_line(&app).contains("? shows the keys"));
-    keys(&mut app, "XXjX");
+    keys(&mut app, "ZZjZ");
     assert!(!last_line(&app).contains("? shows the keys"), "in a row");
 }
 

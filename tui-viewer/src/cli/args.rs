@@ -10,6 +10,7 @@ mod list;
 mod log;
 pub(crate) mod look;
 mod moment;
+mod mute;
 mod record;
 mod report;
 mod shared;
@@ -30,6 +31,7 @@ pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
 pub use self::moment::{MomentArgs, When};
+pub use self::mute::MuteArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
@@ -193,6 +195,8 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
+    /// Mute the scopes that cost more than they tell; their time is their callers'.
+    Mute(MuteArgs),
     /// Print the sites met so far, which are switched off, and the rules that say so.
     Sites {
         /// Which program.

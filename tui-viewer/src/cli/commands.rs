@@ -13,6 +13,7 @@ pub mod live_snapshot;
 pub mod log;
 pub mod man;
 pub mod mode;
+pub mod mute;
 pub mod record;
 pub mod report;
 pub mod request;

@@ -63,6 +63,8 @@ pub(crate) enum ScreenCommand {
         #[command(flatten)]
         sites: SitesArgs,
     },
+    /// Mute scopes that cost more than they tell.
+    Mute,
     /// Tell slow calls of a function from typical ones.
     Watch {
         /// Which function.

@@ -28,6 +28,7 @@ mod live;
 mod log;
 mod message_page;
 mod messages;
+mod muting;
 mod recording;
 mod refusals;
 mod report;

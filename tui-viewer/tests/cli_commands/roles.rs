@@ -29,6 +29,7 @@ fn role() {
         "busy" => busy(&argument),
         "computing" => computing(&argument),
         "frames" => frames(&argument),
+        "peeking" => peeking(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
         "grouped" => grouped(&argument),
@@ -76,6 +77,22 @@ fn frames(name: &str) {
             (0..1_000).for_each(|n| {
                 std::hint::black_box(leaf(n));
             });
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// Has a scope with nothing in it until the test ends.
+fn peeking(name: &str) {
+    let _session = tickscope::start(name);
+    thread::spawn(|| {
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("parse");
+            for n in 0..100_000 {
+                tickscope::scope!("peek");
+                std::hint::black_box(n);
+            }
         }
     });
     wait_for_end();

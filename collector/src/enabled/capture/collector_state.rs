@@ -15,8 +15,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Now, Over, Process, Thread,
-    WATCHES_MAX, WaitsIn,
+    AutoMute, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, MuteReason, Now, Over,
+    Process, Thread, WATCHES_MAX, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -24,6 +24,7 @@ use crate::enabled::capture::cost_in_place::CostInPlace;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
+use crate::enabled::capture::muting::Mutes;
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
@@ -71,7 +72,7 @@ pub(crate) struct SessionInfo {
     pub(crate) drains_ns: Option<f64>,
     /// In sampled mode: how often a second the publisher looks where each thread is.
     pub(crate) sampling_hz: f64,
-    /// What the cost of functions is, and which are off for that.
+    /// What the cost of functions is.
     pub(crate) functions: functions::Told,
     /// Whether a publisher fetches the closing snapshots.
     pub(crate) publishing: bool,
@@ -94,6 +95,7 @@ pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
     sites: SiteIds,
     rules: Rules,
+    pub(crate) mutes: Mutes,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
     sampled: Sampling,
@@ -160,6 +162,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     },
     sites: SiteIds::new(),
     rules: Rules::new(),
+    mutes: Mutes::new(),
     epoch: None,
     sampled: Sampling {
         samples: 0,
@@ -442,7 +445,8 @@ impl CollectorState {
             }
         }
         off_sites.sort_unstable();
-        snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
+        snapshot.functions = lost.ends.described(&self.session.functions);
+        snapshot.muting = self.mutes.shown(&mut self.sites);
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: if epoch.mode.has_estimated_times() {
@@ -492,6 +496,13 @@ impl CollectorState {
 
     fn since_reset_ns(&self) -> u64 {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
+    }
+
+    /// Returns the ticks that samples gave each node of a thread in sampled mode.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn sampled_ticks(&self, block: &'static Block) -> &[u64] {
+        let thread = self.live.get(&std::ptr::from_ref(block).addr());
+        thread.map_or(&[], |thread| &thread.sampled)
     }
 
     /// Looks where each thread is, and adds the time since the last look to that node.
@@ -586,6 +597,23 @@ impl CollectorState {
         let matched = self.rules.add(pattern, off);
         functions::follow();
         matched
+    }
+
+    /// Mutes what a pattern matches of the sites that are worth it.
+    pub(crate) fn mute(&mut self, pattern: Pattern) {
+        let now = self.capture(CaptureKind::Periodic);
+        self.mutes.mute(&now, &mut self.sites, pattern, MuteReason::Asked);
+        functions::follow();
+    }
+
+    /// Mutes the sites that are worth it by a snapshot just captured, if the program is to do so by itself.
+    pub(crate) fn mute_by_itself(&mut self, now: &Snapshot) {
+        if self.mutes.policy == AutoMute::On && now.capture.reset_epoch == self.reset_epoch {
+            let told = self
+                .mutes
+                .mute(now, &mut self.sites, Pattern::all(), MuteReason::Automatic);
+            self.session.warnings.extend(told);
+        }
     }
 
     /// Watches the functions that a pattern matches, and switches those on that are off. Returns false if as many patterns are

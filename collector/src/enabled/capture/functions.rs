@@ -3,14 +3,12 @@
 use std::ops::AddAssign;
 
 use tickscope_format::snapshot::Functions;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use tickscope_format::snapshot::OverBudget;
 
-use crate::enabled::capture::site_ids::SiteIds;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::platform::sync::Ordering;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
+use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
@@ -41,8 +39,6 @@ pub(crate) struct Told {
     pub(crate) budget: f64,
     pub(crate) cost_share: f64,
     pub(crate) call_ns: f64,
-    /// The functions that are off because of the budget. Sites stand as numbers of functions.
-    pub(crate) over_budget: Vec<OverBudget>,
 }
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -51,7 +47,6 @@ impl Told {
         budget: 0.0,
         cost_share: 0.0,
         call_ns: 0.0,
-        over_budget: Vec::new(),
     };
 }
 
@@ -87,15 +82,7 @@ impl Ends {
     }
 
     /// Returns what a snapshot says of functions, if this is how all calls ended.
-    pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
-        let over_budget = told.over_budget.iter().filter_map(|of| {
-            let site = function_sites::get(of.site)?;
-            Some(OverBudget {
-                site: sites.id(site).0,
-                ..*of
-            })
-        });
-        let over_budget = over_budget.collect();
+    pub(crate) fn described(self, told: &Told) -> Option<Functions> {
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
             on: counts.on,
@@ -107,7 +94,6 @@ impl Ends {
             budget: told.budget,
             cost_share: told.cost_share,
             call_ns: told.call_ns,
-            over_budget,
             choice: function_sites::choice().cloned().unwrap_or_default(),
         })
     }
@@ -119,7 +105,7 @@ impl Ends {
         Self::NONE
     }
 
-    pub(crate) fn described(self, _: &Told, _: &mut SiteIds) -> Option<Functions> {
+    pub(crate) fn described(self, _: &Told) -> Option<Functions> {
         None
     }
 }
@@ -128,6 +114,17 @@ impl Ends {
 pub(crate) fn follow() {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     function_sites::follow(false);
+}
+
+/// Returns whether a site is that of a function.
+pub(crate) fn is_function(site: &'static Site) -> bool {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    return function_sites::number_of(site).is_some();
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    {
+        let _ = site;
+        false
+    }
 }
 
 /// Whether there are functions whose cost is to be kept below a budget.

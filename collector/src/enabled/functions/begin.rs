@@ -13,9 +13,11 @@ use crate::enabled::platform::os;
 use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites::{self, PolledBy};
+use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::function_choice;
-use crate::enabled::runtime::learned::{self, Learned};
+use crate::enabled::runtime::learned;
+use crate::enabled::runtime::settings::Settings;
 
 /// The loader calls what stands in this section, in the order of priorities.
 #[used]
@@ -104,10 +106,12 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
         }));
     }
     let budget = function_choice::budget();
-    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget));
-    for Learned { of, .. } in recalled {
-        if let Some(site) = sites.get(of.site as usize) {
-            site.set_over_budget(true);
+    let mode = Settings::default().with_environment().mode;
+    let mode = mode.unwrap_or_else(|| mode_switch::newest().mode);
+    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode));
+    for of in recalled {
+        if let Some(site) = sites.get(of.number as usize) {
+            site.set_muted(true);
         }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.

@@ -1,5 +1,7 @@
 //! Keeps what measuring functions costs within its budget, a share of the program's CPU time: functions whose calls are
-//! shortest are switched off until the rest fits. Their time becomes that of their callers, which stay.
+//! shortest are muted until the rest fits. Their time becomes that of their callers, which stay. It works in each mode that
+//! counts: with what a call costs in that mode, and with the mean time of the calls that are timed or, where none is, that
+//! samples have found.
 //!
 //! It looks often in the beginning and rarely later. The mean time of a call decides, and not the number of calls: a tree
 //! without its shortest functions still says which part of the program takes the time. A function that lasts much longer
@@ -8,13 +10,15 @@
 
 use std::time::{Duration, Instant};
 
-use tickscope_format::snapshot::{OverBudget, Quantity};
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::{Mode, MuteReason, Muted, Quantity};
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::function_sites;
-use crate::enabled::record::mode_switch;
+use crate::enabled::record::mode_switch::{self, Switch};
+use crate::enabled::record::node::Node;
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::site_table;
@@ -59,11 +63,33 @@ const POLL: u64 = 10;
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
-/// A function that was switched off. Its site stands as the number of the function.
+/// A function that was muted.
 #[derive(Clone, Copy, Debug)]
 struct Off {
-    of: OverBudget,
+    of: Learned,
     since: Instant,
+    /// Whether it is so from the program's start.
+    is_learned: bool,
+}
+
+/// What measuring a call costs in the program, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct CallCost {
+    /// A call that is timed.
+    pub(crate) timed: f64,
+    /// One that is only counted.
+    pub(crate) counted: f64,
+}
+
+/// What a function did up to a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Done {
+    /// Its calls; a poll counts as several.
+    calls: u64,
+    /// Those of them whose time is known.
+    timed: u64,
+    /// The ticks of these, with all calls inside.
+    ticks: u64,
 }
 
 /// The state between looks.
@@ -73,13 +99,13 @@ pub(crate) struct Governor {
     began: Instant,
     next: Instant,
     pause: Duration,
-    /// By function: calls and ticks with all calls inside, at the last look.
-    seen: Vec<(u64, u64)>,
+    /// The mode of the last look, and what a call costs in it; `None` before the first one.
+    mode: Option<(Switch, CallCost)>,
+    /// By function: what it had done at the last look.
+    seen: Vec<Done>,
     cpu_ns: u64,
-    /// What measuring a call costs in the program; 0 before it is known.
-    call_ns: f64,
     off: Vec<Off>,
-    /// By function: how often it was switched off.
+    /// By function: how often it was muted.
     times_off: Vec<u8>,
     /// Since when the cost is low.
     low_since: Option<Instant>,
@@ -89,8 +115,11 @@ pub(crate) struct Governor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
-    calls: f64,
     mean_ns: f64,
+    /// What measuring them took, in nanoseconds.
+    cost_ns: f64,
+    /// The same of a call.
+    call_ns: f64,
 }
 
 impl Governor {
@@ -106,22 +135,26 @@ impl Governor {
             began: Instant::now(),
             next: Instant::now() + FIRST,
             pause: FIRST,
-            seen: vec![(0, 0); sites.len()],
+            mode: None,
+            seen: vec![Done::default(); sites.len()],
             cpu_ns: os::process_cpu_ns(),
-            call_ns: 0.0,
             off: Vec::new(),
             times_off: vec![0; sites.len()],
             low_since: None,
         };
         let since = Instant::now();
-        for &Learned { of, times } in learned::recalled() {
-            let site = sites.get(of.site as usize);
-            if site.is_some_and(Site::is_over_budget) {
-                governor.times_off[of.site as usize] = times;
-                governor.off.push(Off { of, since });
+        for &of in learned::recalled() {
+            let site = sites.get(of.number as usize);
+            if site.is_some_and(Site::is_muted) {
+                governor.times_off[of.number as usize] = of.times;
+                governor.off.push(Off {
+                    of,
+                    since,
+                    is_learned: true,
+                });
             }
         }
-        governor.tell(0.0);
+        governor.tell(0.0, 0.0);
         Some(governor)
     }
 
@@ -131,8 +164,9 @@ impl Governor {
         function_sites::ends_wait().map_or(look, |ends| ends.min(look))
     }
 
-    /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs.
-    pub(crate) fn round(&mut self, call_ns: fn() -> f64) -> bool {
+    /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs after a switch, and
+    /// whether it skips the clock where the mode lets it; 0 if that cannot be told.
+    pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         let ends_are_due = function_sites::ends_wait().is_some_and(|wait| wait.is_zero());
         if Instant::now() < self.next {
             return ends_are_due;
@@ -148,9 +182,9 @@ impl Governor {
         changed || ends_are_due
     }
 
-    fn look(&mut self, call_ns: fn() -> f64) -> bool {
-        // In other modes a call costs less, and most have no times.
-        if mode_switch::newest().mode != tickscope_format::snapshot::Mode::Exact {
+    fn look(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
+        let switch = mode_switch::newest();
+        if !switch.mode.traits().is_counting {
             return false;
         }
         let cpu_ns = os::process_cpu_ns();
@@ -158,80 +192,100 @@ impl Governor {
         if spent < LEAST_CPU_NS {
             return false;
         }
+        let Some(cost) = self.call_cost(switch, call_ns) else {
+            return false;
+        };
         self.cpu_ns = cpu_ns;
-        if self.call_ns == 0.0 {
-            self.call_ns = IN_PROGRAM * call_ns();
-        }
-        let busy = self.busy();
-        let cost = |busy: &Busy| busy.calls * self.call_ns / spent as f64;
-        let share: f64 = busy.iter().map(cost).sum();
+        let busy = self.busy(switch.mode, cost);
+        let spent = spent as f64;
+        let share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent;
         let (off, on) = if share > self.budget {
             self.low_since = None;
-            (
-                switch_off(busy, self.budget * AIM, self.call_ns, spent as f64),
-                Vec::new(),
-            )
+            (switch_off(busy, self.budget * AIM, spent), Vec::new())
         } else {
             (Vec::new(), self.bring_back(share))
         };
-        let now = Instant::now();
+        let since = Instant::now();
         for (busy, cost_share) in &off {
             let times = &mut self.times_off[busy.number as usize];
             *times = times.saturating_add(1);
             self.off.push(Off {
-                of: OverBudget {
-                    site: busy.number,
+                of: Learned {
+                    number: busy.number,
                     mean_ns: busy.mean_ns,
+                    call_ns: busy.call_ns,
                     cost_share: *cost_share,
-                    learned: false,
+                    times: *times,
                 },
-                since: now,
+                since,
+                is_learned: false,
             });
-            switch(busy.number, true);
+            mute(busy.number, true);
         }
-        self.off.retain(|off| !on.contains(&off.of.site));
-        on.iter().for_each(|number| switch(*number, false));
+        self.off.retain(|off| !on.contains(&off.of.number));
+        on.iter().for_each(|number| mute(*number, false));
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
-        self.tell(left);
+        self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
         if changed {
-            self.keep();
+            learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
         }
         changed
     }
 
-    /// Keeps what was learned for the next run.
-    fn keep(&self) {
-        let learned = self.off.iter().map(|&Off { of, .. }| Learned {
-            of,
-            times: self.times_off[of.site as usize],
-        });
-        learned::keep(self.budget, learned);
+    /// Returns what a call costs in the mode in force; `None` if that cannot be told, or another mode is in force since the last
+    /// look: what was done until then says nothing of this one.
+    fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
+        let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
+        if let Some((_, cost)) = known {
+            return Some(cost);
+        }
+        let counted = IN_PROGRAM * call_ns(switch, true);
+        let timed = match switch.mode.times_some_calls() {
+            true => {
+                let exact = Switch {
+                    mode: Mode::Exact,
+                    ..switch
+                };
+                IN_PROGRAM * (call_ns(switch, false) + call_ns(exact, true))
+            }
+            false => counted,
+        };
+        if counted <= 0.0 || timed <= 0.0 {
+            return None;
+        }
+        let cost = CallCost { timed, counted };
+        let before = self.mode.replace((switch, cost));
+        let Some((_, before)) = before else {
+            return Some(cost);
+        };
+        // Those that are off would cost this mode less, or more.
+        for off in &mut self.off {
+            off.of.cost_share *= counted / before.counted;
+            off.of.call_ns *= counted / before.counted;
+        }
+        self.cpu_ns = os::process_cpu_ns();
+        self.low_since = None;
+        self.busy(switch.mode, cost);
+        None
     }
 
     /// Returns what each function that is on did since the last look.
-    fn busy(&mut self) -> Vec<Busy> {
-        let mut sums = vec![(0, 0); self.seen.len()];
+    fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
+        let mut sums = vec![Done::default(); self.seen.len()];
         let mut inclusive = Vec::new();
         {
             // A thread that ends meanwhile keeps its tree until the lock is free.
-            let _state = collector_state::lock();
+            let state = collector_state::lock();
             for block in registry::living() {
-                add_tree(block, &mut inclusive, &mut sums);
+                let sampled = state.as_ref().map_or(&[][..], |state| state.sampled_ticks(block));
+                add_tree(block, mode, sampled, &mut inclusive, &mut sums);
             }
         }
         let ns_per_tick = 1e9 / config::ticks_per_second();
         let numbered = (0..).zip(sums.iter().zip(&self.seen));
-        let busy = numbered.filter_map(|(number, (now, before))| {
-            // The calls of threads that ended are no longer among them.
-            let calls = now.0.checked_sub(before.0).filter(|calls| *calls > 0)?;
-            let ticks = now.1.saturating_sub(before.1);
-            Some(Busy {
-                number,
-                calls: calls as f64,
-                mean_ns: ticks as f64 * ns_per_tick / calls as f64,
-            })
-        });
+        let busy =
+            numbered.filter_map(|(number, (now, before))| busy_since(number, now, before, cost, ns_per_tick));
         let busy = busy.collect();
         self.seen = sums;
         busy
@@ -253,31 +307,60 @@ impl Governor {
         candidates.sort_by(|a, b| b.of.mean_ns.total_cmp(&a.of.mean_ns));
         let mut on = Vec::new();
         for off in candidates {
-            let times = self.times_off[off.of.site as usize].clamp(1, 8);
+            let times = self.times_off[off.of.number as usize].clamp(1, 8);
             if off.of.cost_share < left && off.since.elapsed() >= OFF_AT_LEAST * (1 << (times - 1)) {
                 left -= off.of.cost_share;
-                on.push(off.of.site);
+                on.push(off.of.number);
             }
         }
         on
     }
 
     /// Tells snapshots what was done and why.
-    fn tell(&self, cost_share: f64) {
+    fn tell(&self, cost_share: f64, call_ns: f64) {
         let Some(mut state) = collector_state::lock() else {
             return;
         };
         let told = &mut state.session.functions;
         told.budget = self.budget;
         told.cost_share = cost_share;
-        told.call_ns = self.call_ns;
-        told.over_budget.clear();
-        told.over_budget.extend(self.off.iter().map(|off| off.of));
+        told.call_ns = call_ns;
+        let muted = self.off.iter().filter_map(|&Off { of, is_learned, .. }| {
+            let muted = Muted {
+                site: SiteId::default(),
+                reason: MuteReason::Budget { learned: is_learned },
+                mean_ns: of.mean_ns,
+                call_ns: of.call_ns,
+                cost_share: of.cost_share,
+            };
+            Some((function_sites::get(of.number)?, muted))
+        });
+        state.mutes.set_over_budget(muted);
     }
 }
 
-/// Adds what a thread's functions did to the sums. `inclusive` is kept for its memory.
-fn add_tree(block: &'static Block, inclusive: &mut Vec<u64>, sums: &mut [(u64, u64)]) {
+/// Returns what a function did between two looks, if it was called.
+fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
+    // The calls of threads that ended are no longer among them.
+    let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
+    let new = now.timed.saturating_sub(before.timed);
+    // Where no call was timed since, those before say how long one takes. What no sample has ever found takes next to nothing.
+    let (timed, ticks) = match new {
+        0 => (now.timed, now.ticks),
+        timed => (timed, now.ticks.saturating_sub(before.ticks)),
+    };
+    let cost_ns = new.min(calls) as f64 * cost.timed + calls.saturating_sub(new) as f64 * cost.counted;
+    Some(Busy {
+        number,
+        mean_ns: ticks as f64 * ns_per_tick / timed.max(1) as f64,
+        cost_ns,
+        call_ns: cost_ns / calls as f64,
+    })
+}
+
+/// Adds what a thread's functions did to the sums. `sampled` has the ticks that samples gave each node, and `inclusive` is kept
+/// for its memory.
+fn add_tree(block: &'static Block, mode: Mode, sampled: &[u64], inclusive: &mut Vec<u64>, sums: &mut [Done]) {
     let nodes = &block.tree.nodes;
     let length = nodes.len();
     inclusive.clear();
@@ -285,7 +368,11 @@ fn add_tree(block: &'static Block, inclusive: &mut Vec<u64>, sums: &mut [(u64, u
     // Parents stand before children.
     for index in (1..length).rev() {
         let Some(node) = nodes.get(index) else { continue };
-        let total = inclusive[index as usize].saturating_add(node.self_ticks.load(Ordering::Relaxed));
+        let own = match mode.is_sampling() {
+            true => sampled.get(index as usize).copied().unwrap_or(0),
+            false => node.self_ticks.load(Ordering::Relaxed),
+        };
+        let total = inclusive[index as usize].saturating_add(own);
         if let Some(parent) = node.parent.get() {
             let sum = &mut inclusive[parent.index() as usize];
             *sum = sum.saturating_add(total);
@@ -294,28 +381,45 @@ fn add_tree(block: &'static Block, inclusive: &mut Vec<u64>, sums: &mut [(u64, u
         if let Some(sum) = number.and_then(|number| sums.get_mut(number as usize)) {
             let polls = block.tree.measures.get(index);
             let polls = polls.map_or(0, |of| of.of(Quantity::Polls).load(Ordering::Relaxed));
-            sum.0 += if node.site.get().is_some_and(Site::is_future) {
+            let begun = node.calls.load(Ordering::Relaxed);
+            let calls = if node.site.get().is_some_and(Site::is_future) {
                 polls * POLL
             } else {
-                node.calls.load(Ordering::Relaxed)
+                begun
             };
-            sum.1 = sum.1.saturating_add(total);
+            let (timed, ticks) = match mode.times_some_calls() {
+                true => timed_of(node, calls, begun),
+                false => (calls, total),
+            };
+            sum.calls += calls;
+            sum.timed += timed;
+            sum.ticks = sum.ticks.saturating_add(ticks);
         }
     }
 }
 
-/// Returns the functions to switch off, with what each costs, so that the rest costs no more than `budget`.
-fn switch_off(mut busy: Vec<Busy>, budget: f64, call_ns: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
+/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and their ticks.
+fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
+    let Some(latency) = node.latency.get() else {
+        return (0, 0);
+    };
+    let timed = latency.timed.load(Ordering::Relaxed).min(begun);
+    let ticks = latency.timed_ticks.load(Ordering::Relaxed);
+    let part = timed as f64 / begun.max(1) as f64;
+    ((calls as f64 * part) as u64, ticks)
+}
+
+/// Returns the functions to mute, with what each costs, so that the rest costs no more than `budget`.
+fn switch_off(mut busy: Vec<Busy>, budget: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     busy.sort_by(|a, b| a.mean_ns.total_cmp(&b.mean_ns));
-    let cost = |busy: &Busy| busy.calls * call_ns / spent_ns;
-    let mut share: f64 = busy.iter().map(cost).sum();
+    let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     let mut off = Vec::new();
     for busy in busy {
-        if share <= budget || busy.mean_ns > WORTH * call_ns {
+        if share <= budget {
             break;
         }
-        let own = cost(&busy);
-        if own >= HARMLESS {
+        let own = busy.cost_ns / spent_ns;
+        if own >= HARMLESS && busy.mean_ns <= WORTH * busy.call_ns {
             share -= own;
             off.push((busy, own));
         }
@@ -323,9 +427,9 @@ fn switch_off(mut busy: Vec<Busy>, budget: f64, call_ns: f64, spent_ns: f64) -> 
     off
 }
 
-fn switch(number: u32, over: bool) {
+fn mute(number: u32, muted: bool) {
     if let Some(site) = function_sites::get(number)
-        && site.set_over_budget(over)
+        && site.set_muted(muted)
     {
         site_table::update_if_met(site);
     }
@@ -335,12 +439,14 @@ fn switch(number: u32, over: bool) {
 mod tests {
     use super::*;
 
+    /// Calls and their mean time, where measuring a call takes 30 ns.
     fn busy(all: &[(f64, f64)]) -> Vec<Busy> {
         let numbered = all.iter().zip(0..);
         let busy = numbered.map(|(&(calls, mean_ns), number)| Busy {
             number,
-            calls,
             mean_ns,
+            cost_ns: calls * 30.0,
+            call_ns: 30.0,
         });
         busy.collect()
     }
@@ -353,11 +459,11 @@ mod tests {
     fn the_shortest_are_switched_off_until_the_rest_fits() {
         // Of 100 ms, at 30 ns a call: 30 %, 3 %, 3 %, 0.3 %.
         let all = busy(&[(1e6, 50.0), (1e5, 200.0), (1e5, 900.0), (1e4, 9e6)]);
-        assert!(numbers(&switch_off(all.clone(), 0.4, 30.0, 1e8)).is_empty());
-        assert_eq!(numbers(&switch_off(all.clone(), 0.07, 30.0, 1e8)), [0]);
-        assert_eq!(numbers(&switch_off(all.clone(), 0.05, 30.0, 1e8)), [0, 1]);
+        assert!(numbers(&switch_off(all.clone(), 0.4, 1e8)).is_empty());
+        assert_eq!(numbers(&switch_off(all.clone(), 0.07, 1e8)), [0]);
+        assert_eq!(numbers(&switch_off(all.clone(), 0.05, 1e8)), [0, 1]);
         // What lasts long stays, however small the budget is.
-        let off = switch_off(all, 0.0, 30.0, 1e8);
+        let off = switch_off(all, 0.0, 1e8);
         assert_eq!(numbers(&off), [0, 1, 2]);
         assert!((off[1].1 - 0.03).abs() < 1e-9);
     }
@@ -365,6 +471,28 @@ mod tests {
     #[test]
     fn what_costs_nothing_stays_although_it_is_short() {
         let all = busy(&[(10.0, 20.0), (1e6, 50.0)]);
-        assert_eq!(numbers(&switch_off(all, 0.05, 30.0, 1e8)), [1]);
+        assert_eq!(numbers(&switch_off(all, 0.05, 1e8)), [1]);
+    }
+
+    #[test]
+    fn in_adaptive_mode_timed_calls_say_how_long_all_take_and_cost_more() {
+        let cost = CallCost {
+            timed: 40.0,
+            counted: 4.0,
+        };
+        let done = |calls, timed, ticks| Done { calls, timed, ticks };
+        let since = |now, before| busy_since(7, &now, &before, cost, 0.5);
+        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 2_000)).unwrap();
+        assert_eq!((found.number, found.mean_ns), (7, 100.0));
+        assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
+        // None was timed since: those before say it. Nothing was called, or a thread has ended: nothing is said.
+        assert_eq!(
+            since(done(11_000, 10, 2_000), done(1_000, 10, 2_000))
+                .unwrap()
+                .mean_ns,
+            100.0
+        );
+        assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
+        assert_eq!(since(done(4, 4, 9), done(5, 5, 9)), None);
     }
 }

@@ -86,9 +86,10 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
 }
 
 /// Measures what a function costs that is called in an empty loop and whose sleds are on, in nanoseconds, after a
-/// switch. Returns 0 if that cannot be told now.
+/// switch. In adaptive mode all its calls skip the clock, or none does: those go the way of rare events, up to where this thread is
+/// found not to count, so their reads of the clock are not in it. Returns 0 if that cannot be told now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-pub(crate) fn function_call_ns(switch: Switch) -> f64 {
+pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
     let Some((number, site, trampolines)) = function_sites::to_measure() else {
         return 0.0;
@@ -102,6 +103,9 @@ pub(crate) fn function_call_ns(switch: Switch) -> f64 {
     // The usual call finds a frame that is made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
+    if skips {
+        node.skip.store(u32::MAX, Ordering::Relaxed);
+    }
     os::without_signals(|| {
         current_thread::with_tree(&TREE, || {
             let (entry, ret) = (trampolines.entry, trampolines.ret);

@@ -169,6 +169,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         waits: snapshot.waits,
         waits_in,
         functions: snapshot.functions.clone(),
+        muting: snapshot.muting.clone(),
         watches: snapshot.watches.clone(),
         lines: {
             let mut lines = snapshot.lines.clone();

@@ -169,6 +169,9 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             settings.histogram.unwrap_or(now.histograms),
         );
     }
+    if let Some(mut state) = collector_state::lock() {
+        state.mutes.policy = settings.auto_mute;
+    }
     if settings.lines
         && let Some(mut state) = collector_state::lock()
     {

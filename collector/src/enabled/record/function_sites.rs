@@ -210,7 +210,7 @@ pub(crate) fn follow(alone: bool) {
             Sleds::All
         } else if !wanted && state == Sleds::All as u8 {
             off.extend(sleds.iter().filter(|sled| !ends(sled)));
-            leaving.begin(now, counts && site.is_over_budget());
+            leaving.begin(now, counts && site.is_muted());
             Sleds::Ends
         } else if !wanted && state == Sleds::Ends as u8 && are_due {
             off.extend(sleds.iter().filter(ends));

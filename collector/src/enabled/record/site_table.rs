@@ -97,7 +97,7 @@ fn rule(site: &'static Site, off: Option<bool>) {
     update_if_met(site);
 }
 
-/// Lets a site follow what rules and the budget say of it, if it is met.
+/// Lets a site follow what rules and its cost say of it, if it is met.
 pub(crate) fn update_if_met(site: &'static Site) {
     // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
     fence(Ordering::SeqCst);
@@ -131,8 +131,10 @@ impl Rules {
         if is_all {
             self.rules.clear();
         }
-        // If nothing is disabled, an enabling rule need not be kept.
-        let any_off = off || !self.rules.is_empty() || !is_all && unmet_functions().next().is_some();
+        // If nothing is disabled, an enabling rule need not be kept, but for what would else be muted again.
+        let is_muted = |site: &'static Site| site.is_muted() && pattern.matches(&site.describe());
+        let keeps_on = || unmet_functions().next().is_some() || met().any(is_muted);
+        let any_off = off || !self.rules.is_empty() || !is_all && keeps_on();
         if any_off {
             if self.rules.len() >= RULES_MAX {
                 return None;

@@ -1,22 +1,29 @@
 //! What earlier runs of the same build have learned: measuring which functions costs too much. A run begins with those
 //! switched off, so that it costs from its first call what it would cost later.
 //!
-//! The file is called after the function table, so another build learns anew. It has the budget, then a line for each
-//! function. What cannot be read is as if it were not there.
+//! The file is called after the function table, so another build learns anew. It has the budget and the mode, in which a
+//! call has its cost, then a line for each function. What cannot be read is as if it were not there.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
 
 use tickscope_format::file::learned;
-use tickscope_format::snapshot::OverBudget;
+use tickscope_format::snapshot::Mode;
 
-const FIRST_LINE: &str = "tickscope functions 1";
+const FIRST_LINE: &str = "tickscope functions 2";
 
-/// A function that was switched off. Its site stands as the number of the function.
+/// A function that was muted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Learned {
-    pub(crate) of: OverBudget,
-    /// How often it was switched off.
+    /// Its number.
+    pub(crate) number: u32,
+    /// How long its calls took on average, with all calls inside, in nanoseconds.
+    pub(crate) mean_ns: f64,
+    /// What measuring a call took, in nanoseconds.
+    pub(crate) call_ns: f64,
+    /// How much of the program's CPU time measuring it took, from 0 to 1.
+    pub(crate) cost_share: f64,
+    /// How often it was muted.
     pub(crate) times: u8,
 }
 
@@ -29,11 +36,11 @@ struct Memory {
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Reads what earlier runs of the build with this function table have learned under this budget.
-pub(crate) fn recall(table: &[u8], budget: f64) -> &'static [Learned] {
+/// Reads what earlier runs of the build with this function table have learned under this budget in this mode.
+pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);
-        let functions = learned::read(build).and_then(|text| parse(&text, budget));
+        let functions = learned::read(build).and_then(|text| parse(&text, budget, mode));
         Memory {
             build,
             functions: functions.unwrap_or_default(),
@@ -48,32 +55,39 @@ pub(crate) fn recalled() -> &'static [Learned] {
 }
 
 /// Keeps what was learned for the next run.
-pub(crate) fn keep(budget: f64, functions: impl Iterator<Item = Learned>) {
+pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Learned>) {
     let Some(memory) = MEMORY.get() else { return };
-    let mut text = head(budget);
-    for Learned { of, times } in functions {
-        let _ = writeln!(text, "{} {:.1} {:.6} {times}", of.site, of.mean_ns, of.cost_share);
+    let mut text = head(budget, mode);
+    for of in functions {
+        let _ = writeln!(
+            text,
+            "{} {:.1} {:.1} {:.6} {}",
+            of.number, of.mean_ns, of.call_ns, of.cost_share, of.times
+        );
     }
     learned::write(memory.build, &text);
 }
 
-fn head(budget: f64) -> String {
-    format!("{FIRST_LINE}\nbudget {budget}\n")
+fn head(budget: f64, mode: Mode) -> String {
+    format!("{FIRST_LINE}\nbudget {budget} {}\n", mode.as_str())
 }
 
-fn parse(text: &str, budget: f64) -> Option<Vec<Learned>> {
+fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
     let one = |line: &str| {
         let mut words = line.split(' ');
-        let of = OverBudget {
-            site: words.next()?.parse().ok()?,
+        let of = Learned {
+            number: words.next()?.parse().ok()?,
             mean_ns: words.next()?.parse().ok()?,
+            call_ns: words.next()?.parse().ok()?,
             cost_share: words.next()?.parse().ok()?,
-            learned: true,
+            times: words.next()?.parse().ok()?,
         };
-        let times = words.next()?.parse().ok()?;
-        words.next().is_none().then_some(Learned { of, times })
+        let are_numbers = [of.mean_ns, of.call_ns, of.cost_share]
+            .iter()
+            .all(|number| number.is_finite());
+        (are_numbers && words.next().is_none()).then_some(of)
     };
-    text.strip_prefix(&head(budget))?.lines().map(one).collect()
+    text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
 }
 
 /// FNV-1a of words of eight bytes instead of single ones, because a table has half a megabyte, and this happens before
@@ -93,25 +107,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_damaged_or_of_another_budget_is_as_if_not_there() {
-        let text = "tickscope functions 1\nbudget 0.05\n12 35.2 0.0125 3\n";
-        let of = OverBudget {
-            site: 12,
+    fn what_is_damaged_or_of_another_budget_or_mode_is_as_if_not_there() {
+        let text = "tickscope functions 2\nbudget 0.05 exact\n12 35.2 30.5 0.0125 3\n";
+        let of = Learned {
+            number: 12,
             mean_ns: 35.2,
+            call_ns: 30.5,
             cost_share: 0.0125,
-            learned: true,
+            times: 3,
         };
-        assert_eq!(parse(text, 0.05), Some(vec![Learned { of, times: 3 }]));
-        assert_eq!(parse(text, 0.1), None);
+        assert_eq!(parse(text, 0.05, Mode::Exact), Some(vec![of]));
+        assert_eq!(parse(text, 0.1, Mode::Exact), None);
+        assert_eq!(parse(text, 0.05, Mode::Adaptive), None);
         let cut = &text[..text.len() - 2];
         for damaged in [
             "",
             "x\n",
             cut,
             &text.replace("12", "one"),
+            &text.replace("30.5", "NaN"),
             &text.replace(" 3\n", " 3 4\n"),
         ] {
-            assert_eq!(parse(damaged, 0.05), None, "{damaged}");
+            assert_eq!(parse(damaged, 0.05, Mode::Exact), None, "{damaged}");
         }
     }
 

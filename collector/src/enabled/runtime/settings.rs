@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tickscope_format::snapshot::{Mode, Over};
+use tickscope_format::snapshot::{AutoMute, Mode, Over};
 
 use crate::enabled::platform::os;
 use crate::enabled::record::node;
@@ -80,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) waits: bool,
     /// Whether the program counter is sampled from the start on.
     pub(crate) lines: bool,
+    /// What is done about scopes that cost more than they tell.
+    pub(crate) auto_mute: AutoMute,
     /// The functions that are watched, and which calls of each are slow.
     pub(crate) watch: Vec<(String, Over)>,
     /// The function in which what the clock costs is measured from the start on.
@@ -105,6 +107,7 @@ impl Default for Settings {
             allow_remote_control: true,
             waits: true,
             lines: false,
+            auto_mute: AutoMute::Offer,
             watch: Vec::new(),
             measure_cost: None,
         }
@@ -187,7 +190,7 @@ struct Variable {
 
 /// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
 /// later.
-const VARIABLES: [Variable; 15] = [
+const VARIABLES: [Variable; 16] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: Allowed::Words("live, log, report, off"),
@@ -302,6 +305,14 @@ const VARIABLES: [Variable; 15] = [
         apply: |settings, value| {
             let lines = one_of(value, &[("1", true), ("on", true), ("0", false), ("off", false)]);
             set(lines, |lines| settings.lines = lines)
+        },
+    },
+    Variable {
+        name: c"TICKSCOPE_AUTOMUTE",
+        allowed: Allowed::Words("on, offer, off"),
+        apply: |settings, value| {
+            let words = AutoMute::ALL.map(|policy| (policy.as_str(), policy));
+            set(one_of(value, &words), |policy| settings.auto_mute = policy)
         },
     },
 ];

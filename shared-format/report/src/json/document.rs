@@ -10,8 +10,9 @@ use super::groups::{Group, groups};
 use super::layout::VERSION;
 use super::lines::{Lines, lines};
 use super::measures::{Measures, Members};
+use super::mute::Mute;
 use super::node::{Node, nodes};
-use super::raw::{Estimate, Histogram, estimates, latencies};
+use super::raw::{Estimate, Histogram, estimates, finite, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
 use crate::quotient::Quotient;
 use crate::{Extent, ProcessState};
@@ -66,6 +67,8 @@ pub(super) struct Document<'a> {
     /// Only where they were asked for.
     #[serde(flatten)]
     lines: Option<Lines<'a>>,
+    /// Sites that cost more than they tell, and those that are off for what they cost.
+    mute: Mute<'a>,
 }
 
 /// See [`tickscope_format::snapshot::Functions`].
@@ -194,11 +197,6 @@ struct Thread<'a> {
     now_in: Option<&'a str>,
 }
 
-/// JSON has no NaN and no infinity.
-fn finite(value: f64) -> f64 {
-    if value.is_finite() { value } else { 0.0 }
-}
-
 impl<'a> Document<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>, state: ProcessState) -> Self {
         let Snapshot {
@@ -272,7 +270,7 @@ impl<'a> Document<'a> {
                 budget: finite(functions.budget),
                 cost_share: finite(functions.cost_share),
                 call_ns: finite(functions.call_ns),
-                over_budget: over_budget(snapshot, &functions.over_budget),
+                over_budget: over_budget(snapshot),
                 choice: Choice {
                     every: functions.choice.every,
                     only: &functions.choice.only,
@@ -280,6 +278,7 @@ impl<'a> Document<'a> {
                 },
             }),
             window: snapshot.window,
+            mute: Mute::new(snapshot),
             lines: None,
             focus: &[],
         }
@@ -304,30 +303,28 @@ impl<'a> Document<'a> {
     /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
     pub(super) fn compensated(
         less: &'a Snapshot,
-        raw: &Snapshot,
+        raw: &'a Snapshot,
         per: Option<&'a PerCall>,
         state: ProcessState,
     ) -> Self {
         Self {
             cost: cost(raw),
+            mute: Mute::new(raw),
             compensated: true,
             ..Self::new(less, per, state)
         }
     }
 }
 
-fn over_budget<'a>(
-    snapshot: &'a Snapshot,
-    over: &[tickscope_format::snapshot::OverBudget],
-) -> Vec<OverBudget<'a>> {
-    let named = over.iter().filter_map(|over| {
-        let site = snapshot.sites.get(over.site as usize)?;
+fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
+    let named = snapshot.muting.over_budget().filter_map(|over| {
+        let site = snapshot.sites.get(over.site.index())?;
         Some(OverBudget {
             module: &site.module,
             name: &site.name,
             mean_ns: finite(over.mean_ns),
             cost_share: finite(over.cost_share),
-            learned: over.learned,
+            learned: over.reason.is_learned(),
         })
     });
     named.collect()

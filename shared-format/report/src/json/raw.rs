@@ -63,3 +63,8 @@ impl From<Estimate> for snapshot::Estimate {
         }
     }
 }
+
+/// JSON has no NaN and no infinity.
+pub(super) fn finite(value: f64) -> f64 {
+    if value.is_finite() { value } else { 0.0 }
+}

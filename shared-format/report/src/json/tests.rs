@@ -3,7 +3,7 @@ use serde_json::Value;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
-use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, OverBudget, Rule};
+use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, MuteReason, Muted, Rule};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -165,27 +165,34 @@ fn functions_of_the_compiler() {
         budget: 0.05,
         cost_share: 0.031,
         call_ns: 31.5,
-        over_budget: vec![
-            OverBudget {
-                site: 1,
-                mean_ns: 85.4,
-                cost_share: 0.121,
-                learned: true,
-            },
-            // No such site.
-            OverBudget {
-                site: u32::MAX,
-                ..OverBudget::default()
-            },
-        ],
         choice: FunctionChoice {
             every: true,
             only: vec!["regex_automata::*".into(), "a \"b\"".into()],
             not: vec!["*::fmt".into()],
         },
     });
+    let over_budget = |site, learned| Muted {
+        site: SiteId(site),
+        reason: MuteReason::Budget { learned },
+        mean_ns: 85.4,
+        call_ns: 31.5,
+        cost_share: 0.121,
+    };
+    // There is no such site as the last.
+    snapshot.muting.muted = vec![over_budget(1, true), over_budget(u32::MAX, false)];
     let text = report(&snapshot, ProcessState::Exited);
     insta::assert_snapshot!(&text[text.find("\n  \"functions\"").unwrap()..]);
+}
+
+#[test]
+fn scopes_that_cost_more_than_they_tell() {
+    let mute = |text: String| -> Value { serde_json::from_str::<Value>(&text).expect("JSON")["mute"].take() };
+    let offered = fixture::costly_scopes();
+    let told = mute(report(&offered, ProcessState::Running));
+    // From compensated times nothing may be taken off again.
+    assert_eq!(mute(compensated_report(&offered, ProcessState::Running)), told);
+    let muted = mute(report(&fixture::muted_scopes(), ProcessState::Running));
+    insta::assert_snapshot!(format!("{told:#}\n{muted:#}"));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::scale::Time;
 use crate::escape::visible;
 use crate::process_state::heading;
 use crate::unit::Unit;
-use crate::{extent, number};
+use crate::{extent, muting, number};
 
 /// So many of the sites that are switched off are named.
 const SITES_NAMED: usize = 2;
@@ -42,6 +42,9 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.push(("measured", measured(page)));
     facts.extend(by(page).map(|text| ("by", text)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
+    facts.extend(muting::facts(page.raw, page.options.ascii, |site| {
+        visible(&page.raw.sites[site as usize].path(), page.options.ascii).into_owned()
+    }));
     facts.extend(functions(page).map(|text| ("functions", text)));
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
@@ -324,12 +327,18 @@ fn functions(page: &Page<'_>) -> Option<String> {
         "{} of {} switched on{}{}{}{}{}",
         functions.on,
         functions.known,
-        match functions.over_budget.len() {
+        match page.snapshot.muting.over_budget().count() {
             0 => String::new(),
             off => format!(
                 ", {off} off for the budget of {} ({}their time is their callers')",
                 number::percent(functions.budget),
-                match functions.over_budget.iter().filter(|of| of.learned).count() {
+                match page
+                    .snapshot
+                    .muting
+                    .over_budget()
+                    .filter(|of| of.reason.is_learned())
+                    .count()
+                {
                     0 => String::new(),
                     learned => format!("{learned} of them as an earlier run learned; "),
                 }

@@ -151,6 +151,21 @@ fn samples_and_sites_that_are_off() {
 }
 
 #[test]
+fn scopes_that_cost_more_than_they_tell_are_named_with_their_cost() {
+    let head = |snapshot: &Snapshot, options: &TextOptions| {
+        let text = report(snapshot, options);
+        let lines = text.lines().filter(|line| {
+            let name = line.trim_start();
+            name.starts_with("mute") || name.starts_with("sites ")
+        });
+        lines.fold(String::new(), |all, line| all + line + "\n")
+    };
+    let offered = head(&fixture::costly_scopes(), &TextOptions::default());
+    let muted = head(&fixture::muted_scopes(), &ascii());
+    insta::assert_snapshot!(format!("{offered}---\n{muted}"));
+}
+
+#[test]
 fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     let leaf = |name: &str| {

@@ -50,7 +50,7 @@ pub(super) fn to(app: &mut App, name: &str) {
     assert_eq!(selected(app), name);
 }
 
-fn asked(effects: &[Effect]) -> Vec<Request> {
+pub(super) fn asked(effects: &[Effect]) -> Vec<Request> {
     let request = |effect: &Effect| {
         let Effect::Send(request) = effect else {
             panic!("{effect:?}")

@@ -22,7 +22,7 @@ const TOGETHER_MOST: usize = 64;
 
 /// The pattern that chooses a site by its whole path.
 fn pattern_of(site: &Site) -> Result<Pattern, String> {
-    let path = path_of(site);
+    let path = site.path();
     Pattern::new(&path).map_err(|_| {
         format!(
             "no rule can name it: a pattern has at most {BYTES_MAX} bytes, its path has {}; switch it by a \
@@ -32,33 +32,14 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     })
 }
 
-fn path_of(site: &Site) -> String {
-    match site.module.as_str() {
-        "" => site.name.clone(),
-        module => format!("{module}::{}", site.name),
-    }
-}
-
-/// A path as a pattern. Names of functions may be long: the middle of what is too long becomes a star.
-pub(in crate::app) fn pattern_of_path(path: &str) -> Option<Pattern> {
-    if path.len() <= BYTES_MAX {
-        return Pattern::new(path).ok();
-    }
-    let half = (BYTES_MAX - 1) / 2;
-    let is_boundary = |at: &usize| path.is_char_boundary(*at);
-    let start = (0..=half).rev().find(is_boundary)?;
-    let end = (path.len() - half..=path.len()).find(is_boundary)?;
-    Pattern::new(&format!("{}*{}", &path[..start], &path[end..])).ok()
-}
-
 /// The pattern of a row: of a place its path, of a module all that is in it.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
     let no_rule = || "no rule can name it: its name has control characters".to_string();
     match table.source(&data.snapshot, row) {
-        Some(site) if table.is_grouped() => pattern_of_path(&path_of(site)).ok_or_else(no_rule),
+        Some(site) if table.is_grouped() => Pattern::of_path(&site.path()).ok_or_else(no_rule),
         Some(site) => pattern_of(site),
-        None => pattern_of_path(&format!("{}::*", table.path(row))).ok_or_else(no_rule),
+        None => Pattern::of_path(&format!("{}::*", table.path(row))).ok_or_else(no_rule),
     }
 }
 
@@ -124,7 +105,7 @@ impl App {
         let mut patterns: Vec<Pattern> = Vec::new();
         for site in &sites {
             let site = &data.snapshot.sites[site.index()];
-            if let Some(pattern) = pattern_of_path(&path_of(site))
+            if let Some(pattern) = Pattern::of_path(&site.path())
                 && !patterns.contains(&pattern)
             {
                 patterns.push(pattern);
@@ -230,7 +211,7 @@ pub(in crate::app) fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, 
     let mut chosen = snapshot.sites.iter().filter(|site| pattern.matches(site));
     let unmet = known.map_or(0, |known| known.unmet(snapshot, &pattern));
     let whole = |site: &Site| match has_functions {
-        true => pattern_of_path(&path_of(site)) == Some(pattern),
+        true => Pattern::of_path(&site.path()) == Some(pattern),
         false => pattern_of(site).is_ok_and(|own| own == pattern),
     };
     match (chosen.next(), chosen.next()) {

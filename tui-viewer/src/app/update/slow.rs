@@ -11,7 +11,6 @@ use crate::app::data::Data;
 use crate::app::message::Effect;
 use crate::app::slow_table::{CallLine, WatchTable, watched_as};
 use crate::app::state::App;
-use crate::app::update::sites::pattern_of_path;
 use crate::app::view::View;
 use crate::source::events::Request;
 use crate::source::kept_traces::KeptTraces;
@@ -53,7 +52,7 @@ impl App {
         if is_group {
             return self.tell("a group has no calls of its own: & shows its members, W watches one of them");
         }
-        let Some(pattern) = pattern_of_path(&name) else {
+        let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain(format!(
                 "no pattern can name {name}: its name has control characters"
             ));

@@ -63,4 +63,6 @@ pub enum Format {
     Text,
     /// For programs.
     Json,
+    /// Patterns of what costs more than it tells, for --not of the next build.
+    Exclude,
 }

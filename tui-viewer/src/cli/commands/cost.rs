@@ -56,8 +56,7 @@ fn printable_lines(text: &str) -> String {
 
 /// Has the program measure, and returns what it shows at the end.
 fn measured(ring: RingFile, args: &CostArgs) -> anyhow::Result<Snapshot> {
-    let any = || Pattern::new("*").map_err(|error| Misuse(error.to_string()));
-    let of = args.of.map_or_else(any, Ok)?;
+    let of = args.of.unwrap_or(Pattern::all());
     let seconds = u32::try_from(args.during.as_secs_f64().ceil() as u64).unwrap_or(u32::MAX);
     if seconds == 0 {
         return Err(Misuse("--for 0 measures nothing; wanted: a second or more".into()).into());

@@ -17,6 +17,7 @@ pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
     let live = live_snapshot::of(&found, &wanted)?;
     let text = match format {
         Format::Json => json::sites(&live.snapshot, live.state),
+        Format::Exclude => sites::exclude(&live.snapshot),
         Format::Text => {
             let ascii = console::is_ascii();
             sites::sites(&live.snapshot, live.state, ascii)

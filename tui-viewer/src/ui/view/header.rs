@@ -88,6 +88,15 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             };
             left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
         }
+        let offered = app.program.offered.len();
+        if offered > 0 && app.program.status.answers() {
+            let text = if wordy {
+                format!("X mutes {offered}")
+            } else {
+                format!("X:{offered}")
+            };
+            left.push(part(text, Meaning::Notable, 6, if wordy { 3 } else { 1 }));
+        }
         if app.layout().tabs.is_none() {
             for label in app.time_labels() {
                 left.push(part(safe(&label, canvas.ascii), Meaning::Notable, 1, 1));
