@@ -82,7 +82,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         if off > 0 {
             // Numbers that stand still are no mystery then.
             let text = if wordy {
-                format!("{off} sites off")
+                format!("{off} {} off", if off == 1 { "site" } else { "sites" })
             } else {
                 format!("{off} off")
             };
