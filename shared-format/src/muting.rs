@@ -157,6 +157,12 @@ fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
         }
     }
     let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
+    // What samples saw of measuring is in no row, or in all in proportion.
+    let in_rows_ns = if snapshot.seen_cost().is_some() {
+        0.0
+    } else {
+        call_ns
+    };
     let mut sums = vec![Sums::default(); snapshot.sites.len()];
     let mut estimates = snapshot.estimates.iter().peekable();
     for row in 0..nodes.len() {
@@ -168,12 +174,12 @@ fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
         let events = events(row);
         let timed = estimate.map_or(events, |estimate| estimate.timed.min(events));
         let measured_ns = totals[row] as f64 * ns_per_tick;
-        let children_ns = (below[row] as f64 * call_ns).min(CHILDREN_MOST * measured_ns);
+        let children_ns = (below[row] as f64 * in_rows_ns).min(CHILDREN_MOST * measured_ns);
         sums.calls = sums.calls.saturating_add(nodes.calls[row]);
         sums.events = sums.events.saturating_add(events);
         sums.timed = sums.timed.saturating_add(timed);
         sums.is_estimated |= estimate.is_some();
-        sums.inside_ns += (measured_ns - children_ns - timed as f64 * call_ns / 2.0).max(0.0);
+        sums.inside_ns += (measured_ns - children_ns - timed as f64 * in_rows_ns / 2.0).max(0.0);
         let error = estimate.map_or(0.0, |estimate| estimate.total_error as f64 * ns_per_tick);
         sums.variance += error * error;
     }
