@@ -21,7 +21,7 @@ pub const OF_ALL: f64 = 0.02;
 /// Fewer calls say nothing of a site.
 const CALLS_LEAST: u64 = 1_000;
 
-/// So many calls must have been timed, where not all are.
+/// So many calls must have been timed, where not all are. The clock alone says too little of short ones, so there must be samples as well.
 const TIMED_LEAST: u64 = 100;
 
 /// Less work in scopes says nothing of a program: what runs at the beginning may never run again.
@@ -49,11 +49,20 @@ pub struct SiteCost {
     pub mean_ns: f64,
     /// How much measuring it takes of the time in which threads work in scopes, from 0 to 1.
     pub cost_share: f64,
-    /// Whether it is worth muting.
-    pub is_worth_muting: bool,
+    /// How many times both limits it reaches; 0 where that is not certain. Above 1 it is worth muting.
+    worth: f64,
 }
 
+/// What somebody asks to mute has reached the limits in a snapshot before. In the newest one it need reach only this part of them,
+/// because costs and estimates vary.
+const ASKED: f64 = 0.5;
+
 impl SiteCost {
+    /// Returns whether it is worth muting.
+    pub fn is_worth_muting(&self) -> bool {
+        self.worth > 1.0
+    }
+
     /// Returns how much of a call is measuring, from 0 to 1.
     pub fn own_share(&self) -> f64 {
         own_share(self.call_ns, self.mean_ns)
@@ -103,7 +112,9 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
         let at_most_ns = sums.inside_ns + ERRORS * sums.variance.sqrt() + unseen_ns;
         let is_certain = sums.calls >= CALLS_LEAST
             && working_ns >= WORK_LEAST_NS
-            && (!sums.is_estimated || timing == Timing::Samples || sums.timed >= TIMED_LEAST);
+            && (!sums.is_estimated
+                || snapshot.seen_cost().is_some()
+                    && (timing == Timing::Samples || sums.timed >= TIMED_LEAST));
         let calls = sums.calls as f64;
         costs.push(SiteCost {
             site,
@@ -111,7 +122,11 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
             call_ns: cost_ns / calls,
             mean_ns: (cost_ns + sums.inside_ns) / calls,
             cost_share,
-            is_worth_muting: is_certain && cost_ns > OF_INSIDE * at_most_ns && cost_share > OF_ALL,
+            worth: if is_certain {
+                (cost_ns / at_most_ns.max(1.0) / OF_INSIDE).min(cost_share / OF_ALL)
+            } else {
+                0.0
+            },
         });
     }
     costs.sort_by(|a, b| b.cost_share.total_cmp(&a.cost_share));
@@ -120,7 +135,12 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
 
 /// Returns the sites that are worth muting, the most expensive first.
 pub fn worth_muting(snapshot: &Snapshot) -> impl Iterator<Item = SiteCost> {
-    costs(snapshot).into_iter().filter(|cost| cost.is_worth_muting)
+    costs(snapshot).into_iter().filter(SiteCost::is_worth_muting)
+}
+
+/// Returns the sites that are muted if somebody asks for it who has seen them worth it in a snapshot before.
+pub fn worth_muting_if_asked(snapshot: &Snapshot) -> impl Iterator<Item = SiteCost> {
+    costs(snapshot).into_iter().filter(|cost| cost.worth > ASKED)
 }
 
 /// Returns the sites that are offered: those that are worth muting, unless the program offers nothing.
@@ -266,7 +286,7 @@ mod tests {
     fn what_takes_little_of_all_stays_on() {
         assert!(names(&peeked(9_000_000, 30)).is_empty(), "1.8 %");
         assert_eq!(names(&peeked(11_000_000, 30)), ["peek"], "2.2 %");
-        assert!(!costs(&peeked(9_000_000, 30))[0].is_worth_muting);
+        assert!(!costs(&peeked(9_000_000, 30))[0].is_worth_muting());
     }
 
     #[test]
@@ -284,6 +304,7 @@ mod tests {
         ] {
             let mut s = peeked(20_000_000, 38);
             s.capture.mode = Mode::Adaptive;
+            (s.measuring.samples, s.looks_in_events) = (10_000_000, Some(400_000));
             s.estimates = vec![Estimate {
                 node: NodeId(1),
                 timed,

@@ -27,7 +27,7 @@ impl Mutes {
         }
     }
 
-    /// Mutes the sites that are worth it by a snapshot just captured and that a pattern matches. Returns a sentence for each.
+    /// Mutes the sites that are worth it by a snapshot just captured, or nearly so if somebody asks, and that a pattern matches. Returns a sentence for each.
     pub(crate) fn mute(
         &mut self,
         snapshot: &Snapshot,
@@ -39,7 +39,12 @@ impl Mutes {
             return Vec::new();
         }
         let mut told = Vec::new();
-        for cost in muting::worth_muting(snapshot) {
+        let costs: Vec<_> = if reason == MuteReason::Asked {
+            muting::worth_muting_if_asked(snapshot).collect()
+        } else {
+            muting::worth_muting(snapshot).collect()
+        };
+        for cost in costs {
             let described = &snapshot.sites[cost.site.index()];
             let mut met = site_table::met();
             let Some(site) = met.find(|site| sites.id(site) == cost.site) else {
