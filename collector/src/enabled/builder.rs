@@ -102,7 +102,7 @@ impl Builder {
         self
     }
 
-    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is exact at first.
+    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is [`Mode::Adaptive`] at first.
     /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode.into());

@@ -398,7 +398,7 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
 
 /// In adaptive mode the calls are watched that are timed. All time is still that of a scope or outside of all.
 fn in_adaptive_mode_timed_calls_are_watched() {
-    isolated!(|| {
+    support::isolated_as_usual!(|| {
         let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
         watch_frames();
         drop(tickscope::reset());

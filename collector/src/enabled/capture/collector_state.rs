@@ -96,9 +96,9 @@ pub(crate) struct CollectorState {
     rules: Rules,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
-    /// How often the publisher has looked where each thread is.
-    samples: u64,
-    samples_base: u64,
+    /// The publisher's looks at where each thread is, and those before this epoch.
+    samples: Samples,
+    samples_base: Samples,
     /// When the publisher last looked; `None` before the first time.
     sampled_at: Option<u64>,
     /// What is known of live threads, by the address of their block.
@@ -110,7 +110,7 @@ pub(crate) struct CollectorState {
     /// The monotonic clock at the last reset; `None` before the first.
     reset_ns: Option<u64>,
     /// The epoch to which an undo would return, when it began, and the samples before it.
-    undo: Option<(u64, Option<u64>, u64)>,
+    undo: Option<(u64, Option<u64>, Samples)>,
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
@@ -119,6 +119,18 @@ pub(crate) struct CollectorState {
     watches: Watches,
     lines: Lines,
     pub(crate) cost_in_place: CostInPlace,
+}
+
+/// Looks at where each thread is.
+#[derive(Clone, Copy, Debug)]
+struct Samples {
+    count: u64,
+    /// The ticks that they count for.
+    ticks: u64,
+}
+
+impl Samples {
+    const NONE: Self = Self { count: 0, ticks: 0 };
 }
 
 #[derive(Debug)]
@@ -155,8 +167,8 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     sites: SiteIds::new(),
     rules: Rules::new(),
     epoch: None,
-    samples: 0,
-    samples_base: 0,
+    samples: Samples::NONE,
+    samples_base: Samples::NONE,
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
@@ -235,6 +247,13 @@ fn kernel_name_of(path: &str) -> String {
 /// Why a forked child changes nothing.
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
+
+/// Returns whether a mode has the publisher look where each thread is.
+pub(crate) fn wants_samples(mode: Mode) -> bool {
+    // A clock of the program's own may stand still while a thread works, or pass while it waits.
+    let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
+    mode.is_sampling() || mode.has_estimated_times() && !is_own()
+}
 
 /// Watches the functions that a pattern matches.
 ///
@@ -436,7 +455,7 @@ impl CollectorState {
             } else {
                 0.0
             },
-            samples: self.samples - self.samples_base,
+            samples: self.samples.count - self.samples_base.count,
             rules: self.rules.list(),
             off_sites,
         };
@@ -463,13 +482,18 @@ impl CollectorState {
     fn epoch(&mut self) -> Epoch {
         let Switch { mode, histograms, .. } = self.switch();
         let ticks_per_ns = config::ticks_per_second() / 1e9;
-        let samples = (self.samples - self.samples_base).max(1);
+        let samples = (self.samples.count - self.samples_base.count).max(1);
+        // In adaptive mode a look may count for less than the time since the one before.
+        let ticks = match mode.is_sampling() {
+            true => self.since_reset_ns() as f64 * ticks_per_ns,
+            false => (self.samples.ticks - self.samples_base.ticks) as f64,
+        };
         Epoch {
             mode,
             histograms: histograms && mode.charges_time(),
             timed_ticks: self.session.timed_ns.0 * ticks_per_ns,
             timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
-            period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
+            period_ticks: ticks / samples as f64,
             doubt_ticks: self.session.doubt_ns() * ticks_per_ns,
         }
     }
@@ -482,9 +506,7 @@ impl CollectorState {
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.switch().mode;
-        // A clock of the program's own may stand still while a thread works, or pass while it waits.
-        let is_own = matches!(config::get().chosen.clock, Clock::Custom(..));
-        if !mode.has_estimated_times() || is_own && !mode.is_sampling() {
+        if !wants_samples(mode) {
             return;
         }
         let now = config::now();
@@ -496,7 +518,8 @@ impl CollectorState {
             let longest = LONGEST_LOOKS / self.session.sampling_hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
-        self.samples += 1;
+        self.samples.count += 1;
+        self.samples.ticks = self.samples.ticks.saturating_add(passed);
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
@@ -767,7 +790,7 @@ mod tests {
             });
             let before = state.samples;
             state.sample();
-            assert_eq!(state.samples - before, looks, "{mode:?}");
+            assert_eq!(state.samples.count - before.count, looks, "{mode:?}");
         }
         state.epoch = None;
     }

@@ -207,7 +207,7 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         let Some(row) = rows.iter().find(|row| row.name == group) else {
             return format!("in group {name}");
         };
-        let about = if row.sum.estimated { "~" } else { "" };
+        let about = if row.sum.is_rough() { "~" } else { "" };
         format!(
             "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
             number::duration(row.sum.total_ns),
@@ -223,7 +223,7 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         });
     strings(out, "group", all);
     let lines = rows.iter().map(|row| {
-        let about = if row.sum.estimated { "~" } else { "" };
+        let about = if row.sum.is_rough() { "~" } else { "" };
         let time = |ns| format!("{about}{}", number::duration(ns));
         let members = row.members.iter().map(|id| labels[id.index()].as_str());
         let texts = [
@@ -312,16 +312,19 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
-/// of both in ticks.
+/// By node whose times are estimates: the node, 1 for its self time and 2 for its total if they are rough, timed calls, standard
+/// errors of both in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
     list(out, "estimates", estimated(snapshot).into_iter());
 }
 
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
+    let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
-        let uncertainty = uncertainty.if_estimated()?;
+        let uncertainty = uncertainty
+            .if_estimated()?
+            .rough(snapshot.nodes.self_ticks[row], totals[row]);
         let which = u8::from(uncertainty.self_estimated) + 2 * u8::from(uncertainty.total_estimated);
         Some(format!(
             "[{row},{which},{},{},{}]",

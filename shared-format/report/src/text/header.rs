@@ -95,12 +95,8 @@ fn measured_time(page: &Page<'_>) -> String {
         let ns = threads.flat_map(|id| &self_ns[page.raw.rows_of(id)]);
         return page.duration(ns.fold(0, |sum, &ns| sum.saturating_add(ns)));
     }
-    let time = Time {
-        estimated: page
-            .measured_uncertainty()
-            .is_some_and(|uncertainty| uncertainty.total_estimated),
-        ..page.measured()
-    };
+    let measured = page.measured();
+    let time = Time::total(measured.ns, measured.ticks, page.measured_uncertainty());
     if time.is_unseen() {
         "no sample was taken while time passed".to_string()
     } else {

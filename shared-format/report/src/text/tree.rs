@@ -175,7 +175,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
         average: page.average_of(total, row.calls, row.asynchronous, width),
-        latency: page.latency(page.tree.latency(index)),
+        latency: page.latency(page.tree.latency(index), uncertainty, row.calls),
         errors: number::count(row.errors),
     }
 }

@@ -136,7 +136,7 @@ class Details {
     if (both.some((row) => row.errors > 0)) {
       rows.push(line("clock errors", (row) => digits(row.errors)));
     }
-    if (both.some((row) => row.estimated)) {
+    if (both.some((row) => row.rows.some((at) => tree.nodesOf(at).some((node) => this.owner.profile.estimate.has(node))))) {
       const spreads = both.map((row) => tree.spread(row.rows, row.outermost));
       rows.push(["total ±", ...spreads.map(([, total]) => this.owner.time(total, false))]);
       rows.push(["self ±", ...spreads.map(([own]) => this.owner.time(own, false))]);
