@@ -28,7 +28,7 @@ use crate::types::{Clock, Destination, Mode, Over, StartError, Threads};
 /// use tickscope::{Clock, Mode};
 ///
 /// let _tickscope = tickscope::Builder::new("order-book")
-///     .mode(Mode::Adaptive)
+///     .mode(Mode::Exact)
 ///     .histogram(false)
 ///     .clock(Clock::Monotonic)
 ///     .start();

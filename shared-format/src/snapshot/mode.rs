@@ -66,14 +66,14 @@ impl Mode {
                 name: "adaptive",
                 is_counting: true,
                 timing: Timing::SomeCalls,
-                meaning: "calls are counted, times marked ~ are estimates",
+                meaning: "calls are counted, times are estimates (~ if rough)",
                 summary: "short calls timed in part (~): cheaper",
             },
             Self::Sampled => ModeTraits {
                 name: "sampled",
                 is_counting: true,
                 timing: Timing::Samples,
-                meaning: "calls are counted, times marked ~ are shares of samples",
+                meaning: "calls are counted, times are shares of samples (~ if rough)",
                 summary: "calls counted, times sampled (~): cheap",
             },
             Self::Off => ModeTraits {

@@ -194,6 +194,8 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         finish(
             command
                 .env("TICKSCOPE_REPORT", report)
+                // The budget is kept in exact mode.
+                .env("TICKSCOPE_MODE", "exact")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)]),
         )
         .with_code(0);

@@ -25,7 +25,7 @@ const BLOCK: u32 = 8;
 const IDLE_LOOKS: u32 = 16;
 
 /// The longest mean distance for that reason: a program that begins to work again is seen after so long.
-const IDLE_LONGEST: Duration = Duration::from_millis(32);
+const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
 /// A program that takes less than this share of a core is idle.
 const IDLE_SHARE: f64 = 0.005;
@@ -67,7 +67,7 @@ impl Idle {
 
     /// Returns the distance of looks, which is `mean` where the program works.
     fn distance(&self, mean: Duration) -> Duration {
-        let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(5));
+        let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
         doubled.min(IDLE_LONGEST.max(mean))
     }
 }

@@ -18,8 +18,8 @@ const LONG_TICKS_LOG2: u64 = 15;
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At least one call in 2^9 is timed.
-const RATE_MAX: u64 = 9;
+/// At least one call in 2^7 is timed. One that lost its CPU meanwhile counts for as many, so fewer would make sums of few seconds swing.
+const RATE_MAX: u64 = 7;
 
 /// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share
 /// again.
@@ -123,6 +123,11 @@ impl Tree {
         {
             own = rate(node, latency);
             latency.rate.store(own, Ordering::Relaxed);
+        }
+        if node.site.get().is_some_and(|site| site.watch().is_some()) {
+            // Each slow call is wanted, with the calls in it, from which the rate is subtracted as of any other.
+            node.skip.store(0, Ordering::Relaxed);
+            return;
         }
         let random = self.next_random();
         // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped. The parents' rates are subtracted.
@@ -233,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_call_is_timed_once_in_512_and_one_inside_it_no_more_seldom() {
+    fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
         // What is known of a site is shared by all threads, those of other tests too.
         static OWN: [Site; 2] = [
             Site::named("a", "own", "f.rs", 1),
@@ -243,14 +248,14 @@ mod tests {
         let tree = tree();
         let (a, b) = run(&tree, 2_000, sites);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
-        // As after some 30 million calls.
+        // As after some two million calls.
         for latency in [timed_a, timed_b] {
-            latency.timed.store(1 << 18, Ordering::Relaxed);
-            latency.timed_ticks.store(100 << 18, Ordering::Relaxed);
+            latency.timed.store(1 << 16, Ordering::Relaxed);
+            latency.timed_ticks.store(100 << 16, Ordering::Relaxed);
         }
         run(&tree, 200_000, sites);
         let before = [timed_a, timed_b].map(|latency| latency.timed.load(Ordering::Relaxed));
-        run(&tree, 5_120_000, sites);
+        run(&tree, 1_280_000, sites);
         for (latency, before) in [timed_a, timed_b].into_iter().zip(before) {
             let timed = latency.timed.load(Ordering::Relaxed) - before;
             assert!((9_500..10_500).contains(&timed), "{timed}");
@@ -266,6 +271,22 @@ mod tests {
         for _ in 0..10_000 {
             begin(&tree, root, a, 1, now);
             now += 40_000;
+            end(&tree, a, now);
+        }
+        assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
+    }
+
+    #[test]
+    fn a_short_call_that_is_watched_is_always_timed() {
+        static WATCHED: Site = Site::named("watched", "m", "f.rs", 3);
+        WATCHED.set_watch(Some(0));
+        let tree = tree();
+        let root = tree.current.get().unwrap();
+        let a = child(&tree, &WATCHED);
+        let mut now = 0;
+        for _ in 0..10_000 {
+            begin(&tree, root, a, 1, now);
+            now += 40;
             end(&tree, a, now);
         }
         assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);

@@ -312,19 +312,16 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// By node whose times are estimates: the node, 1 for its self time and 2 for its total if they are rough, timed calls, standard
-/// errors of both in ticks.
+/// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
+/// of both in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
     list(out, "estimates", estimated(snapshot).into_iter());
 }
 
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
-    let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
-        let uncertainty = uncertainty
-            .if_estimated()?
-            .rough(snapshot.nodes.self_ticks[row], totals[row]);
+        let uncertainty = uncertainty.if_estimated()?;
         let which = u8::from(uncertainty.self_estimated) + 2 * u8::from(uncertainty.total_estimated);
         Some(format!(
             "[{row},{which},{},{},{}]",

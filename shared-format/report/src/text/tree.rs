@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     if columns.latencies {
         writeln!(
             out,
-            "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
+            "P50, P99, MAX of finished calls, with callees, to two digits; <=, >= for at most, at least"
         )?;
     }
     page.write_off_cpu(out, columns)?;
