@@ -427,6 +427,8 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
         let (_, lookup) = path(&snapshot, watch, "lookup");
         assert_eq!((parse[0], parse[2]), (typical, slow));
         assert_eq!((parse[1], lookup[1]), (100 * typical, 50 * typical));
+        let told: u64 = watch.causes.iter().map(|cause| cause.calls).sum();
+        assert!(told > 10, "{:?}", watch.causes);
         for exemplar in &watch.exemplars {
             assert_eq!(replayed(exemplar), exemplar.ticks);
         }

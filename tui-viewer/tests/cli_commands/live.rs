@@ -112,7 +112,7 @@ fn the_json_has_exactly_the_members_promised() {
     assert_eq!(names[at..at + next.len()], next);
     // Its members are there where times are estimates.
     let at = names.iter().position(|name| name == "estimates").unwrap();
-    let estimate = ["node", "timed_calls", "self_error_ticks", "total_error_ticks"];
+    let estimate = ["node", "timed", "self_error_ticks", "total_error_ticks"];
     assert!(
         names[at + 1..].iter().all(|name| estimate.contains(&&**name)),
         "{:?}",

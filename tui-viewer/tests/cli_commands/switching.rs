@@ -113,7 +113,7 @@ fn samples_are_counted_and_their_times_are_estimates() {
     }
     let text = place.tickscope(&["report", &program.name]).ok().out;
     assert!(
-        text.contains("times with ~") && text.contains("samples a second"),
+        text.contains("times, with ~ if rough") && text.contains("samples a second"),
         "{text}"
     );
 }

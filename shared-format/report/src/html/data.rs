@@ -139,7 +139,7 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
     });
     doubt(
         capture.mode.is_sampling() || !snapshot.estimates.is_empty(),
-        &|| "times with ~ are estimates".into(),
+        &|| "times are estimates, with ~ if rough".into(),
     );
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)

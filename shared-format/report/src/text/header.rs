@@ -148,13 +148,13 @@ fn estimates(page: &Page<'_>) -> Option<String> {
         Dimension::Count | Dimension::Bytes => "numbers",
     };
     page.has_estimates.then(|| match page.measured_uncertainty() {
-        None => format!("{of} with ~; the sum of all is exact"),
+        None => format!("{of}, with ~ if rough; the sum of all is exact"),
         // Samples of threads that never left their scopes tell nothing of the sum.
-        Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of} with ~"),
+        Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of}, with ~ if rough"),
         Some(uncertainty) => {
             let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
             format!(
-                "{of} with ~; the standard error of the sum of all is {} ({})",
+                "{of}, with ~ if rough; the standard error of the sum of all is {} ({})",
                 page.time(Time {
                     ns: error_ns,
                     ticks: uncertainty.total_error.round() as u64,
