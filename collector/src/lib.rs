@@ -58,8 +58,8 @@
 //!
 //! | mode | times | clock reads per scope |
 //! |---|---|---|
-//! | [`Mode::Exact`] | exact | two |
-//! | [`Mode::Adaptive`] | estimates with error bounds, from some of the calls | two for the calls that are timed, none for the others |
+//! | [`Mode::Adaptive`], the default | of long calls exact; of short ones estimates with error bounds, from some of the calls and from looks at where each thread is | two for the calls that are timed, none for the others |
+//! | [`Mode::Exact`] | exact for the code as it runs with two clock reads in each call | two |
 //! | [`Mode::Sampled`] | estimates: the publisher looks up to 1000 times a second where each thread is | none |
 //! | [`Mode::Off`] | nothing is measured, and no calls are counted | none |
 //!
@@ -75,7 +75,7 @@
 //! | `TICKSCOPE_DIR` | a directory of the user's own | `/dev/shm/tickscope-UID`, else `tickscope-UID` in the directory for temporary files | [`Builder::dir`] |
 //! | `TICKSCOPE_INTERVAL_MS` | 10 to 3600000 ms | 1000 | [`Builder::interval`] |
 //! | `TICKSCOPE_RING_BYTES` | 64K to 4G bytes (suffix K, M or G) | 16M | [`Builder::ring_bytes`] |
-//! | `TICKSCOPE_MODE` | `exact`, `adaptive`, `sampled`, `off` | `exact` | [`Builder::mode`] |
+//! | `TICKSCOPE_MODE` | `exact`, `adaptive`, `sampled`, `off` | `adaptive` | [`Builder::mode`] |
 //! | `TICKSCOPE_HISTOGRAM` | `on`, `off` | `on` | [`Builder::histogram`] |
 //! | `TICKSCOPE_CLOCK` | `tsc`, `tsc-ordered`, `monotonic` | `tsc` where it is reliable, else `monotonic` | [`Builder::clock`] |
 //! | `TICKSCOPE_THREADS` | `all`, `opt-in` | `all` | [`Builder::threads`] |
@@ -91,7 +91,7 @@
 //!
 //! # Cost
 //! In mode exact a scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
-//! thread owns; the other modes cost less. It takes no lock, and allocates nothing once its node exists. It makes no
+//! thread owns; in the other modes, adaptive among them, it costs a fraction of that. It takes no lock, and allocates nothing once its node exists. It makes no
 //! system call, except where a thread was off its CPU for more than 10 us: then the CPU clock is read, and the scheduler's
 //! account of the thread ([`Builder::waits`]). The first visit of a place makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
 //!

@@ -24,14 +24,15 @@ pub enum Clock {
     Custom(fn() -> u64, f64),
 }
 
-/// How scopes are measured. The default is [`Mode::Exact`]; the crate page compares the modes.
+/// How scopes are measured. The default is [`Mode::Adaptive`]; the crate page compares the modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
     /// Every call is timed, with two clock reads a scope.
-    #[default]
     Exact,
-    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates.
+    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a session
+    /// publishes, its thread also looks where each thread is, which makes them better.
+    #[default]
     Adaptive,
     /// All calls are counted and none reads the clock. While a session publishes, its thread looks up to 1000 times a
     /// second where each thread is; times are estimates from that.

@@ -36,7 +36,7 @@ use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureInfo, ClockInfo, Count, Estimate, Extremes, InPlace, Lifetime, Lines, Measuring, Muted,
-    NodeErrors, Nodes, Process, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
+    NodeErrors, Nodes, Process, SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -67,7 +67,7 @@ const LINES: u64 = 24;
 const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
 const MUTING: u64 = 27;
-const LOOKS_IN_EVENTS: u64 = 28;
+const SEEN_COST: u64 = 28;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -200,7 +200,7 @@ fn encode_around(
         lines: _,
         drains_ns,
         in_place,
-        looks_in_events,
+        seen_cost,
         window,
         // Only a view has other values in the place of time.
         values: _,
@@ -254,8 +254,8 @@ fn encode_around(
     if let Some(in_place) = in_place {
         section(out, IN_PLACE, in_place)?;
     }
-    if let Some(looks) = looks_in_events {
-        section(out, LOOKS_IN_EVENTS, looks)?;
+    if let Some(seen_cost) = seen_cost {
+        section(out, SEEN_COST, seen_cost)?;
     }
     if !waits_in.is_empty() {
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
@@ -391,7 +391,7 @@ fn decode_with(
             }
             DRAINS => snapshot.drains_ns = Some(read::<f64>(body, body_at)?),
             IN_PLACE => snapshot.in_place = Some(read::<InPlace>(body, body_at)?),
-            LOOKS_IN_EVENTS => snapshot.looks_in_events = Some(read::<u64>(body, body_at)?),
+            SEEN_COST => snapshot.seen_cost = Some(read::<SeenCost>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
                 snapshot.sites = read_as::<small::SitesIn, _>(body, body_at, small::CONFIG)?
@@ -581,9 +581,11 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             "0 or more".into(),
         );
     }
-    if s.in_place.as_ref().is_some_and(|found| !found.is_sound()) {
+    let is_unsound = s.in_place.as_ref().is_some_and(|found| !found.is_sound())
+        || s.seen_cost.is_some_and(|seen| !seen.is_sound());
+    if is_unsound {
         return damaged(
-            "cost in place",
+            "cost that was measured",
             0,
             "a number that is none".into(),
             "0 or more".into(),

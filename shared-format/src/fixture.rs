@@ -9,7 +9,8 @@ use tickscope_format::snapshot::{
     AutoMute, CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, InPlace,
     InPlaceState, Lifetime, LineSample, Lines, LinesState, LostCalls, MEASURING, Module, MuteReason, Muted,
     Muting, NO_MODULE, NodeErrors, Note, Now, OUTSIDE, OpenFrame, Over, PathSums, Process, Quantity, Sampled,
-    Site, Snapshot, TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
+    SeenCost, Site, Snapshot, TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState,
+    WatchedPath,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -463,7 +464,10 @@ pub fn sampled() -> Snapshot {
         counted_high_ns: 3.0,
         for_ns: 10_000_000_000,
     });
-    s.looks_in_events = Some(40);
+    s.seen_cost = Some(SeenCost {
+        looks: 40,
+        ns: 80_000_000.0,
+    });
     // Each line so often as its number says.
     s.lines.samples = (1..=14).map(|line| sample(0, 0, line, line)).collect();
     s.lines.samples.extend([

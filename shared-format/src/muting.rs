@@ -113,7 +113,7 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
         let is_certain = sums.calls >= CALLS_LEAST
             && working_ns >= WORK_LEAST_NS
             && (!sums.is_estimated
-                || snapshot.seen_cost().is_some()
+                || snapshot.scope_cost_seen().is_some()
                     && (timing == Timing::Samples || sums.timed >= TIMED_LEAST));
         let calls = sums.calls as f64;
         costs.push(SiteCost {
@@ -178,7 +178,7 @@ fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
     }
     let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
     // What samples saw of measuring is in no row, or in all in proportion.
-    let in_rows_ns = if snapshot.seen_cost().is_some() {
+    let in_rows_ns = if snapshot.scope_cost_seen().is_some() {
         0.0
     } else {
         call_ns
@@ -243,7 +243,7 @@ fn kept_on(snapshot: &Snapshot) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
-    use crate::snapshot::{Estimate, InPlace, Mode, Over, Rule, Sites, Watch, WatchState};
+    use crate::snapshot::{Estimate, InPlace, Mode, Over, Rule, SeenCost, Sites, Watch, WatchState};
 
     /// A loop of 10 s, and in it peek with this many calls that take so many nanoseconds each, as the clock says. Measuring takes
     /// 20 ns a call, of which 10 are inside.
@@ -304,7 +304,9 @@ mod tests {
         ] {
             let mut s = peeked(20_000_000, 38);
             s.capture.mode = Mode::Adaptive;
-            (s.measuring.samples, s.looks_in_events) = (10_000_000, Some(400_000));
+            s.measuring.samples = 10_000_000;
+            let (looks, ns) = (400_000, 400e6);
+            s.seen_cost = Some(SeenCost { looks, ns });
             s.estimates = vec![Estimate {
                 node: NodeId(1),
                 timed,

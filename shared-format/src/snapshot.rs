@@ -24,7 +24,7 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::functions::{FunctionChoice, Functions};
-pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost};
+pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost, SeenCost};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
 };
@@ -107,8 +107,8 @@ pub struct Snapshot {
     pub drains_ns: Option<f64>,
     /// What the clock does to the program, as measured in it; none where that was not asked for.
     pub in_place: Option<InPlace>,
-    /// How often samples found a thread in an event, as the beginning or the end of a scope; none in modes that take no samples.
-    pub looks_in_events: Option<u64>,
+    /// What samples saw of measuring; none in modes that take no samples.
+    pub seen_cost: Option<SeenCost>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
     /// reset. `tickscope-analysis` makes windows.
     pub window: bool,
@@ -642,16 +642,17 @@ impl Snapshot {
     /// Returns what a scope costs: as samples saw it or as measured in place in this program, where that is known for the mode in force, or
     /// else as calibrated, without what the clock does to code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
-        self.seen_cost()
+        self.scope_cost_seen()
             .or_else(|| self.measured_in_place()?.scope_cost())
             .unwrap_or_else(|| self.own_cost())
     }
 
     /// Returns what a scope costs as samples saw it: all but the instructions that stand in the program itself. None in modes that take no
     /// samples, and where there are too few.
-    pub fn seen_cost(&self) -> Option<ScopeCost> {
-        let (looks, samples) = (self.looks_in_events?, self.measuring.samples);
-        ScopeCost::seen(looks, samples, self.capture.since_reset_ns, self.scope_calls())
+    pub fn scope_cost_seen(&self) -> Option<ScopeCost> {
+        let since_reset_ns = self.capture.since_reset_ns;
+        self.seen_cost?
+            .scope_cost(self.measuring.samples, since_reset_ns, self.scope_calls())
     }
 
     /// Returns what a scope costs by itself, as calibrated: its instructions and clock reads, without what the clock does to code that waits

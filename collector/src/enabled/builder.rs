@@ -28,7 +28,7 @@ use crate::types::{AutoMute, Clock, Destination, Mode, Over, StartError, Threads
 /// use tickscope::{Clock, Mode};
 ///
 /// let _tickscope = tickscope::Builder::new("order-book")
-///     .mode(Mode::Adaptive)
+///     .mode(Mode::Exact)
 ///     .histogram(false)
 ///     .clock(Clock::Monotonic)
 ///     .start();
@@ -102,7 +102,7 @@ impl Builder {
         self
     }
 
-    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is exact at first.
+    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is [`Mode::Adaptive`] at first.
     /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode.into());

@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Yield, block_on, calls_of, check, isolated, newest, open_path, rings_in, threads_named, tree,
-    wait_until,
+    self, Yield, block_on, calls_of, check, isolated_as_usual, newest, open_path, rings_in, threads_named,
+    tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::{CaptureKind, ThreadState};
 
 fn a_session_publishes_at_its_path_until_it_is_dropped() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = tickscope::start("order-book");
         wait_until("publishing", || session.status() == Status::Publishing);
         assert_eq!(session.warnings(), Vec::<String>::new());
@@ -42,7 +42,7 @@ fn a_session_publishes_at_its_path_until_it_is_dropped() {
 }
 
 fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let first = Builder::new("first").try_start().unwrap();
         let second = Builder::new("second").try_start().unwrap();
         assert_eq!(first.path(), second.path());
@@ -78,7 +78,7 @@ fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
 }
 
 fn a_session_dropped_at_once_still_leaves_a_final_record() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         tickscope::time!("work", ());
         drop(tickscope::start("short"));
         for round in 0..5 {
@@ -102,7 +102,7 @@ fn a_session_dropped_at_once_still_leaves_a_final_record() {
 }
 
 fn names_are_mended_and_it_is_said() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("größer / 1").try_start().unwrap();
         let warnings = session.warnings();
         assert!(
@@ -171,7 +171,7 @@ async fn asynchronous() {
 
 fn scopes_are_named_after_constants_and_functions() {
     use shapes::Shape;
-    isolated!(|| {
+    isolated_as_usual!(|| {
         {
             tickscope::scope!(NAME);
             tickscope::scope!(concat!("lit", "eral"));
@@ -265,7 +265,7 @@ mod module {
 }
 
 fn the_attribute_works_on_functions_futures_impls_and_modules() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         assert_eq!(plain(3), 3);
         other_name();
         assert_eq!(block_on(waits()), 7);
@@ -314,7 +314,7 @@ fn a_future_is_charged_for_its_polls_only() {
     async fn outer() {
         slow().await;
     }
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("futures")
             .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
             .start();
@@ -354,7 +354,7 @@ fn blocks_and_futures_of_others_are_profiled_by_name() {
     fn sendable<T: Send + 'static>(value: T) -> T {
         value
     }
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("blocks")
             .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
             .start();
@@ -406,7 +406,7 @@ fn profiled_functions_that_await_each_other_stay_small() {
         Yield::default().await;
     }
     chain!(a innermost, b a, c b, d c, e d, f e, g f, outermost g);
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (one, eight) = (size_of_val(&a()), size_of_val(&outermost()));
         assert!(
             eight <= 8 * one,
@@ -427,7 +427,7 @@ fn guards_and_expressions_end_where_they_should() {
         spend(10);
         Some(value)
     }
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("guards")
             .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
             .start();
@@ -456,7 +456,7 @@ fn a_pause_is_not_charged() {
     fn spend(ticks: u64) {
         TICK.fetch_add(ticks, Ordering::Relaxed);
     }
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("pauses")
             .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
             .start();
@@ -489,7 +489,7 @@ fn a_pause_is_not_charged() {
 
 fn a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same() {
     static TICK: AtomicU64 = AtomicU64::new(0);
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("pauses")
             .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
             .start();
@@ -503,7 +503,7 @@ fn a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same() {
 }
 
 fn resets_close_an_epoch_and_go_on() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("resets").try_start().unwrap();
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         let guard = tickscope::scope_guard!("open");
@@ -555,7 +555,7 @@ fn resets_close_an_epoch_and_go_on() {
 }
 
 fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         for round in 1..=20 {
             // The publisher of the round before may still clean up its directory, and would empty this round's ring.
             let place = tempfile::tempdir().unwrap();
@@ -575,7 +575,7 @@ fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
 }
 
 fn threads_are_excluded_and_included() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         tickscope::time!("before", ());
         {
             tickscope::scope!("cut");
@@ -613,7 +613,7 @@ fn threads_are_excluded_and_included() {
 }
 
 fn opt_in_counts_only_threads_that_are_included() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("opt-in").threads(Threads::OptIn).start();
         tickscope::time!("main", ());
         std::thread::spawn(|| {
@@ -635,7 +635,7 @@ fn opt_in_counts_only_threads_that_are_included() {
 
 fn an_unusable_directory_is_an_error_that_says_what_next() {
     // Every place is out of space for this child: no file may be longer than that.
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let limit = libc::rlimit {
             rlim_cur: 64 << 10,
             rlim_max: libc::RLIM_INFINITY,
@@ -682,7 +682,7 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
 }
 
 fn settings_out_of_range_are_mended_and_late_ones_refused() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("settings")
             .interval(Duration::ZERO)
             .ring_bytes(100_000)

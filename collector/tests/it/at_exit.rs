@@ -69,7 +69,7 @@ pub(crate) fn returning() -> ExitCode {
 }
 
 fn main_returns_with_its_session_dropped_and_a_thread_inside_a_scope() {
-    let done = Isolated::new(test_name!()).env(RETURNS, "1").run(|| ());
+    let done = Isolated::as_usual(test_name!()).env(RETURNS, "1").run(|| ());
     assert_eq!(done.status.code(), Some(5));
     let snapshot = reported(&done);
     assert_eq!((calls_of(&snapshot, "work"), calls_of(&snapshot, "step")), (1, 1));
@@ -79,7 +79,7 @@ fn main_returns_with_its_session_dropped_and_a_thread_inside_a_scope() {
 
 fn exit_inside_of_scopes_and_on_any_thread() {
     for thread in ["main", "other"] {
-        let done = Isolated::new(test_name!()).env("THREAD", thread).run(|| {
+        let done = Isolated::as_usual(test_name!()).env("THREAD", thread).run(|| {
             let _session = reporting();
             let end = || {
                 tickscope::scope!("ends");
@@ -101,7 +101,7 @@ fn exit_inside_of_scopes_and_on_any_thread() {
 
 fn exit_while_all_threads_dump() {
     for round in 0..5 {
-        let done = Isolated::new(test_name!()).run(|| {
+        let done = Isolated::as_usual(test_name!()).run(|| {
             let _session = reporting();
             for thread in 0..4 {
                 std::thread::spawn(move || {
@@ -124,7 +124,7 @@ fn exit_while_all_threads_dump() {
 }
 
 fn a_panic_out_of_main_and_one_of_a_thread() {
-    let done = Isolated::new(test_name!()).run(|| {
+    let done = Isolated::as_usual(test_name!()).run(|| {
         let _session = reporting();
         let died = std::thread::spawn(|| {
             work();
@@ -148,7 +148,7 @@ fn a_panic_out_of_main_and_one_of_a_thread() {
 
 fn the_environment_alone_is_enough() {
     for (wish, thread) in [(None, false), (Some("report"), true), (Some("live"), false)] {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let place = test.place().join("%n-%p-100%%-report.html");
         let test = match wish {
             Some(wish) => test.env("TICKSCOPE", wish),
@@ -181,7 +181,7 @@ fn the_environment_alone_is_enough() {
 }
 
 fn off_wins_over_a_place_for_the_report() {
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.html");
     let done = test
         .env("TICKSCOPE", "off")
@@ -219,7 +219,7 @@ fn a_files_name_says_the_form() {
         ("report.pb.gz", "\u{1f}", "report.pb.gz.tks"),
     ];
     for (name, begins, without) in cases.into_iter().chain(needing) {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
         let is_kept_instead = without != name && !Form::Json.is_built_in();
@@ -248,7 +248,7 @@ fn a_files_name_says_the_form() {
 }
 
 fn a_form_that_is_not_there_is_said_at_the_start() {
-    Isolated::new(test_name!())
+    Isolated::as_usual(test_name!())
         .env("TICKSCOPE_REPORT", "report.json")
         .run(|| {
             std::env::set_current_dir(support::shared_place()).unwrap();
@@ -262,7 +262,7 @@ fn a_form_that_is_not_there_is_said_at_the_start() {
 
 fn an_ending_that_says_no_form_is_text_and_told() {
     for (name, is_told) in [("report.svg", true), ("report.2026", false), ("report", false)] {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let place = test.place().join(name);
         let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
         assert_eq!(reports(done.place()), [name]);
@@ -280,7 +280,7 @@ fn an_ending_that_says_no_form_is_text_and_told() {
             done.stderr
         );
     }
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.svg");
     test.env("TICKSCOPE_REPORT", place)
         .run(|| {
@@ -296,7 +296,7 @@ fn an_ending_that_says_no_form_is_text_and_told() {
 }
 
 fn a_name_that_is_taken_gets_a_number() {
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     for taken in ["report.html", "report.2.html"] {
         fs::write(test.place().join(taken), "mine").unwrap();
     }
@@ -325,7 +325,7 @@ fn a_name_that_is_taken_gets_a_number() {
 }
 
 fn where_all_names_are_taken_it_is_said() {
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.html");
     fs::write(&place, "mine").unwrap();
     for number in 2..=999 {
@@ -344,7 +344,7 @@ fn several_processes_do_not_take_each_others_reports() {
     let place = tempfile::tempdir().unwrap();
     let running: Vec<_> = (0..4)
         .map(|_| {
-            Isolated::new(test_name!())
+            Isolated::as_usual(test_name!())
                 .env("TICKSCOPE_REPORT", place.path().join("report.tks"))
                 .start(work)
         })
@@ -365,7 +365,7 @@ fn several_processes_do_not_take_each_others_reports() {
 }
 
 fn a_relative_name_begins_where_the_program_started() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .run(|| {
             let first = support::shared_place();
             std::env::set_current_dir(&first).unwrap();
@@ -385,7 +385,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
         ("/proc/report.html", "report.html"),
         ("missing/report.html", "; make the directory first"),
     ] {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let place = test.place().join(place);
         let done = test.env("TICKSCOPE_REPORT", place).run(|| {
             work();
@@ -405,7 +405,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 fn a_limit_on_the_length_of_files_changes_no_code() {
     // Of the report itself, and of the line that says so.
     for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
-        let done = Isolated::new(test_name!())
+        let done = Isolated::as_usual(test_name!())
             .env("LENGTH", length.to_string())
             .run(|| {
                 let session = reporting();
@@ -427,7 +427,7 @@ fn a_limit_on_the_length_of_files_changes_no_code() {
 
 fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
     for kind in ["directory", "directory/", "device"] {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let inside = test.place().join("reports");
         let path = match kind {
             "device" => "/dev/null".into(),
@@ -464,7 +464,7 @@ fn a_closed_or_full_output_changes_no_code() {
 }
 
 fn a_forked_child_reports_nothing() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .run(|| {
             let _session = reporting();
             work();
@@ -495,7 +495,7 @@ fn other_ends_leave_the_ring() {
         "terminated",
         "exec",
     ] {
-        let done = Isolated::new(test_name!()).env("END", end).run(|| {
+        let done = Isolated::as_usual(test_name!()).env("END", end).run(|| {
             let session = reporting();
             let ring = RingFile::open(&session.path().unwrap()).unwrap();
             tickscope::scope!("open");
@@ -542,7 +542,7 @@ fn other_ends_leave_the_ring() {
 
 /// What a program with `panic = "abort"` can do for a report all the same.
 fn a_dump_in_the_panic_hook_comes_before_an_abort() {
-    let done = Isolated::new(test_name!()).run(|| {
+    let done = Isolated::as_usual(test_name!()).run(|| {
         std::panic::set_hook(Box::new(|_| {
             let path = support::shared_place().join("report.html");
             tickscope::dump(path, Format::Html).unwrap();
@@ -563,7 +563,7 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
 
 /// The report at exit waited for std's lock, which another thread held for ever.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "report")
         .run(|| {
             tickscope::time!("work", ());

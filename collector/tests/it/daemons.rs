@@ -9,7 +9,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, Isolated, calls_of, isolated, newest, quick, test_name, wait_for, wait_until};
+use crate::support::{
+    self, Isolated, calls_of, isolated_as_usual, newest, quick, test_name, wait_for, wait_until,
+};
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 
@@ -52,7 +54,7 @@ fn check_own(files: &[(i32, PathBuf)]) {
 /// The end of the session closed a descriptor that was another file of the program's by then, and in a debug build it
 /// aborted; the history grew into that file, and a ring that was whole was taken for one that was cut.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         let session = quick("closes");
         let path = session.path().unwrap();
         tickscope::time!("before", ());
@@ -78,7 +80,7 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
 }
 
 fn a_ring_that_is_closed_and_gone_is_replaced() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = quick("closes");
         let path = session.path().unwrap();
         fs::remove_file(&path).unwrap();
@@ -96,7 +98,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
 /// A file that got the number of standard error was written into.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     for (end, hears) in [("own", false), ("log", true), ("null", false)] {
-        let done = Isolated::new(test_name!())
+        let done = Isolated::as_usual(test_name!())
             .env("END", end)
             .run(|| {
                 let _session = Builder::new("ends").report_at_exit(Destination::Stderr).start();
@@ -159,7 +161,7 @@ fn daemon_says(body: impl FnOnce() -> String) -> ! {
 }
 
 fn a_daemon_publishes_where_it_starts_itself() {
-    let running = Isolated::new(test_name!()).start(|| {
+    let running = Isolated::as_usual(test_name!()).start(|| {
         if daemonize() {
             daemon_says(|| {
                 let session = quick("daemon");
@@ -174,7 +176,7 @@ fn a_daemon_publishes_where_it_starts_itself() {
 }
 
 fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
-    let running = Isolated::new(test_name!()).start(|| {
+    let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("before");
         tickscope::time!("work", ());
         if daemonize() {
@@ -202,7 +204,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
 
 /// It waited for ever for a lock of a thread that it had not.
 fn a_child_forked_past_the_c_library_goes_on() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = quick("forks");
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -238,7 +240,7 @@ fn a_child_forked_past_the_c_library_goes_on() {
 }
 
 fn scopes_between_fork_and_exec_are_no_harm() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = quick("spawns");
         for _ in 0..20 {
             let mut command = Command::new("true");
@@ -277,7 +279,7 @@ fn give_up_rights() -> Result<(), &'static str> {
 }
 
 fn a_program_that_gives_up_its_rights_goes_on_publishing() {
-    let running = Isolated::new(test_name!()).start(|| {
+    let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("gives-up");
         let gave_up = give_up_rights();
         std::thread::spawn(|| tickscope::time!("after", ()))
@@ -333,7 +335,7 @@ const RARE_CALLS: [libc::c_long; 14] = [
 ];
 
 fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
-    let running = Isolated::new(test_name!()).start(|| {
+    let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
         // What only the beginning needs is done in the first second.
         let ring = RingFile::open(&session.path().unwrap()).unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::support::{self, Isolated, calls_of, check, isolated, path_of, test_name, ticks_of};
+use crate::support::{self, Isolated, calls_of, check, isolated_as_usual, path_of, test_name, ticks_of};
 use tickscope::{Builder, Clock, Format};
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::archive;
@@ -38,7 +38,7 @@ fn entries(dir: &Path) -> Vec<String> {
 }
 
 fn every_format_without_a_session_in_the_middle_of_scopes() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place().join("dumps");
         fs::create_dir(&dir).unwrap();
         tickscope::scope!("open");
@@ -79,7 +79,7 @@ fn every_format_without_a_session_in_the_middle_of_scopes() {
 }
 
 fn threads_dump_at_once_and_deep_inside() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place().join("dumps");
         fs::create_dir(&dir).unwrap();
         let _session = Builder::new("dumps").try_start().unwrap();
@@ -122,7 +122,7 @@ fn cpu_ns() -> u64 {
 }
 
 fn the_time_of_writing_is_not_charged() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place();
         let _session = Builder::new("dumps").clock(Clock::Custom(cpu_ns, 1e9)).start();
         let begin = cpu_ns();
@@ -138,7 +138,7 @@ fn the_time_of_writing_is_not_charged() {
 }
 
 fn what_cannot_be_written_is_said_and_leaves_nothing() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place().join("dumps");
         fs::create_dir(&dir).unwrap();
         work(1);
@@ -186,7 +186,7 @@ fn am_root() -> bool {
 }
 
 fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place().join("dumps");
         fs::create_dir(&dir).unwrap();
         work(1);
@@ -225,7 +225,7 @@ fn signals(set: &str) -> u64 {
 }
 
 fn where_nothing_is_measured_nothing_is_written() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "off")
         .run(|| {
             work(1);
@@ -242,7 +242,7 @@ fn where_nothing_is_measured_nothing_is_written() {
 }
 
 fn a_thread_that_only_dumps_is_not_among_the_threads() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         work(1);
         let path = support::shared_place().join("now.tks");
         std::thread::Builder::new()

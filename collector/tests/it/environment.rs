@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated, newest, on_small_file_system, rings_in, tell, test_name,
-    wait_until,
+    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, quick, rings_in,
+    tell, test_name, wait_until,
 };
 use tickscope::{Builder, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::snapshot::{CaptureKind, ClockSource};
+use tickscope_format::snapshot::{CaptureKind, ClockSource, Mode};
 
 #[tickscope::profile]
 fn marked() -> u8 {
@@ -17,7 +17,7 @@ fn marked() -> u8 {
 }
 
 fn live_publishes_a_program_with_one_attribute_under_the_name_of_its_file() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
         .run(|| assert_eq!(marked(), 1))
         .succeeded();
@@ -33,11 +33,13 @@ fn live_publishes_a_program_with_one_attribute_under_the_name_of_its_file() {
 }
 
 fn live_can_be_watched_from_the_first_scope_on() {
-    let running = Isolated::new(test_name!()).env("TICKSCOPE", "live").start(|| {
-        marked();
-        let place = support::shared_place();
-        wait_until("the word", || place.join("end").exists());
-    });
+    let running = Isolated::as_usual(test_name!())
+        .env("TICKSCOPE", "live")
+        .start(|| {
+            marked();
+            let place = support::shared_place();
+            wait_until("the word", || place.join("end").exists());
+        });
     let ring = running.ring();
     assert_eq!(ring.liveness().unwrap(), Liveness::Running);
     let _slot = ring.take_slot().unwrap();
@@ -49,7 +51,7 @@ fn live_can_be_watched_from_the_first_scope_on() {
 
 fn live_outlives_the_sessions_of_the_program() {
     for scope_first in [true, false] {
-        let done = Isolated::new(test_name!())
+        let done = Isolated::as_usual(test_name!())
             .env("TICKSCOPE", "live")
             .env("SCOPE_FIRST", if scope_first { "1" } else { "0" })
             .run(|| {
@@ -70,7 +72,7 @@ fn live_outlives_the_sessions_of_the_program() {
 }
 
 fn live_begins_also_where_threads_include_themselves() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_THREADS", "opt-in")
         .run(|| {
@@ -101,7 +103,7 @@ fn keeps_errno(what: &str, body: impl FnOnce()) {
 }
 
 fn scopes_and_counters_leave_errno_as_it_was() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
         keeps_errno("the first scope of the program", || _ = marked());
         // No memory. First, as it leaves no tree that the other thread could have.
@@ -133,7 +135,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
 fn nodes_without_memory_do_not_count_against_the_limit() {
     // Not enough for a larger table, and enough for that, but not for the nodes.
     for room in [0, 12] {
-        let test = Isolated::new(test_name!()).env("ROOM", room.to_string());
+        let test = Isolated::as_usual(test_name!()).env("ROOM", room.to_string());
         test.run(|| {
             let session = Builder::new("limited").max_process_nodes(1000).try_start();
             // A publisher would need memory of its own.
@@ -155,7 +157,7 @@ fn nodes_without_memory_do_not_count_against_the_limit() {
 }
 
 fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
         .run(|| {
             let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -173,7 +175,7 @@ fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
 }
 
 fn a_start_without_a_thread_to_be_had_says_so() {
-    Isolated::new(test_name!())
+    Isolated::as_usual(test_name!())
         .run(|| {
             marked();
             let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -192,7 +194,7 @@ fn a_start_without_a_thread_to_be_had_says_so() {
 }
 
 fn a_log_without_a_place_says_so() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "log")
         .run(|| {
             let limit = libc::rlimit {
@@ -214,7 +216,7 @@ fn a_log_without_a_place_says_so() {
 
 fn report_prints_the_tree_on_standard_error_at_exit() {
     let run = |report: &str| {
-        Isolated::new(test_name!())
+        Isolated::as_usual(test_name!())
             .env("TICKSCOPE", "report")
             .env("TICKSCOPE_REPORT", report)
             .run(|| {
@@ -225,8 +227,12 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
             .succeeded()
     };
     let done = run("");
-    let line = done.stderr.lines().find(|line| line.contains("marked"));
-    assert!(line.is_some_and(|line| line.contains("17")), "{}", done.stderr);
+    let mut lines = done.stderr.lines();
+    assert!(
+        lines.any(|line| line.ends_with("marked") && line.contains("17")),
+        "{}",
+        done.stderr
+    );
     assert_eq!(done.stdout, "");
     assert_eq!(
         rings_in(&done.place().join("rings")).len(),
@@ -237,8 +243,30 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
     assert!(done.stdout.contains("marked") && done.stderr.is_empty());
 }
 
+fn the_mode_is_adaptive_unless_one_is_chosen() {
+    Isolated::as_usual(test_name!())
+        .run(|| {
+            assert_eq!(
+                tickscope::mode(),
+                tickscope::Mode::Adaptive,
+                "before the first scope"
+            );
+            marked();
+            assert_eq!(tickscope::mode(), tickscope::Mode::default());
+            let session = quick("usual");
+            let snapshot = tickscope::snapshot();
+            assert_eq!(snapshot.capture.mode, Mode::USUAL);
+            drop(session);
+            let _session = tickscope::Builder::new("chosen")
+                .mode(tickscope::Mode::Exact)
+                .start();
+            assert_eq!(tickscope::mode(), tickscope::Mode::Exact);
+        })
+        .succeeded();
+}
+
 fn off_counts_nothing() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "off")
         .run(|| {
             marked();
@@ -291,7 +319,7 @@ const BAD: [(&str, &str, &str); 16] = [
 
 fn bad_values_are_named_with_what_is_allowed() {
     for (name, value, allowed) in BAD {
-        Isolated::new(test_name!())
+        Isolated::as_usual(test_name!())
             .env("VARIABLE", name)
             .env(name, value)
             .run(|| {
@@ -318,7 +346,7 @@ fn bad_values_are_named_with_what_is_allowed() {
 }
 
 fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "lvie\n")
         .run(|| {
             marked();
@@ -331,7 +359,7 @@ fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
     );
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
     let long = "x".repeat(1000);
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", &long)
         .run(|| {
             marked();
@@ -345,7 +373,7 @@ fn a_bad_value_is_told_where_there_is_no_session_to_tell_it() {
 }
 
 fn good_values_win_over_the_program() {
-    let mut test = Isolated::new(test_name!());
+    let mut test = Isolated::as_usual(test_name!());
     for (name, value) in [
         ("TICKSCOPE_INTERVAL_MS", "20"),
         ("TICKSCOPE_RING_BYTES", "256K"),
@@ -437,7 +465,7 @@ fn a_directory_that_cannot_be_used_is_passed_over() {
         ("open", "may be written by others (mode 777)"),
         ("fifo", "is no directory"),
     ] {
-        let test = Isolated::new(test_name!());
+        let test = Isolated::as_usual(test_name!());
         let bad = test.place().join(kind);
         match kind {
             "file" => std::fs::write(&bad, "mine").unwrap(),
@@ -464,7 +492,7 @@ fn a_directory_that_cannot_be_used_is_passed_over() {
 }
 
 fn a_directory_that_may_not_be_written_is_passed_over() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_DIR", "/proc/self")
         .run(work_anyhow)
         .succeeded();
@@ -476,7 +504,7 @@ fn a_directory_of_another_user_is_passed_over() {
     if unsafe { libc::geteuid() } != 0 {
         return println!("skipped: only root can give a directory away");
     }
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     let bad = test.place().join("theirs");
     std::fs::create_dir(&bad).unwrap();
     std::os::unix::fs::chown(&bad, Some(12_345), None).unwrap();
@@ -573,6 +601,7 @@ crate::support::tests![
     a_start_without_a_thread_to_be_had_says_so,
     a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
+    the_mode_is_adaptive_unless_one_is_chosen,
     off_counts_nothing,
     bad_values_are_named_with_what_is_allowed,
     a_bad_value_is_told_where_there_is_no_session_to_tell_it,

@@ -84,7 +84,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
     static BEGUN: Barrier = Barrier::new(5);
     for from in ["main", "thread", "scope", "handler", "handler in the allocator"] {
         for (way, code, signal) in WAYS {
-            let test = Isolated::new(test_name!()).env("FROM", from).env("WAY", way);
+            let test = Isolated::as_usual(test_name!()).env("FROM", from).env("WAY", way);
             let done = test.env("TICKSCOPE_RUN", "0").run(|| {
                 let _session = Builder::new("ends").try_start().unwrap();
                 for _ in 0..4 {
@@ -155,7 +155,7 @@ fn exiting_clock() -> u64 {
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         // Under `tickscope run` the last record is waited for longer than a pipe that nobody reads.
-        let test = Isolated::new(test_name!()).env("TICKSCOPE_RUN", "1");
+        let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_RUN", "1");
         let done = test.env("WAY", way).run(|| {
             let _reader = support::full_standard_error();
             let session = Builder::new("ends")
@@ -182,7 +182,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
 /// Milliseconds from the call of `exit` to the end of the process, as its parent sees it.
 fn milliseconds_to_end(off: bool) -> f64 {
     const THREADS: usize = 1_000;
-    let test = Isolated::new("a_thousand_threads_at_work_do_not_hold_up_the_end");
+    let test = Isolated::as_usual("a_thousand_threads_at_work_do_not_hold_up_the_end");
     let test = if off { test.env("TICKSCOPE", "off") } else { test };
     let running = test.env("TICKSCOPE_RUN", "0").start(|| {
         let barrier = &*Box::leak(Box::new(Barrier::new(THREADS + 1)));

@@ -76,7 +76,7 @@ fn work(depth: u32) {
 
 fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
     let name = "a_flood_of_requests_costs_a_tenth_of_a_core_at_most";
-    let done = Isolated::new(name).run(|| {
+    let done = Isolated::as_usual(name).run(|| {
         let session = Builder::new("flooded").try_start().unwrap();
         work(11);
         let ring = RingFile::open(&session.path().unwrap()).unwrap();

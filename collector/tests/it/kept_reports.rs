@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::support::{self, Isolated, calls_of, check, isolated, test_name};
+use crate::support::{self, Isolated, calls_of, check, isolated_as_usual, test_name};
 use tickscope::{Format, Status};
 use tickscope_format::snapshot_file;
 
@@ -28,7 +28,7 @@ fn ending_in(dir: &Path, ending: &str) -> Vec<PathBuf> {
 }
 
 fn a_dump_returns_the_path_of_the_snapshot_that_it_keeps() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let dir = support::shared_place();
         work();
         for (format, name, written) in [
@@ -55,7 +55,7 @@ fn a_dump_returns_the_path_of_the_snapshot_that_it_keeps() {
 
 fn a_report_for_a_terminal_is_kept_beside_the_rings() {
     for place in ["stderr", "stdout"] {
-        let test = Isolated::new(test_name!()).env("TICKSCOPE_REPORT", place);
+        let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_REPORT", place);
         let done = test.run(work).succeeded();
         let kept = ending_in(done.place(), ".tks");
         assert_eq!(kept.len(), 1, "{kept:?}");
@@ -79,7 +79,7 @@ fn a_report_for_a_terminal_is_kept_beside_the_rings() {
 }
 
 fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
-    let test = Isolated::new(test_name!());
+    let test = Isolated::as_usual(test_name!());
     let place = test.place().join("report.html");
     let done = test.env("TICKSCOPE_REPORT", &place).run(work).succeeded();
     let kept = done.place().join("report.html.tks");
@@ -94,7 +94,7 @@ fn a_report_in_a_file_is_kept_with_its_ending_behind_the_name() {
 }
 
 fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
-    Isolated::new(test_name!())
+    Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "log")
         .run(|| {
             let session = tickscope::Builder::new("logs").try_start().unwrap();

@@ -8,7 +8,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Isolated, calls_of, isolated, newest, on_small_file_system, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, newest, on_small_file_system, test_name, wait_for,
+    wait_until,
 };
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
@@ -50,7 +51,7 @@ fn replaced(session: &Session, lost: &Path, says: &[&str]) {
 
 /// The next store into the mapping was a SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         for length in [
             0,
             7,
@@ -81,7 +82,7 @@ fn a_ring_cut_at_any_place_is_replaced() {
 
 /// It has its length, and nobody who comes can open it.
 fn a_ring_emptied_and_long_again_is_replaced() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, path) = begin("emptied");
         let file = open_to_write(&path);
         let length = file.metadata().unwrap().len();
@@ -108,7 +109,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
 
 /// Whoever comes finds nothing, and the program wrote on for nobody.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let removals: [fn(&Path); 3] = [
             |path| fs::remove_file(path).unwrap(),
             |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
@@ -137,7 +138,7 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
 
 /// Two at once, so that a fight over the directory costs nothing.
 fn a_second_lost_ring_waits_for_its_minute() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, first) = begin("again");
         open_to_write(&first).set_len(0).unwrap();
         let second = wait_for("another ring", || session.path().filter(|path| *path != first));
@@ -221,7 +222,7 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
 
 /// SIGXFSZ ends a program by default.
 fn a_limit_on_the_length_of_files_is_no_signal() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, path) = begin("limited");
         let limit = libc::rlimit {
             rlim_cur: fs::metadata(&path).unwrap().len(),
@@ -245,7 +246,7 @@ fn a_limit_on_the_length_of_files_is_no_signal() {
 
 /// Its descriptor was then one of the program's own files: that one grew, was cut and was closed.
 fn a_program_that_closes_all_descriptors_keeps_its_ring_and_its_files() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, path) = begin("closes");
         // SAFETY: what this process has open beyond the three is the ring's and its harness's.
         assert_eq!(unsafe { libc::close_range(3, libc::c_uint::MAX, 0) }, 0);
@@ -270,7 +271,7 @@ fn a_program_that_closes_all_descriptors_keeps_its_ring_and_its_files() {
 /// The process's own id was then that of a thread without memory or descriptors: all was lost, and no new ring could be
 /// made.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, path) = begin("leaderless");
         let main_ended = || {
             let stat = fs::read_to_string(format!("/proc/{}/stat", std::process::id()));
@@ -403,7 +404,7 @@ fn a_quota_is_said_and_the_next_place_taken_or_none() {
 
 /// The end of the program waits for no ring that is not there.
 fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
-    let place = Isolated::new(test_name!()).run(|| {
+    let place = Isolated::as_usual(test_name!()).run(|| {
         let (session, path) = begin("ends");
         open_to_write(&path).set_len(0).unwrap();
         wait_until("another ring", || session.path().is_some_and(|now| now != path));

@@ -203,7 +203,7 @@ fn burn(time: Duration) {
 }
 
 fn samples_show_the_shares_of_the_time() {
-    support::isolated!(|| {
+    support::isolated_as_usual!(|| {
         let session = Builder::new("sampled").mode(Mode::Sampled).try_start().unwrap();
         let ring = ring(&session);
         let over = AtomicBool::new(false);

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, FOR_GOOD, Isolated, calls_of, check, isolated, newest, rings_in, test_name, wait_for, wait_until,
+    self, FOR_GOOD, Isolated, calls_of, check, isolated_as_usual, newest, rings_in, test_name, wait_for,
+    wait_until,
 };
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -57,7 +58,7 @@ fn slow_clock() -> u64 {
 
 /// It waited for a thread that it had not.
 fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let settling =
             std::thread::spawn(|| drop(Builder::new("slow").clock(Clock::Custom(slow_clock, 1e9)).start()));
         wait_until("the first look at the clock", || {
@@ -83,7 +84,7 @@ fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
 }
 
 fn a_forked_child_goes_on_and_publishes_nothing() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         let session = Builder::new("forks").try_start().unwrap();
         tickscope::time!("before", ());
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
@@ -134,7 +135,7 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
 }
 
 fn a_child_forked_while_locks_are_held_does_not_hang() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("forks").try_start().unwrap();
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -172,7 +173,7 @@ fn a_child_forked_while_locks_are_held_does_not_hang() {
 }
 
 fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("forks")
             .report_at_exit(Destination::Stdout)
             .try_start()
@@ -192,7 +193,7 @@ fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread() {
 }
 
 fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
-    let mut running = Isolated::new(test_name!()).start(|| {
+    let mut running = Isolated::as_usual(test_name!()).start(|| {
         let session = Builder::new("parent").try_start().unwrap();
         tickscope::time!("work", ());
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
@@ -228,7 +229,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
 }
 
 fn fork_and_exec_are_left_alone() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("spawns").try_start().unwrap();
         tickscope::scope!("spawning");
         for _ in 0..20 {
@@ -241,7 +242,7 @@ fn fork_and_exec_are_left_alone() {
 }
 
 fn a_normal_exit_leaves_a_final_record_and_the_mark() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         std::mem::forget(Builder::new("leaves").try_start().unwrap());
         tickscope::time!("work", ());
     });
@@ -255,7 +256,7 @@ fn a_normal_exit_leaves_a_final_record_and_the_mark() {
 }
 
 fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         tickscope::scope!("main");
         let session = Builder::new("scoped")
             .report_at_exit(Destination::Stderr)
@@ -275,7 +276,7 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
 }
 
 fn exit_from_another_thread_ends_the_program_as_asked() {
-    let done = Isolated::new(test_name!()).run(|| {
+    let done = Isolated::as_usual(test_name!()).run(|| {
         std::mem::forget(Builder::new("exits").try_start().unwrap());
         let (ready, is_ready) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
@@ -302,7 +303,7 @@ fn exit_from_another_thread_ends_the_program_as_asked() {
 }
 
 fn a_panic_closes_the_scopes_it_leaves() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         std::panic::set_hook(Box::new(|_| {}));
         fn fails(depth: u32) {
             tickscope::scope!("fails");
@@ -341,7 +342,7 @@ fn a_panic_closes_the_scopes_it_leaves() {
 
 fn ten_starts_and_exits_in_the_middle_of_all_threads_work() {
     for code in 1..=10 {
-        let done = Isolated::new(test_name!())
+        let done = Isolated::as_usual(test_name!())
             .env("ROUND", code.to_string())
             .run(|| {
                 let code: i32 = std::env::var("ROUND").unwrap().parse().unwrap();
@@ -383,7 +384,7 @@ fn threads_of_a_forked_child_give_back_their_memory() {
                 .unwrap();
         }
     }
-    isolated!(|| {
+    isolated_as_usual!(|| {
         tickscope::time!("before", ());
         // SAFETY: this process has one thread.
         match unsafe { libc::fork() } {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use crate::support::{self, PATIENCE, ask, calls_of, check, isolated, newest, wait_for, wait_until};
+use crate::support::{self, PATIENCE, ask, calls_of, check, isolated_as_usual, newest, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -18,7 +18,7 @@ fn publishing() -> (Session, RingFile) {
 }
 
 fn a_record_is_there_right_after_the_start() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         tickscope::time!("before", ());
         let (_session, ring) = publishing();
         let (record, snapshot) = &support::records(&ring)[0];
@@ -48,7 +48,7 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (_session, ring) = publishing();
         let alone = usual_gap(&ring, 2);
         assert!(alone > 900_000_000, "{alone}");
@@ -83,7 +83,7 @@ fn records_come_slowly_until_a_viewer_watches() {
 }
 
 fn the_heart_beats_while_nothing_is_recorded() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("slow")
             .interval(Duration::from_secs(3600))
             .try_start()
@@ -108,7 +108,7 @@ fn the_heart_beats_while_nothing_is_recorded() {
 }
 
 fn an_answer_comes_after_the_record_that_shows_it() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (_session, ring) = publishing();
         let mut slot = ring.take_slot().unwrap().unwrap();
         for round in 1..=20 {
@@ -146,7 +146,7 @@ fn status_line(tid: u32, name: &str) -> String {
 }
 
 fn the_publisher_is_a_good_guest() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let before = status_line(std::process::id(), "Cpus_allowed");
         // SAFETY: zeros are an empty set of CPUs.
         let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
@@ -205,7 +205,7 @@ fn the_publisher_is_a_good_guest() {
 }
 
 fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("order").ring_bytes(64 << 20).try_start().unwrap();
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         let mut slot = ring.take_slot().unwrap().unwrap();
@@ -254,7 +254,7 @@ fn history(ring: &RingFile) -> Vec<Snapshot> {
 }
 
 fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("history").histogram(true).try_start().unwrap();
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         assert_eq!(history(&ring), []);
@@ -281,7 +281,7 @@ fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
 }
 
 fn a_program_without_history_ends_without_a_coarse_ring() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (session, ring) = publishing();
         tickscope::time!("work", ());
         drop(session);
@@ -294,7 +294,7 @@ fn a_program_without_history_ends_without_a_coarse_ring() {
 }
 
 fn a_coarse_record_comes_after_ten_seconds() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let (_session, ring) = publishing();
         let first = ring.newest().unwrap().stamp.unix_ns;
         wait_until("history", || !history(&ring).is_empty());
@@ -307,7 +307,7 @@ fn a_coarse_record_comes_after_ten_seconds() {
 
 /// It was not published, and nobody was told.
 fn a_snapshot_too_large_for_the_ring_is_pruned() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let session = Builder::new("large").ring_bytes(64 << 10).try_start().unwrap();
         support::call_many_paths();
         let whole = tickscope::snapshot();

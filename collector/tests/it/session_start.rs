@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Isolated, calls_of, isolated, newest, publisher_of, quick, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -42,7 +42,7 @@ fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
 
 fn without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on() {
     for short_of in ["descriptors", "memory"] {
-        let test = Isolated::new(test_name!()).env("SHORT_OF", short_of);
+        let test = Isolated::as_usual(test_name!()).env("SHORT_OF", short_of);
         let done = test.run(|| {
             if std::env::var("SHORT_OF").unwrap() == "descriptors" {
                 let warnings = start_under(libc::RLIMIT_NOFILE, 0);
@@ -65,7 +65,7 @@ unsafe extern "C" {
 
 /// Its publisher had the stack that threads have by default, for which `ulimit -s` is taken, and overran it.
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
-    let done = isolated!(|| {
+    let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
         // SAFETY: a valid place for attributes.
         unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
@@ -101,7 +101,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
         libc::SCHED_IDLE,
         libc::SCHED_OTHER,
     ] {
-        let done = Isolated::new(test_name!())
+        let done = Isolated::as_usual(test_name!())
             .env("POLICY", policy.to_string())
             .run(|| {
                 let policy: i32 = std::env::var("POLICY").unwrap().parse().unwrap();
@@ -176,7 +176,7 @@ fn clock_of_the_first_thread() -> u64 {
 }
 
 fn a_publisher_that_does_not_begin_is_waited_for_a_second() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let begin = Instant::now();
         let late = Builder::new("late").clock(Clock::Custom(clock_of_the_first_thread, 1e9));
         let error = late.try_start().unwrap_err();
@@ -200,7 +200,7 @@ fn a_publisher_that_does_not_begin_is_waited_for_a_second() {
 
 /// What `start` itself had to say reached nobody who did not ask the session.
 fn warnings_of_the_start_are_in_each_snapshot() {
-    let done = Isolated::new(test_name!())
+    let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
         .env("TICKSCOPE_REPORT", "stderr")
         .run(|| {
@@ -222,7 +222,7 @@ fn warnings_of_the_start_are_in_each_snapshot() {
 
 /// The publisher made it absolute, when the program had long gone elsewhere.
 fn a_relative_directory_is_looked_up_at_the_start() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         std::env::set_current_dir(support::shared_place()).unwrap();
         let session = Builder::new("relative").dir("here").start();
         std::env::set_current_dir("/").unwrap();

@@ -94,81 +94,83 @@ fn listed(work: impl FnOnce()) {
 
 fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
     for mode in ["exact", "adaptive", "sampled", "off"] {
-        let done = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode).run(|| {
-            let _session = Builder::new("signals").try_start().unwrap();
-            mask(libc::SIG_BLOCK);
-            profile(true);
-            let over = AtomicBool::new(false);
-            std::thread::scope(|scope| {
-                for _ in 0..4 {
+        let done = Isolated::as_usual(test_name!())
+            .env("TICKSCOPE_MODE", mode)
+            .run(|| {
+                let _session = Builder::new("signals").try_start().unwrap();
+                mask(libc::SIG_BLOCK);
+                profile(true);
+                let over = AtomicBool::new(false);
+                std::thread::scope(|scope| {
+                    for _ in 0..4 {
+                        scope.spawn(|| {
+                            listed(|| {
+                                while !over.load(Ordering::Relaxed) {
+                                    interrupted(8);
+                                }
+                            });
+                        });
+                    }
                     scope.spawn(|| {
-                        listed(|| {
-                            while !over.load(Ordering::Relaxed) {
-                                interrupted(8);
-                            }
-                        });
+                        while !over.load(Ordering::Relaxed) {
+                            // Ever new trees, whose beginnings and ends are interrupted.
+                            std::thread::scope(|scope| {
+                                for _ in 0..4 {
+                                    scope.spawn(|| listed(|| interrupted(4)));
+                                }
+                            });
+                        }
                     });
-                }
-                scope.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        // Ever new trees, whose beginnings and ends are interrupted.
-                        std::thread::scope(|scope| {
-                            for _ in 0..4 {
-                                scope.spawn(|| listed(|| interrupted(4)));
-                            }
-                        });
+                    scope.spawn(|| {
+                        while !over.load(Ordering::Relaxed) {
+                            prod();
+                            // So that those who are interrupted get on.
+                            std::thread::sleep(Duration::from_micros(200));
+                        }
+                    });
+                    let _over = support::Over(&over);
+                    mask(libc::SIG_UNBLOCK);
+                    while HANDLED.load(Ordering::Relaxed) < 5_000 || MADE.load(Ordering::Relaxed) < 100_000 {
+                        let snapshot = tickscope::snapshot();
+                        check(&snapshot);
+                        std::thread::sleep(Duration::from_millis(1));
                     }
                 });
-                scope.spawn(|| {
-                    while !over.load(Ordering::Relaxed) {
-                        prod();
-                        // So that those who are interrupted get on.
-                        std::thread::sleep(Duration::from_micros(200));
-                    }
-                });
-                let _over = support::Over(&over);
-                mask(libc::SIG_UNBLOCK);
-                while HANDLED.load(Ordering::Relaxed) < 5_000 || MADE.load(Ordering::Relaxed) < 100_000 {
+                profile(false);
+                // A signal that is on its way may still come, also to a thread that ends and is no row any more: none has begun
+                // that had not returned before the snapshot.
+                let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
+                    let returned = RETURNED.load(Ordering::Acquire);
                     let snapshot = tickscope::snapshot();
-                    check(&snapshot);
-                    std::thread::sleep(Duration::from_millis(1));
+                    let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
+                    let is_still = HANDLED.load(Ordering::Acquire) == returned;
+                    (is_still && living.count() <= 1).then_some((returned, snapshot))
+                });
+                let opened = MADE.load(Ordering::Relaxed) + 2 * handled;
+                check(&snapshot);
+                if tickscope::mode() == Mode::Off {
+                    assert_eq!((snapshot.calls(), snapshot.capture.losses.dropped), (0, 0));
+                } else {
+                    let [interrupted, handler, in_it] =
+                        ["interrupted", "handler", "in it"].map(|name| calls_of(&snapshot, name));
+                    let dropped = snapshot.capture.losses.dropped;
+                    assert_eq!(
+                        snapshot.calls() + dropped,
+                        opened,
+                        "{interrupted} of {}; {handler} and {in_it} of {}; {dropped} dropped",
+                        MADE.load(Ordering::Relaxed),
+                        handled
+                    );
+                    assert_eq!(interrupted, MADE.load(Ordering::Relaxed));
+                    assert!(handler > 0);
                 }
-            });
-            profile(false);
-            // A signal that is on its way may still come, also to a thread that ends and is no row any more: none has begun
-            // that had not returned before the snapshot.
-            let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
-                let returned = RETURNED.load(Ordering::Acquire);
-                let snapshot = tickscope::snapshot();
-                let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
-                let is_still = HANDLED.load(Ordering::Acquire) == returned;
-                (is_still && living.count() <= 1).then_some((returned, snapshot))
-            });
-            let opened = MADE.load(Ordering::Relaxed) + 2 * handled;
-            check(&snapshot);
-            if tickscope::mode() == Mode::Off {
-                assert_eq!((snapshot.calls(), snapshot.capture.losses.dropped), (0, 0));
-            } else {
-                let [interrupted, handler, in_it] =
-                    ["interrupted", "handler", "in it"].map(|name| calls_of(&snapshot, name));
-                let dropped = snapshot.capture.losses.dropped;
                 assert_eq!(
-                    snapshot.calls() + dropped,
-                    opened,
-                    "{interrupted} of {}; {handler} and {in_it} of {}; {dropped} dropped",
-                    MADE.load(Ordering::Relaxed),
-                    handled
+                    (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
+                    (0, 0)
                 );
-                assert_eq!(interrupted, MADE.load(Ordering::Relaxed));
-                assert!(handler > 0);
-            }
-            assert_eq!(
-                (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
-                (0, 0)
-            );
-            // Each place once for each path in each name, however many threads there were.
-            assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
-        });
+                // Each place once for each path in each name, however many threads there were.
+                assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
+            });
         assert!(done.status.success(), "{mode}: {}", done.stderr);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::support::{Over, calls_of, check, isolated, sum_of, threads_named, wait_until};
+use crate::support::{Over, calls_of, check, isolated_as_usual, sum_of, threads_named, wait_until};
 use tickscope::{Builder, Snapshot};
 
 /// Patterns that are kept at once.
@@ -44,7 +44,7 @@ fn change_rules(number: usize) {
 }
 
 fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("rules").try_start().unwrap();
         // All sites are met before the first rule.
         round();

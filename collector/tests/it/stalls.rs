@@ -3,15 +3,15 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Running, calls_of, isolated, newest, publisher_of, quick, test_name, threads_named,
-    ticks_of, wait_until,
+    self, Isolated, Running, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name,
+    threads_named, ticks_of, wait_until,
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 
 /// A program that works on threads that come and go, asks for resets, and tells how far it is.
 fn busy_program(name: &'static str) -> Running {
-    Isolated::new(name).start(|| {
+    Isolated::as_usual(name).start(|| {
         let session = quick("busy");
         let mut rounds = 0u64;
         while session.status() == Status::Publishing {
@@ -123,7 +123,7 @@ fn late_clock() -> u64 {
 /// A thread was taken off its CPU between the look at its clock and all else: what a snapshot showed meanwhile it charged
 /// to nobody.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
         let deeds: [fn(); 4] = [
             || drop(tickscope::pause()),
@@ -167,7 +167,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
 
 /// They were shown as if they lived on, for ever, and their memory served nobody again.
 fn threads_that_end_during_a_long_capture_are_folded() {
-    isolated!(|| {
+    isolated_as_usual!(|| {
         let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
         tickscope::time!("first", ());
         let capture = std::thread::spawn(|| {

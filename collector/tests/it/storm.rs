@@ -111,7 +111,7 @@ fn harm(path: &Path, number: u32) {
 }
 
 fn truncations_and_unlinks_end_no_program_and_no_viewer() {
-    let mut program = Isolated::new(test_name!()).start(|| match std::env::var("PART").as_deref() {
+    let mut program = Isolated::as_usual(test_name!()).start(|| match std::env::var("PART").as_deref() {
         Ok(number @ ("1" | "2")) => viewer(number),
         _ => program(),
     });
@@ -195,7 +195,11 @@ fn writer(way: Option<Way>) {
 
 /// Cuts so many rings of a writer; gives how often it died of that.
 fn cut_all(name: &'static str, way: Option<Way>, cuts: u32) -> u32 {
-    let start = || Isolated::new(name).env("WAY", format!("{way:?}")).start(|| ());
+    let start = || {
+        Isolated::as_usual(name)
+            .env("WAY", format!("{way:?}"))
+            .start(|| ())
+    };
     let mut writer = start();
     let mut dead = 0;
     for _ in 0..cuts {
@@ -225,7 +229,7 @@ fn flat_out_no_cut_ends_a_program() {
     if support::is_child() {
         let asked = std::env::var("WAY").unwrap();
         let way = WAYS.into_iter().find(|way| format!("{way:?}") == asked).unwrap();
-        Isolated::new(test_name!()).run(|| writer(way));
+        Isolated::as_usual(test_name!()).run(|| writer(way));
     }
     let cuts = truncations();
     let dead = WAYS.map(|way| cut_all(test_name!(), way, cuts));

@@ -55,6 +55,16 @@ macro_rules! isolated {
 }
 pub(crate) use isolated;
 
+/// The same in the usual mode: the test is about what a user meets who has chosen none.
+macro_rules! isolated_as_usual {
+    ($body:expr) => {
+        $crate::support::Isolated::as_usual($crate::support::test_name!())
+            .run($body)
+            .succeeded()
+    };
+}
+pub(crate) use isolated_as_usual;
+
 /// A test: where it stands and what it is called, `it::storm::name`, and its function.
 pub(crate) type Test = (&'static str, fn());
 
@@ -206,7 +216,13 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
 }
 
 impl Isolated {
+    /// A test in exact mode: most look at times that are known to the tick.
     pub(crate) fn new(name: &'static str) -> Self {
+        Self::as_usual(name).env("TICKSCOPE_MODE", "exact")
+    }
+
+    /// A test in the usual mode, or in one that it chooses in code, which the environment would override.
+    pub(crate) fn as_usual(name: &'static str) -> Self {
         Self::through(name, Command::new(std::env::current_exe().unwrap()))
     }
 

@@ -22,7 +22,7 @@ struct Expected {
     /// change of the code that raises them must explain here why.
     release: f64,
     debug: f64,
-    /// Scopes before those that are counted: adaptive mode times one call in 128 after two and a half million calls.
+    /// Scopes before those that are counted: adaptive mode times one call in 128 after one and a half million calls.
     before: u64,
 }
 

@@ -9,7 +9,7 @@ use crate::functions::{FunctionId, Functions};
 use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 
 /// One group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct GroupRow {
     /// Its name.
     pub name: String,

@@ -4,13 +4,13 @@
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
 
-use crate::uncertainty::uncertainties;
+use crate::uncertainty::{Uncertainty, uncertainties};
 
 /// A set of sites that belong together: an index into a table of the caller's.
 pub type SetId = u32;
 
 /// What some sites have together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InclusiveTime {
     /// Their calls, those below one another too.
     pub calls: u64,
@@ -28,9 +28,21 @@ pub struct InclusiveTime {
     pub open: u32,
     /// Whether the total time is an estimate.
     pub estimated: bool,
+    /// Standard error of the total time, in ticks.
+    pub total_error: f64,
 }
 
 impl InclusiveTime {
+    /// Returns whether the total time is a rough estimate.
+    pub fn is_rough(&self) -> bool {
+        let total = Uncertainty {
+            total_error: self.total_error,
+            total_estimated: self.estimated,
+            ..Uncertainty::default()
+        };
+        total.rough(0, self.total_ticks).total_estimated
+    }
+
     /// Adds what is of another thread, or of another stretch of time.
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
@@ -41,6 +53,7 @@ impl InclusiveTime {
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.open += other.open;
         self.estimated |= other.estimated;
+        self.total_error = self.total_error.hypot(other.total_error);
     }
 }
 
@@ -103,6 +116,9 @@ pub fn inclusive_times(
                         estimated: uncertainties
                             .get(at)
                             .is_some_and(|uncertainty| uncertainty.total_estimated),
+                        total_error: uncertainties
+                            .get(at)
+                            .map_or(0.0, |uncertainty| uncertainty.total_error),
                         ..InclusiveTime::default()
                     });
                 }

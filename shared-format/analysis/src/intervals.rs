@@ -334,7 +334,7 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         lines: Lines::default(),
         drains_ns: snapshot.drains_ns,
         in_place: snapshot.in_place.clone(),
-        looks_in_events: snapshot.looks_in_events,
+        seen_cost: snapshot.seen_cost,
         window: snapshot.window,
         values: snapshot.values,
     }

@@ -158,8 +158,8 @@ impl<'a> Adder<'a> {
             *since = since.saturating_add(part.capture.since_reset_ns);
             let samples = &mut out.measuring.samples;
             *samples = samples.saturating_add(part.measuring.samples);
-            if let (Some(looks), Some(more)) = (&mut out.looks_in_events, part.looks_in_events) {
-                *looks = looks.saturating_add(more);
+            if let (Some(seen), Some(more)) = (&mut out.seen_cost, part.seen_cost) {
+                seen.add(more);
             }
         }
         hold(&mut out);

@@ -18,7 +18,7 @@ use tickscope_format::snapshot::{InPlace, Snapshot};
 /// proportion; in sampled mode it is in no row.
 pub fn compensated(snapshot: &Snapshot) -> Snapshot {
     let mut compensated = snapshot.clone();
-    if let Some(cost) = snapshot.seen_cost() {
+    if let Some(cost) = snapshot.scope_cost_seen() {
         if snapshot.capture.mode.times_some_calls() {
             let taken = snapshot.scope_calls() as f64 * cost.middle_ns;
             let all = snapshot.nanos(snapshot.measured_ticks()).max(1) as f64;
@@ -75,7 +75,7 @@ fn half_in_ticks(snapshot: &Snapshot) -> f64 {
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::{Estimate, Mode};
+    use tickscope_format::snapshot::{Estimate, Mode, SeenCost};
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
 
@@ -131,10 +131,9 @@ mod tests {
         snapshot.capture.mode = Mode::Adaptive;
         // A tenth of the time was in events.
         snapshot.measuring.samples = 1000;
-        let period = snapshot.capture.since_reset_ns as f64 / 1000.0;
-        let looks = snapshot.nanos(snapshot.measured_ticks()) as f64 / 10.0 / period;
-        snapshot.looks_in_events = Some(looks.round() as u64);
-        let share = looks.round() * period / snapshot.nanos(snapshot.measured_ticks()) as f64;
+        let (looks, share) = (100, 0.1);
+        let ns = snapshot.nanos(snapshot.measured_ticks()) as f64 * share;
+        snapshot.seen_cost = Some(SeenCost { looks, ns });
         let less = compensated(&snapshot).nodes.self_ticks;
         for (less, raw) in less.iter().zip(&snapshot.nodes.self_ticks) {
             assert!((*less as f64 - *raw as f64 * (1.0 - share)).abs() <= 1.0);

@@ -19,7 +19,34 @@ pub struct Uncertainty {
     pub total_estimated: bool,
 }
 
+/// An estimate is rough if its standard error is more than this share of it.
+const ROUGH: f64 = 0.05;
+
+/// Of fewer timed calls the percentiles are rough.
+const TIMED_ENOUGH: u64 = 1_000;
+
 impl Uncertainty {
+    /// Returns itself, with those times alone as estimates that are rough: whose standard error is more than 5 % of them, or unknown.
+    /// These are marked where numbers are shown.
+    pub fn rough(self, self_ticks: u64, total_ticks: u64) -> Self {
+        let is_rough = |error: f64, ticks: u64| error <= 0.0 || error > ROUGH * ticks as f64;
+        Self {
+            self_estimated: self.self_estimated && is_rough(self.self_error, self_ticks),
+            total_estimated: self.total_estimated && is_rough(self.total_error, total_ticks),
+            ..self
+        }
+    }
+
+    /// Returns whether only some of these calls were timed: their longest one may be longer than what is known.
+    pub fn is_timed_in_part(&self, calls: u64) -> bool {
+        self.timed < calls
+    }
+
+    /// Returns whether so few of these calls were timed that percentiles of them are rough.
+    pub fn has_rough_percentiles(&self, calls: u64) -> bool {
+        self.is_timed_in_part(calls) && self.timed < TIMED_ENOUGH
+    }
+
     /// Adds what belongs to the self time of another.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
@@ -31,6 +58,14 @@ impl Uncertainty {
     pub(super) fn add_total(&mut self, other: &Self) {
         self.total_error = self.total_error.hypot(other.total_error);
         self.total_estimated |= other.total_estimated;
+    }
+
+    /// Returns how far the sum of the total times of several is known.
+    pub fn of_totals(several: impl Iterator<Item = Self>) -> Self {
+        several.fold(Self::default(), |mut sum, one| {
+            sum.add_total(&one);
+            sum
+        })
     }
 
     /// Returns itself where anything is an estimate.
@@ -113,6 +148,35 @@ mod tests {
             self_error,
             total_error,
         }
+    }
+
+    #[test]
+    fn an_estimate_is_rough_if_its_error_is_unknown_or_more_than_a_twentieth_of_it() {
+        let of = |self_error: f64, total_error: f64| Uncertainty {
+            timed: 10,
+            self_error,
+            total_error,
+            self_estimated: true,
+            total_estimated: true,
+        };
+        let rough = |of: Uncertainty| {
+            let rough = of.rough(100, 1000);
+            (rough.self_estimated, rough.total_estimated)
+        };
+        assert_eq!(rough(of(5.0, 51.0)), (false, true));
+        assert_eq!(rough(of(0.0, 50.0)), (true, false), "an unknown error");
+        assert!(of(1.0, 1.0).rough(0, 0).self_estimated, "no sample fell into it");
+        assert_eq!(rough(Uncertainty::default()), (false, false));
+    }
+
+    #[test]
+    fn percentiles_of_a_thousand_timed_calls_are_not_rough() {
+        let of = |timed| Uncertainty {
+            timed,
+            ..Uncertainty::default()
+        };
+        assert!(of(999).has_rough_percentiles(1000) && !of(1000).has_rough_percentiles(5000));
+        assert!(!of(10).has_rough_percentiles(10) && of(1000).is_timed_in_part(5000));
     }
 
     fn flags(snapshot: &Snapshot) -> Vec<(bool, bool)> {

@@ -89,8 +89,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;
     *samples = samples.saturating_sub(earlier.measuring.samples);
-    if let (Some(looks), Some(then)) = (&mut window.looks_in_events, earlier.looks_in_events) {
-        *looks = looks.saturating_sub(then);
+    if let (Some(seen), Some(then)) = (&mut window.seen_cost, earlier.seen_cost) {
+        *seen = seen.since(then);
     }
     window
 }

@@ -32,12 +32,12 @@ pub fn text(snapshot: &Snapshot) -> String {
             cost.low_ns, cost.high_ns
         ));
     }
-    if let Some(cost) = snapshot.seen_cost() {
+    if let Some(cost) = snapshot.scope_cost_seen() {
         lines.push(format!(
             "a scope costs {:.1} to {:.1} ns: {} of {} samples found a thread in the beginning or the end of one",
             cost.low_ns,
             cost.high_ns,
-            number::count(snapshot.looks_in_events.unwrap_or_default()),
+            number::count(snapshot.seen_cost.unwrap_or_default().looks),
             number::count(snapshot.measuring.samples)
         ));
     }

@@ -43,6 +43,15 @@ pub struct InPlace {
     pub for_ns: u64,
 }
 
+/// What samples saw of measuring: how often they found a thread in an event, as the beginning or the end of a scope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct SeenCost {
+    /// So many samples found a thread in an event.
+    pub looks: u64,
+    /// The time for which they stand, in nanoseconds.
+    pub ns: f64,
+}
+
 /// How far the measurement has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
@@ -71,20 +80,45 @@ pub struct ScopeCost {
     pub high_ns: f64,
 }
 
-impl ScopeCost {
-    /// Returns the cost of each of so many scopes, if `looks` of `samples` in `since_ns` nanoseconds found a thread in the beginning or the
-    /// end of one; `None` if the samples are too few. The bounds are those of a Poisson distribution, at 95 %.
-    pub(crate) fn seen(looks: u64, samples: u64, since_ns: u64, calls: u64) -> Option<Self> {
+impl SeenCost {
+    /// Returns the cost of each of so many scopes, if `samples` were taken in `since_ns` nanoseconds; `None` if they are too few. The bounds
+    /// are those of a Poisson distribution, at 95 %.
+    pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;
         }
-        let look_ns = since_ns as f64 / samples as f64 / calls as f64;
-        let looks = looks as f64;
-        Some(Self {
+        let looks = self.looks as f64;
+        // Looks are further apart while a program does little.
+        let look_ns = if self.looks > 0 {
+            self.ns / looks
+        } else {
+            since_ns as f64 / samples as f64
+        } / calls as f64;
+        Some(ScopeCost {
             low_ns: (looks - 2.0 * looks.sqrt()).max(0.0) * look_ns,
             middle_ns: looks * look_ns,
             high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns,
         })
+    }
+
+    /// Adds what others saw.
+    pub fn add(&mut self, other: Self) {
+        self.looks = self.looks.saturating_add(other.looks);
+        self.ns += other.ns;
+    }
+
+    /// Returns what was seen since `earlier`.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            looks: self.looks.saturating_sub(earlier.looks),
+            ns: (self.ns - earlier.ns).max(0.0),
+        }
+    }
+
+    /// Returns whether its number is that of a measurement.
+    pub(crate) fn is_sound(self) -> bool {
+        self.ns.is_finite() && self.ns >= 0.0
     }
 }
 
@@ -137,14 +171,18 @@ mod tests {
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
         // 25 of 1 000 looks in a second, 1 000 000 scopes: 25 ns each, give or take two times 5 looks.
-        let cost = ScopeCost::seen(25, 1000, 1_000_000_000, 1_000_000).unwrap();
+        let seen = |looks, samples, calls| {
+            let ns = looks as f64 * 1e6;
+            SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)
+        };
+        let cost = seen(25, 1000, 1_000_000).unwrap();
         assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - 15.0).abs() < 1e-9);
         assert!((35.0..38.0).contains(&cost.high_ns), "{cost:?}");
         // That none did says that it costs little, and not nothing.
-        let none = ScopeCost::seen(0, 1000, 1_000_000_000, 1_000_000).unwrap();
+        let none = seen(0, 1000, 1_000_000).unwrap();
         assert_eq!((none.low_ns, none.middle_ns, none.high_ns), (0.0, 0.0, 3.0));
-        assert_eq!(ScopeCost::seen(25, 99, 1_000_000_000, 1_000_000), None);
-        assert_eq!(ScopeCost::seen(0, 1000, 1_000_000_000, 0), None);
+        assert_eq!(seen(25, 99, 1_000_000), None);
+        assert_eq!(seen(0, 1000, 0), None);
     }
 
     #[test]

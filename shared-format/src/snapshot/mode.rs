@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Two clock reads a scope.
+    /// Two clock reads a scope. Records without a word on the mode have this one: it is the oldest.
     #[default]
     Exact,
     /// Exact counts. Calls of short functions are timed now and then, so their times are estimates.
@@ -46,6 +46,9 @@ pub struct ModeTraits {
 }
 
 impl Mode {
+    /// The mode in which programs measure unless they are told otherwise. [`Mode::default`] is what a record without a mode has.
+    pub const USUAL: Self = Self::Adaptive;
+
     /// All variants.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Adaptive, Self::Sampled, Self::Off];
 
@@ -63,14 +66,14 @@ impl Mode {
                 name: "adaptive",
                 is_counting: true,
                 timing: Timing::SomeCalls,
-                meaning: "calls are counted, times marked ~ are estimates",
+                meaning: "calls are counted, times are estimates (~ if rough)",
                 summary: "short calls timed in part (~): cheaper",
             },
             Self::Sampled => ModeTraits {
                 name: "sampled",
                 is_counting: true,
                 timing: Timing::Samples,
-                meaning: "calls are counted, times marked ~ are shares of samples",
+                meaning: "calls are counted, times are shares of samples (~ if rough)",
                 summary: "calls counted, times sampled (~): cheap",
             },
             Self::Off => ModeTraits {

@@ -4,7 +4,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of, lower_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Cost, LIVE_SAMPLE_BYTES, Lifetime, Now, OpenFrame, Process,
+    CaptureInfo, ClockInfo, ClockSource, Cost, LIVE_SAMPLE_BYTES, Lifetime, Mode, Now, OpenFrame, Process,
     Quantity, Site, Thread, ThreadState, WaitsIn,
 };
 
@@ -101,6 +101,8 @@ pub fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
+            // Each call is timed, as it may be in this mode.
+            mode: Mode::USUAL,
             ..CaptureInfo::default()
         },
         sites: SITES

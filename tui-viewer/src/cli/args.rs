@@ -72,7 +72,7 @@ Examples:
   tickscope trigger 'p99(handle) > 50ms'  keep the half minute before it becomes slow
   tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
-  tickscope mode adaptive          measure at a lower cost from now on
+  tickscope mode exact             time every call from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope why handle --for 10s   why its slow calls are slow
   tickscope demo                   look around without a program of your own

@@ -194,6 +194,8 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         finish(
             command
                 .env("TICKSCOPE_REPORT", report)
+                // The budget is kept in exact mode.
+                .env("TICKSCOPE_MODE", "exact")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)]),
         )
         .with_code(0);
@@ -465,7 +467,10 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     for (profile, folder) in [("", "debug"), ("--release", "release")] {
         project.run(&format!("build {profile}")).with_code(0);
         let mut program = project.command(project.built(&format!("{folder}/small")).to_str().unwrap());
-        program.env("TICKSCOPE_WATCH", "handle:200us");
+        // In adaptive mode slow calls of functions are counted, and their causes are not found yet.
+        program
+            .env("TICKSCOPE_WATCH", "handle:200us")
+            .env("TICKSCOPE_MODE", "exact");
         let (done, kept) = run_measured(&project, &mut program, folder);
         done.with_code(0);
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();

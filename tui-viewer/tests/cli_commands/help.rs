@@ -99,7 +99,7 @@ fn the_manual_has_a_page_for_all_and_for_each_command() {
         ".TH tickscope 1",
         ".SH SYNOPSIS",
         ".SH EXAMPLES\n.nf\n  tickscope ",
-        "adaptive",
+        "mode exact",
     ] {
         assert!(page.contains(word), "no {word}: {page}");
     }

@@ -247,7 +247,11 @@ fn hungry(rings: &Path) {
 /// A whole program that works a little.
 fn asked(rings: PathBuf) {
     end_with_input();
-    let _session = tickscope::Builder::new("asked").dir(rings).start();
+    // A request for the mode that is in force changes nothing, and all requests for a mode are for this one.
+    let _session = tickscope::Builder::new("asked")
+        .dir(rings)
+        .mode(tickscope::Mode::Exact)
+        .start();
     loop {
         for _ in 0..10 {
             work();

@@ -26,7 +26,7 @@ fn e_lists_the_modes_and_an_older_program_says_why_not() {
     session.wait_for_text("Another mode counts from zero");
     session.send("e\r");
     session.wait_for_text("adaptive from here on, counting from zero");
-    session.wait_for_text("~16.7%");
+    session.wait_for_text("~12.8%");
     session.send("q");
     session.end();
     let mut old = Session::start(&["live", "--old"], (120, 30));

@@ -16,7 +16,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
     AutoMute, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, MuteReason, Now, Over,
-    Process, Thread, WATCHES_MAX, WaitsIn,
+    Process, SeenCost, Thread, WATCHES_MAX, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -98,8 +98,9 @@ pub(crate) struct CollectorState {
     pub(crate) mutes: Mutes,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
-    sampled: Sampling,
-    sampled_base: Sampling,
+    /// The publisher's looks at where each thread is, and those before this epoch.
+    samples: Samples,
+    samples_base: Samples,
     /// When the publisher last looked; `None` before the first time.
     sampled_at: Option<u64>,
     /// What is known of live threads, by the address of their block.
@@ -111,7 +112,7 @@ pub(crate) struct CollectorState {
     /// The monotonic clock at the last reset; `None` before the first.
     reset_ns: Option<u64>,
     /// The epoch to which an undo would return, when it began, and the samples before it.
-    undo: Option<(u64, Option<u64>, Sampling)>,
+    undo: Option<(u64, Option<u64>, Samples)>,
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
@@ -122,11 +123,32 @@ pub(crate) struct CollectorState {
     pub(crate) cost_in_place: CostInPlace,
 }
 
-/// How often the publisher has looked where each thread is, and how many threads it has found in an event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sampling {
-    samples: u64,
+/// Looks at where each thread is.
+#[derive(Clone, Copy, Debug)]
+struct Samples {
+    count: u64,
+    /// The ticks that they count for.
+    ticks: u64,
+    /// How often they met an event, and the ticks for which these count.
     in_events: u64,
+    event_ticks: u64,
+}
+
+impl Samples {
+    const NONE: Self = Self {
+        count: 0,
+        ticks: 0,
+        in_events: 0,
+        event_ticks: 0,
+    };
+
+    /// Returns what they say of the time in events since `base`.
+    fn seen_cost(self, base: Self, ns_per_tick: f64) -> SeenCost {
+        SeenCost {
+            looks: self.in_events - base.in_events,
+            ns: (self.event_ticks - base.event_ticks) as f64 * ns_per_tick,
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -164,14 +186,8 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     rules: Rules::new(),
     mutes: Mutes::new(),
     epoch: None,
-    sampled: Sampling {
-        samples: 0,
-        in_events: 0,
-    },
-    sampled_base: Sampling {
-        samples: 0,
-        in_events: 0,
-    },
+    samples: Samples::NONE,
+    samples_base: Samples::NONE,
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
@@ -250,6 +266,13 @@ fn kernel_name_of(path: &str) -> String {
 /// Why a forked child changes nothing.
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
+
+/// Returns whether a mode has the publisher look where each thread is.
+pub(crate) fn wants_samples(mode: Mode) -> bool {
+    // A clock of the program's own may stand still while a thread works, or pass while it waits.
+    let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
+    mode.is_sampling() || mode.has_estimated_times() && !is_own()
+}
 
 /// Watches the functions that a pattern matches.
 ///
@@ -454,12 +477,14 @@ impl CollectorState {
             } else {
                 0.0
             },
-            samples: self.sampled.samples - self.sampled_base.samples,
+            samples: self.samples.count - self.samples_base.count,
             rules: self.rules.list(),
             off_sites,
         };
-        let looks = self.sampled.in_events - self.sampled_base.in_events;
-        snapshot.looks_in_events = epoch.mode.has_estimated_times().then_some(looks);
+        snapshot.seen_cost = epoch.mode.has_estimated_times().then(|| {
+            let ns_per_tick = 1e9 / config::ticks_per_second();
+            self.samples.seen_cost(self.samples_base, ns_per_tick)
+        });
         snapshot.waits = config.waits && epoch.mode.charges_time();
         if snapshot.waits {
             snapshot.waits_in = named(&waits_in, &doing);
@@ -483,13 +508,18 @@ impl CollectorState {
     fn epoch(&mut self) -> Epoch {
         let Switch { mode, histograms, .. } = self.switch();
         let ticks_per_ns = config::ticks_per_second() / 1e9;
-        let samples = (self.sampled.samples - self.sampled_base.samples).max(1);
+        let samples = (self.samples.count - self.samples_base.count).max(1);
+        // In adaptive mode a look may count for less than the time since the one before.
+        let ticks = match mode.is_sampling() {
+            true => self.since_reset_ns() as f64 * ticks_per_ns,
+            false => (self.samples.ticks - self.samples_base.ticks) as f64,
+        };
         Epoch {
             mode,
             histograms: histograms && mode.charges_time(),
             timed_ticks: self.session.timed_ns.0 * ticks_per_ns,
             timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
-            period_ticks: self.since_reset_ns() as f64 * ticks_per_ns / samples as f64,
+            period_ticks: ticks / samples as f64,
             doubt_ticks: self.session.doubt_ns() * ticks_per_ns,
         }
     }
@@ -509,9 +539,7 @@ impl CollectorState {
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.switch().mode;
-        // A clock of the program's own may stand still while a thread works, or pass while it waits.
-        let is_own = matches!(config::get().chosen.clock, Clock::Custom(..));
-        if !mode.has_estimated_times() || is_own && !mode.is_sampling() {
+        if !wants_samples(mode) {
             return;
         }
         let now = config::now();
@@ -523,13 +551,16 @@ impl CollectorState {
             let longest = LONGEST_LOOKS / self.session.sampling_hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
-        self.sampled.samples += 1;
+        self.samples.count += 1;
+        self.samples.ticks = self.samples.ticks.saturating_add(passed);
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
             let thread = self.live.entry(address).or_insert_with(|| LiveThread::new(tid));
-            let is_outside = thread.sample(block, passed, mode);
-            self.sampled.in_events += u64::from(!is_outside);
+            if !thread.sample(block, passed, mode) {
+                self.samples.in_events += 1;
+                self.samples.event_ticks = self.samples.event_ticks.saturating_add(passed);
+            }
         }
     }
 
@@ -704,8 +735,8 @@ impl CollectorState {
         self.finished.reset();
         self.watches.reset();
         self.lines.reset();
-        self.undo = Some((self.reset_epoch, self.reset_ns, self.sampled_base));
-        self.sampled_base = self.sampled;
+        self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
+        self.samples_base = self.samples;
         self.withdrawn = None;
         self.reset_epoch += 1;
         self.reset_ns = Some(os::monotonic_ns());
@@ -748,7 +779,7 @@ impl CollectorState {
 
     /// Takes the last reset back; false if there is none to take back.
     pub(crate) fn undo_reset(&mut self) -> bool {
-        let Some((epoch, reset_ns, sampled_base)) = self.undo.take() else {
+        let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
             return false;
         };
         for thread in self.live.values_mut() {
@@ -759,7 +790,7 @@ impl CollectorState {
         self.withdrawn = Some(epoch);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
-        self.sampled_base = sampled_base;
+        self.samples_base = samples_base;
         true
     }
 
@@ -811,9 +842,9 @@ mod tests {
                 mode,
                 ..mode_switch::newest()
             });
-            let before = state.sampled.samples;
+            let before = state.samples;
             state.sample();
-            assert_eq!(state.sampled.samples - before, looks, "{mode:?}");
+            assert_eq!(state.samples.count - before.count, looks, "{mode:?}");
         }
         state.epoch = None;
     }

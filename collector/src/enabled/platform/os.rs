@@ -70,7 +70,6 @@ pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
 }
 
 /// Returns the CPU time of the whole process, in nanoseconds.
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn process_cpu_ns() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }

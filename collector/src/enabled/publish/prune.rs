@@ -177,7 +177,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
             lines
         },
         drains_ns: snapshot.drains_ns,
-        looks_in_events: snapshot.looks_in_events,
+        seen_cost: snapshot.seen_cost,
         in_place: snapshot.in_place.clone(),
         window: snapshot.window,
         values: snapshot.values,

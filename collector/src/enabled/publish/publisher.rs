@@ -58,8 +58,8 @@ const SHARE_LEAST_NS: u64 = 5_000_000;
 /// The interval is at least this many times the cost of a record: 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// The same in sampled mode, where samples cost time as well.
-const COST_SHARE_SAMPLED: u32 = 400;
+/// The same in the modes sampled and adaptive, where samples may cost as much again.
+const COST_SHARE_SAMPLED: u32 = 200;
 
 /// The same without viewers: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;

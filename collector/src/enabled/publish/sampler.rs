@@ -1,5 +1,6 @@
 //! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random distances, and so
-//! rarely that it stays below its share of a core.
+//! rarely that it stays below its share of a core. In adaptive mode it looks still more rarely at a program that takes no CPU time: its
+//! calls are long then, and the clock knows their times.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +20,21 @@ const COST_SHARE: f64 = 200.0;
 /// The cost is recomputed after this many looks.
 const BLOCK: u32 = 8;
 
+/// Of a program that takes no CPU time, the distance doubles after so many looks. The kernel counts the time of a thread that runs at
+/// its own ticks, which are up to 10 ms apart.
+const IDLE_LOOKS: u32 = 16;
+
+/// The longest mean distance for that reason: a program that begins to work again is seen after so long.
+const IDLE_LONGEST: Duration = Duration::from_millis(64);
+
+/// A program that takes less than this share of a core is idle.
+const IDLE_SHARE: f64 = 0.005;
+
 /// Decides when to look.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     mean: Duration,
+    idle: Idle,
     next: Instant,
     /// The looks since the cost was computed, and what they have cost, in nanoseconds.
     looks: (u32, u64),
@@ -31,10 +43,40 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
+/// Whether the program takes CPU time, apart from the publisher.
+#[derive(Debug, Default)]
+struct Idle {
+    /// When it was last asked: the CPU time of the process, that of the publisher, and real time.
+    since: Option<(u64, u64, Instant)>,
+    /// So many looks in a row have found it idle.
+    looks: u32,
+}
+
+impl Idle {
+    /// Notes a look, at which the publisher has taken `own_ns` of CPU time since its start.
+    fn note(&mut self, own_ns: u64) {
+        let now = (os::process_cpu_ns(), own_ns, Instant::now());
+        if let Some(since) = self.since.replace(now) {
+            let [all, own] =
+                [(now.0, since.0), (now.1, since.1)].map(|(now, since)| now.saturating_sub(since));
+            let took = Duration::from_nanos(all.saturating_sub(own));
+            let is_idle = took < now.2.saturating_duration_since(since.2).mul_f64(IDLE_SHARE);
+            self.looks = if is_idle { self.looks.saturating_add(1) } else { 0 };
+        }
+    }
+
+    /// Returns the distance of looks, which is `mean` where the program works.
+    fn distance(&self, mean: Duration) -> Duration {
+        let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
+        doubled.min(IDLE_LONGEST.max(mean))
+    }
+}
+
 impl Sampler {
     pub(crate) fn new() -> Self {
         Self {
             mean: SHORTEST,
+            idle: Idle::default(),
             next: Instant::now(),
             looks: (0, 0),
             waits_since: os::own_cpu_ns(),
@@ -44,7 +86,7 @@ impl Sampler {
 
     /// Returns how long until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
-        let looks = mode_switch::newest().mode.has_estimated_times();
+        let looks = collector_state::wants_samples(mode_switch::newest().mode);
         looks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
@@ -65,9 +107,21 @@ impl Sampler {
         // millisecond is then not always seen at the same point.
         self.random = untimed::xorshift(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
-        self.next = Instant::now() + self.mean.mul_f64(jitter);
         let waited_since = self.waits_since;
         self.begin_to_wait();
+        // In sampled mode looks are all that is known of times.
+        if mode_switch::newest().mode.is_sampling() {
+            self.idle = Idle::default();
+        } else {
+            self.idle.note(self.waits_since);
+        }
+        let distance = self.idle.distance(self.mean);
+        self.next = Instant::now() + distance.mul_f64(jitter);
+        if distance > self.mean {
+            // What a look costs at a core that sleeps says nothing of the others.
+            self.looks = (0, 0);
+            return None;
+        }
         self.looks.0 += 1;
         self.looks.1 += self.waits_since.saturating_sub(waited_since);
         if self.looks.0 < BLOCK {

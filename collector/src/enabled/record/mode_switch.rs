@@ -79,7 +79,7 @@ pub(crate) fn is_timed(word: u64) -> bool {
 impl<const KEPT: usize> Switches<KEPT> {
     const fn new() -> Self {
         Self {
-            newest: AtomicU64::new(HISTOGRAMS_BIT),
+            newest: AtomicU64::new(Mode::USUAL as u64 | HISTOGRAMS_BIT),
             history: [const { (AtomicU64::new(0), AtomicU64::new(0)) }; KEPT],
         }
     }

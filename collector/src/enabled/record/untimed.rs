@@ -18,12 +18,12 @@ const LONG_TICKS_LOG2: u64 = 15;
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At most one call in 2^7 is timed.
+/// At least one call in 2^7 is timed. One that lost its CPU meanwhile counts for as many, so fewer would make sums of few seconds swing.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^10 were. Then one in two is timed, and each doubling of the number halves the share
+/// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share
 /// again.
-const FIRST_TIMED_LOG2: u64 = 10;
+const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
     /// Begins `child` without a clock.
@@ -128,6 +128,11 @@ impl Tree {
             own = rate(node, latency);
             latency.rate.store(own, Ordering::Relaxed);
         }
+        if node.site.get().is_some_and(|site| site.watch().is_some()) {
+            // Each slow call is wanted, with the calls in it, from which the rate is subtracted as of any other.
+            node.skip.store(0, Ordering::Relaxed);
+            return;
+        }
         let random = self.next_random();
         // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped. The parents' rates are subtracted.
         let own = own.saturating_sub(above);
@@ -156,7 +161,9 @@ pub(crate) fn xorshift(state: u64) -> u64 {
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
-    let by_length = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
+    let shorter = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
+    // A timed call takes its caller some 60 ns. So it may be the rarer the shorter calls are, and then some: of short ones there are many.
+    let by_length = shorter * 3 / 2;
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
     let by_number = by_number.min(RATE_MAX);
     let by_number = node.site.get().map_or(by_number, |site| site.enough(by_number));
@@ -199,12 +206,12 @@ mod tests {
     }
 
     /// Calls a, and b in it, `calls` times: 40 ticks for b and 60 for a itself.
-    fn run(tree: &Tree, calls: u64) -> (&'static Node, &'static Node) {
+    fn run(tree: &Tree, calls: u64, [of_a, of_b]: [&'static Site; 2]) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();
-        let a = child(tree, &A);
+        let a = child(tree, of_a);
         begin(tree, root, a, 0, now);
-        let b = child(tree, &B);
+        let b = child(tree, of_b);
         end(tree, a, now);
         for _ in 0..calls {
             begin(tree, root, a, 1, now);
@@ -221,7 +228,7 @@ mod tests {
     #[test]
     fn calls_are_exact_and_time_is_conserved_whatever_is_timed() {
         let tree = tree();
-        let (a, b) = run(&tree, 1_000_000);
+        let (a, b) = run(&tree, 1_000_000, [&A, &B]);
         let root = tree.current.get().unwrap();
         assert_eq!(a.calls.load(Ordering::Relaxed), 1_000_000);
         assert_eq!(b.calls.load(Ordering::Relaxed), 1_000_000);
@@ -236,11 +243,23 @@ mod tests {
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
+        // What is known of a site is shared by all threads, those of other tests too.
+        static OWN: [Site; 2] = [
+            Site::named("a", "own", "f.rs", 1),
+            Site::named("b", "own", "f.rs", 2),
+        ];
+        let sites = [&OWN[0], &OWN[1]];
         let tree = tree();
-        let (a, b) = run(&tree, 8_000_000);
+        let (a, b) = run(&tree, 2_000, sites);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
+        // As after some two million calls.
+        for latency in [timed_a, timed_b] {
+            latency.timed.store(1 << 16, Ordering::Relaxed);
+            latency.timed_ticks.store(100 << 16, Ordering::Relaxed);
+        }
+        run(&tree, 200_000, sites);
         let before = [timed_a, timed_b].map(|latency| latency.timed.load(Ordering::Relaxed));
-        run(&tree, 1_280_000);
+        run(&tree, 1_280_000, sites);
         for (latency, before) in [timed_a, timed_b].into_iter().zip(before) {
             let timed = latency.timed.load(Ordering::Relaxed) - before;
             assert!((9_500..10_500).contains(&timed), "{timed}");
@@ -256,6 +275,22 @@ mod tests {
         for _ in 0..10_000 {
             begin(&tree, root, a, 1, now);
             now += 40_000;
+            end(&tree, a, now);
+        }
+        assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
+    }
+
+    #[test]
+    fn a_short_call_that_is_watched_is_always_timed() {
+        static WATCHED: Site = Site::named("watched", "m", "f.rs", 3);
+        WATCHED.set_watch(Some(0));
+        let tree = tree();
+        let root = tree.current.get().unwrap();
+        let a = child(&tree, &WATCHED);
+        let mut now = 0;
+        for _ in 0..10_000 {
+            begin(&tree, root, a, 1, now);
+            now += 40;
             end(&tree, a, now);
         }
         assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);

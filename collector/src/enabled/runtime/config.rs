@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use tickscope_format::snapshot::Mode;
+
 use crate::enabled::platform::clock::Chosen;
 use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
@@ -120,7 +122,7 @@ fn decide(settings: &Settings) -> Config {
     CLOCK_RATE.begin(Moment::now(chosen.clock));
     // Nothing counts before this point, so no thread has to be told.
     mode_switch::note(
-        settings.mode.unwrap_or_default(),
+        settings.mode.unwrap_or(Mode::USUAL),
         settings.histogram.unwrap_or(true),
         chosen.clock.now(),
     );

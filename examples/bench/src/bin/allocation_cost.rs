@@ -34,7 +34,9 @@ fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout) -> f64 {
 
 fn main() -> Result<(), String> {
     let rounds = pairs::rounds(std::env::args().nth(1).as_deref())?;
-    let _session = tickscope::start("allocation_cost");
+    let _session = tickscope::Builder::new("allocation_cost")
+        .mode(tickscope::Mode::Exact)
+        .start();
     tickscope::scope!("allocates");
     println!(
         "Allocating and freeing a block, in ns, medians of {rounds} rounds; added by counting both, with its 95 % interval:"

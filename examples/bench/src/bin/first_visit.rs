@@ -46,6 +46,7 @@ fn visit_below(depth: u32, times: &mut Vec<f64>) {
 
 fn print(histograms: bool) {
     let session = tickscope::Builder::new("first_visit")
+        .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
     // The memory for all times is written before, so only the collector's memory is new.

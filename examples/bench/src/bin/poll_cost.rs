@@ -89,7 +89,9 @@ fn main() -> Result<(), String> {
         return pairs::count(&CASES, "polls", &words[1..]);
     }
     let rounds = pairs::rounds(words.first().map(String::as_str))?;
-    let _session = tickscope::start("poll_cost");
+    let _session = tickscope::Builder::new("poll_cost")
+        .mode(tickscope::Mode::Exact)
+        .start();
     println!(
         "A poll of a pending future, and a call of one that is ready at once, in ns, medians of {rounds} rounds; the \
          difference with its 95 % interval:"

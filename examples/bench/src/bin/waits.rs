@@ -146,7 +146,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             .filter(|factor| (1..=1_000).contains(factor))
             .ok_or(format!("{word}: wanted 1 to 1000"))?,
     };
-    let _session = tickscope::start("waits");
+    let _session = tickscope::Builder::new("waits")
+        .mode(tickscope::Mode::Exact)
+        .start();
     let (begin, mut whole) = ((Instant::now(), cpu()), Truth::default());
     tickscope::time!("first", ());
     std::thread::sleep(Duration::from_millis(2));

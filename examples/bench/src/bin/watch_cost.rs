@@ -141,7 +141,9 @@ fn watch() -> Result<(), String> {
 fn main() -> Result<(), String> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let rounds = pairs::rounds(words.first().map(String::as_str))?;
-    let _session = tickscope::start("watch_cost");
+    let _session = tickscope::Builder::new("watch_cost")
+        .mode(tickscope::Mode::Exact)
+        .start();
     watch()?;
     println!(
         "A scope in a call of {IN_A_CALL} scopes, which is two events; a call with no other scope inside; a poll of an async call of \

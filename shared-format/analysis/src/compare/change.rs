@@ -58,6 +58,8 @@ pub struct Change {
     pub self_estimated: bool,
     /// Whether a total time of it is an estimate.
     pub total_estimated: bool,
+    /// Whether one of these, self or total time, is a rough estimate.
+    pub is_rough: [bool; 2],
     /// Whether its calls are per run though the others are per call of a scope.
     pub calls_per_run: bool,
     /// Whether its times are per run though the others are per call of a scope.

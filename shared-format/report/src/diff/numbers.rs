@@ -49,8 +49,8 @@ impl Numbers {
         let about = match what {
             Quantity::Sum => false,
             Quantity::Calls => !change.calls_exact,
-            Quantity::Total => change.total_estimated,
-            Quantity::SelfTime => change.self_estimated,
+            Quantity::Total => change.is_rough[1],
+            Quantity::SelfTime => change.is_rough[0],
         };
         let sign = if about { "~" } else { "" };
         [&change.before, &change.after].map(|side| format!("{sign}{}", self.value(what, side.get(what))))

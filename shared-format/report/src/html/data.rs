@@ -139,7 +139,7 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
     });
     doubt(
         capture.mode.is_sampling() || !snapshot.estimates.is_empty(),
-        &|| "times with ~ are estimates".into(),
+        &|| "times are estimates, with ~ if rough".into(),
     );
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
@@ -207,7 +207,7 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         let Some(row) = rows.iter().find(|row| row.name == group) else {
             return format!("in group {name}");
         };
-        let about = if row.sum.estimated { "~" } else { "" };
+        let about = if row.sum.is_rough() { "~" } else { "" };
         format!(
             "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
             number::duration(row.sum.total_ns),
@@ -223,7 +223,7 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         });
     strings(out, "group", all);
     let lines = rows.iter().map(|row| {
-        let about = if row.sum.estimated { "~" } else { "" };
+        let about = if row.sum.is_rough() { "~" } else { "" };
         let time = |ns| format!("{about}{}", number::duration(ns));
         let members = row.members.iter().map(|id| labels[id.index()].as_str());
         let texts = [

@@ -51,6 +51,7 @@ impl Sum {
             total_ns,
             open,
             estimated,
+            total_error: _,
         } = sum;
         let part = |whole| Quotient::of(whole, per);
         Self {

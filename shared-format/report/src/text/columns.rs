@@ -3,6 +3,7 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::call_tree::OffCpu;
+use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
@@ -237,11 +238,25 @@ impl Page<'_> {
     }
 
     /// Half of the finished calls, 99 of 100, and all of them took no longer than this.
-    pub(super) fn latency(&self, latency: &Histogram) -> [String; 3] {
+    pub(super) fn latency(
+        &self,
+        latency: &Histogram,
+        uncertainty: Option<Uncertainty>,
+        calls: u64,
+    ) -> [String; 3] {
+        let uncertainty = uncertainty.unwrap_or(Uncertainty {
+            timed: calls,
+            ..Uncertainty::default()
+        });
         let text = |ticks: u64| self.length(ticks);
-        let quantile = |share: f64| latency.quantile(share).map_or_else(|| "-".to_string(), text);
+        let is_rough = uncertainty.has_rough_percentiles(calls);
+        let quantile = |share: f64| {
+            let ticks = latency.quantile(share);
+            ticks.map_or_else(|| "-".to_string(), |ticks| tilde(is_rough, text(ticks)))
+        };
         let max = match latency.max() {
             None => "-".to_string(),
+            Some((ticks, _)) if uncertainty.is_timed_in_part(calls) => format!(">={}", text(ticks)),
             Some((ticks, true)) => text(ticks),
             Some((ticks, false)) => format!("<={}", text(ticks)),
         };

@@ -238,7 +238,7 @@ impl<'a> Printed<'a> {
     /// Time in itself, and in what is below.
     fn times(&self, own: Amount, total: Amount, uncertainty: Option<Uncertainty>) -> [String; 2] {
         let (width, _) = self.page.time_cells();
-        let uncertainty = uncertainty.unwrap_or_default();
+        let uncertainty = uncertainty.unwrap_or_default().rough(own.ticks, total.ticks);
         let below = total.without(own);
         // Who calls nothing is known to have nothing there.
         let is_estimate = below.ticks > 0 && (uncertainty.self_estimated || uncertainty.total_estimated);

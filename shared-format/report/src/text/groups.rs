@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         let time = |ns, ticks| Time {
             ns,
             ticks,
-            estimated: sum.estimated,
+            estimated: sum.is_rough(),
         };
         let total = time(sum.total_ns, sum.total_ticks);
         let own = time(sum.self_ns, sum.self_ticks);

@@ -98,12 +98,8 @@ fn measured_time(page: &Page<'_>) -> String {
         let ns = threads.flat_map(|id| &self_ns[page.raw.rows_of(id)]);
         return page.duration(ns.fold(0, |sum, &ns| sum.saturating_add(ns)));
     }
-    let time = Time {
-        estimated: page
-            .measured_uncertainty()
-            .is_some_and(|uncertainty| uncertainty.total_estimated),
-        ..page.measured()
-    };
+    let measured = page.measured();
+    let time = Time::total(measured.ns, measured.ticks, page.measured_uncertainty());
     if time.is_unseen() {
         "no sample was taken while time passed".to_string()
     } else {
@@ -155,13 +151,13 @@ fn estimates(page: &Page<'_>) -> Option<String> {
         Dimension::Count | Dimension::Bytes => "numbers",
     };
     page.has_estimates.then(|| match page.measured_uncertainty() {
-        None => format!("{of} with ~; the sum of all is exact"),
+        None => format!("{of}, with ~ if rough; the sum of all is exact"),
         // Samples of threads that never left their scopes tell nothing of the sum.
-        Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of} with ~"),
+        Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of}, with ~ if rough"),
         Some(uncertainty) => {
             let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
             format!(
-                "{of} with ~; the standard error of the sum of all is {} ({})",
+                "{of}, with ~ if rough; the standard error of the sum of all is {} ({})",
                 page.time(Time {
                     ns: error_ns,
                     ticks: uncertainty.total_error.round() as u64,

@@ -17,17 +17,18 @@ use crate::unit::Unit;
 pub(super) struct Time {
     pub(super) ns: u64,
     pub(super) ticks: u64,
+    /// Whether it is a rough estimate.
     pub(super) estimated: bool,
 }
 
 impl Time {
     pub(super) fn own(ns: u64, ticks: u64, uncertainty: Option<Uncertainty>) -> Self {
-        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.self_estimated);
+        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.rough(ticks, 0).self_estimated);
         Self { ns, ticks, estimated }
     }
 
     pub(super) fn total(ns: u64, ticks: u64, uncertainty: Option<Uncertainty>) -> Self {
-        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.total_estimated);
+        let estimated = uncertainty.is_some_and(|uncertainty| uncertainty.rough(0, ticks).total_estimated);
         Self { ns, ticks, estimated }
     }
 

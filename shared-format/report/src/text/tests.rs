@@ -196,7 +196,10 @@ fn a_sum_without_a_known_error_claims_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     snapshot.estimates.clear();
     let text = report(&snapshot, &TextOptions::default());
-    assert!(text.contains("\n  estimates    times with ~\n"), "{text}");
+    assert!(
+        text.contains("\n  estimates    times, with ~ if rough\n"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::Dimension;
-use tickscope_analysis::uncertainty::uncertainties;
+use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::{Now, Thread, ThreadState, Values, saturating_sum};
 
@@ -110,20 +110,16 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'_>> = all
         .map(|id| {
             let nodes = snapshot.rows_of(id);
-            let is_estimate = |row: usize| {
-                uncertainties
-                    .get(row)
-                    .is_some_and(|uncertainty| uncertainty.total_estimated)
-            };
             let at_top = |row: &usize| snapshot.nodes.parent[*row] == NO_PARENT;
+            let ns = saturating_sum(self_ns[nodes.clone()].iter().copied());
+            let ticks = saturating_sum(snapshot.nodes.self_ticks[nodes.clone()].iter().copied());
+            let top = nodes
+                .filter(at_top)
+                .filter_map(|row| uncertainties.get(row).copied());
             Row {
                 thread: &snapshot.threads[id.index()],
                 now: snapshot.waits_in.now_of(id.0),
-                inside: Time {
-                    ns: saturating_sum(self_ns[nodes.clone()].iter().copied()),
-                    ticks: saturating_sum(snapshot.nodes.self_ticks[nodes.clone()].iter().copied()),
-                    estimated: nodes.filter(at_top).any(is_estimate),
-                },
+                inside: Time::total(ns, ticks, Some(Uncertainty::of_totals(top))),
                 calls: snapshot.scope_calls_of(id),
             }
         })

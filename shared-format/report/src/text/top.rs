@@ -150,7 +150,7 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
         average: page.average_of(total, row.calls, row.asynchronous, width),
-        latency: page.latency(&row.latency),
+        latency: page.latency(&row.latency, row.uncertainty, row.calls),
         errors: String::new(),
     }
 }

@@ -48,7 +48,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     if columns.latencies {
         writeln!(
             out,
-            "P50, P99, MAX of finished calls, with callees, to two digits; <= where only a bound is known"
+            "P50, P99, MAX of finished calls, with callees, to two digits; <=, >= for at most, at least"
         )?;
     }
     page.write_off_cpu(out, columns)?;
@@ -175,7 +175,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         off_cpu: page.off_cpu(row.total_off),
         calls: page.count(row.calls),
         average: page.average_of(total, row.calls, row.asynchronous, width),
-        latency: page.latency(page.tree.latency(index)),
+        latency: page.latency(page.tree.latency(index), uncertainty, row.calls),
         errors: number::count(row.errors),
     }
 }

@@ -148,7 +148,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
         ),
         (glyphs.sum.to_string(), "sum of a counter or value: no time"),
         (tally::LEVEL.to_string(), "level of a gauge: no time"),
-        ("~".to_string(), "estimated"),
+        ("~".to_string(), "a rough estimate: +-5% or more"),
         (glyphs.at_most.to_string(), "at most"),
         (tally::at_least(ascii).to_string(), "no number or level is below"),
         (

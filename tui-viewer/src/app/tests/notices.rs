@@ -203,11 +203,11 @@ fn answers_are_told_with_the_way_back() {
     for (mode, says) in [
         (
             Mode::Adaptive,
-            "adaptive from here on, counting from zero: calls are counted, times marked ~ are estimates",
+            "adaptive from here on, counting from zero: calls are counted, times are estimates (~ if rough)",
         ),
         (
             Mode::Sampled,
-            "sampled from here on, counting from zero: calls are counted, times marked ~ are shares of samples",
+            "sampled from here on, counting from zero: calls are counted, times are shares of samples (~ if rough)",
         ),
         (
             Mode::Exact,

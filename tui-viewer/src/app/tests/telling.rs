@@ -279,16 +279,16 @@ fn a_sparkline_has_no_spike_after_an_undo() {
 }
 
 #[test]
-fn only_a_mode_of_estimates_is_never_left_out_of_the_header() {
+fn only_the_usual_mode_is_ever_left_out_of_the_header() {
     let mut s = snapshot(1_340);
-    s.capture.mode = Mode::Exact;
+    s.capture.mode = Mode::USUAL;
     s.process.name = "a-program-with-quite-a-long-name".into();
     let mut app = empty(100, 30);
     events(&mut app, Status::Live, Some(s.clone()));
     let header = |app: &App| text(app).lines().next().unwrap_or_default().to_string();
-    assert!(!header(&app).contains("exact"), "{}", header(&app));
-    s.capture.mode = Mode::Adaptive;
+    assert!(!header(&app).contains("adaptive"), "{}", header(&app));
+    s.capture.mode = Mode::Exact;
     s.capture.unix_ns += 1;
     events(&mut app, Status::Live, Some(s));
-    assert!(header(&app).contains("adaptive"), "{}", header(&app));
+    assert!(header(&app).contains("exact"), "{}", header(&app));
 }

@@ -56,7 +56,7 @@ Columns of csv:
   open, errors                     whether it is open now; clock errors
   p50_ns, p90_ns, p99_ns, p999_ns  percentiles of finished calls; empty without histograms
   max_ns, max_exact                the longest call; whether that is exact or a bound
-  estimated                        whether its times are estimates
+  estimated                        whether its times are estimates, rough or not
   self_error_ns, total_error_ns    their standard errors; empty where a time is exact
   timed_calls                      so many calls were timed
   sum                              what a counter added up; empty for what is no counter

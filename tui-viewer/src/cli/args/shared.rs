@@ -23,8 +23,8 @@ pub struct TargetArgs {
 /// How to measure.
 #[derive(Args, Clone, Debug)]
 pub struct ModeArgs {
-    /// exact: every call is timed. adaptive: calls of short functions are timed now and then. sampled: counts,
-    /// and looks at where each thread is. off: nothing.
+    /// adaptive, the usual one: counts, times calls of short functions now and then, and looks at where each thread is.
+    /// exact: every call is timed. sampled: counts, and looks at where each thread is. off: nothing.
     #[arg(value_parser = values::mode())]
     pub mode: Mode,
 }

@@ -192,9 +192,10 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
     let uncertainty = data.uncertainty(row.what).unwrap_or_default();
+    let rough = unit::rough(data, row.what);
     let per = data.per_calls;
     let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app, per, ns, ticks, false);
-    let time = |(ns, ticks): (u64, u64), (estimated, error): (bool, f64), share: f64| {
+    let time = |(ns, ticks): (u64, u64), (estimated, is_rough, error): (bool, bool, f64), share: f64| {
         let percent = number::percent(share);
         let known = Known::of(ns, estimated, figures);
         let Some(text) = scaled(ns, ticks).filter(|_| known != Known::Unseen) else {
@@ -212,10 +213,19 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
             }
             error_ns => format!(" {}{}", canvas.glyphs.give_or_take, canvas.rough(error_ns)),
         };
-        format!("{ABOUT}{text}{error} {ABOUT}{percent}")
+        let about = if is_rough { ABOUT } else { "" };
+        format!("{about}{text}{error} {about}{percent}")
     };
-    let of_self_time = (uncertainty.self_estimated, uncertainty.self_error);
-    let of_total_time = (uncertainty.total_estimated, uncertainty.total_error);
+    let of_self_time = (
+        uncertainty.self_estimated,
+        rough.self_estimated,
+        uncertainty.self_error,
+    );
+    let of_total_time = (
+        uncertainty.total_estimated,
+        rough.total_estimated,
+        uncertainty.total_error,
+    );
     let ticks = unit::ticks(data, row.what);
     // Bottom-up the total is self time, and what a row has itself is time that no measured caller has.
     let (own, all) = match data.bottom_up {
@@ -418,7 +428,7 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     if data.uncertainty(row.what).is_some() {
         let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
-            "{ABOUT} estimated: two times in three the truth is within {sign} of it"
+            "{sign} estimated: two times in three the truth is so near; {ABOUT} if that is more than 5%"
         ));
     }
     notes.join(canvas.glyphs.dot)

@@ -1,5 +1,6 @@
 //! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
 
+use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::number;
 
@@ -14,8 +15,8 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
-use crate::ui::view::marks::{ABOUT, UNKNOWN, timed_in_part};
-use crate::ui::view::unit::{clock_ticks, counts, quotient, rounded, ticks, ticks_of};
+use crate::ui::view::marks::{ABOUT, UNKNOWN, has_rough_percentiles};
+use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks, ticks_of};
 
 /// Where there is nothing to tell.
 const SAME: &str = "0";
@@ -88,14 +89,12 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         app.shares(now, what),
         there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
     );
-    let of_now = now.uncertainty(what).unwrap_or_default();
-    let of_then = there
-        .and_then(|(then, what)| then.uncertainty(what))
-        .unwrap_or_default();
+    let of_now = unit::rough(now, what);
+    let of_then = there.map_or_else(Uncertainty::default, |(then, what)| unit::rough(then, what));
     let total_about = of_now.total_estimated || of_then.total_estimated;
     let self_about = of_now.self_estimated || of_then.self_estimated;
-    let latency_about =
-        timed_in_part(now, what) || there.is_some_and(|(then, what)| timed_in_part(then, what));
+    let latency_about = has_rough_percentiles(now, what)
+        || there.is_some_and(|(then, what)| has_rough_percentiles(then, what));
     let gone = is_gone(now, what);
     let of_both = |now: Option<u64>, then: Option<u64>, counts: bool| match (now, then) {
         (Some(a), Some(b)) if counts => Change::Count(i128::from(a) - i128::from(b)),

@@ -13,9 +13,9 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
-use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, timed_in_part};
+use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, has_rough_percentiles, timed_in_part};
 use crate::ui::view::unit;
-use crate::ui::view::unit::{calls, length, length_up, rounded, scaled, ticks, ticks_of};
+use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
 /// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
 /// the column.
@@ -36,10 +36,10 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
     }
     let (of_total, of_self) = app.shares(data, what);
-    let uncertainty = data.uncertainty(what).unwrap_or_default();
+    let ticks = ticks(data, what);
+    let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    let ticks = ticks(data, what);
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
     let tight = gap(app.screen.size.width) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
@@ -71,8 +71,11 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
         }),
-        Value::Quantile(percent) => (quantile(f64::from(percent) / 100.0), timed_in_part(data, what)),
-        Value::Longest => (longest(canvas, app, data, what), timed_in_part(data, what)),
+        Value::Quantile(percent) => (
+            quantile(f64::from(percent) / 100.0),
+            has_rough_percentiles(data, what),
+        ),
+        Value::Longest => (longest(canvas, app, data, what), false),
         Value::TimeOf(read) => {
             let ns = read(data, what);
             time(ns, ticks_of(data, ns), false, data.per_calls)
@@ -102,12 +105,13 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// The longest call: exactly, at most so long, or about so long where not all calls were timed.
+/// The longest call: exactly, at most so long, or at least so long where not all calls were timed.
 pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
+        (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),
         // As many digits as percentiles have: none is to look longer than the longest.
-        (true, _) | (false, true) => length(canvas, app, data, ticks),
+        (false, true) => length(canvas, app, data, ticks),
         (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })
 }

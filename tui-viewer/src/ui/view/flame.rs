@@ -17,6 +17,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
+use crate::ui::view::unit;
 
 /// What fills frames beside each other, and the edge before each: Unicode, then ASCII.
 pub(super) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
@@ -31,9 +32,10 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         return;
     };
     let (of_total, _) = app.shares(data, row.what);
-    let about = match data.uncertainty(row.what) {
-        Some(uncertainty) if uncertainty.total_estimated => ABOUT,
-        _ => "",
+    let about = if unit::rough(data, row.what).total_estimated {
+        ABOUT
+    } else {
+        ""
     };
     let percent = format!("{about}{}", number::percent(of_total));
     let time = figure::plain(canvas, app, data, row.what, Value::Time(Portion::Total));

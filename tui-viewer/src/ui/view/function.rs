@@ -69,6 +69,7 @@ fn figures(
 ) {
     let of = &around.neighbours;
     let uncertainty = of.uncertainty.unwrap_or_default();
+    let uncertainty = uncertainty.rough(of.self_ticks, of.total_ticks);
     let all = of.outermost_calls + of.recursive_calls;
     let counts = Figures {
         calls: all,

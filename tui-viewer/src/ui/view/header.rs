@@ -70,8 +70,8 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
         }
         if let Some(mode) = mode(snapshot, area.width) {
-            // How it usually is gives way; what makes of numbers estimates does not.
-            let (meaning, rank) = if snapshot.capture.mode == Mode::default() {
+            // How it usually is gives way; another mode does not.
+            let (meaning, rank) = if snapshot.capture.mode == Mode::USUAL {
                 (Meaning::Plain, 7)
             } else {
                 (Meaning::Notable, 1)
@@ -202,11 +202,11 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// How the program is measured; where there is little room, only if that is not exactly.
+/// How the program is measured; where there is little room, only if that is not as usual.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
-    if mode == Mode::default() && width < WORDY {
+    if mode == Mode::USUAL && width < WORDY {
         return None;
     }
     if mode.is_sampling() && width >= 80 {

@@ -41,7 +41,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
         canvas.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
         return;
     }
-    let about = if marks::timed_in_part(data, what) {
+    let about = if marks::has_rough_percentiles(data, what) {
         ABOUT
     } else {
         ""
@@ -50,9 +50,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
         .iter()
         .filter_map(|&(share, word)| Some((word, unit::length(canvas, app, data, latency.quantile(share)?))))
         .collect();
-    facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
     for (_, text) in &mut facts {
         text.insert_str(0, about);
+    }
+    facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
+    if marks::timed_in_part(data, what) {
+        let timed = data.uncertainty(what).map_or(0, |uncertainty| uncertainty.timed);
+        facts.push(("timed", format!("{} calls", number::count(timed))));
     }
     let (from, to) = ends(latency);
     let ends = [

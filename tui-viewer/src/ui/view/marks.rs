@@ -38,6 +38,12 @@ impl Known {
 
 /// Whether latencies are those of some calls, not of all.
 pub(crate) fn timed_in_part(data: &Data, what: What) -> bool {
-    data.uncertainty(what)
-        .is_some_and(|uncertainty| uncertainty.timed < data.figures(what).calls)
+    let uncertainty = data.uncertainty(what);
+    uncertainty.is_some_and(|uncertainty| uncertainty.is_timed_in_part(data.figures(what).calls))
+}
+
+/// Whether they are those of few calls.
+pub(crate) fn has_rough_percentiles(data: &Data, what: What) -> bool {
+    let uncertainty = data.uncertainty(what);
+    uncertainty.is_some_and(|uncertainty| uncertainty.has_rough_percentiles(data.figures(what).calls))
 }

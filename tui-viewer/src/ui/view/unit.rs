@@ -1,6 +1,7 @@
 //! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
 
 use tickscope_analysis::measure::Dimension;
+use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::Values;
 use tickscope_report::number;
 
@@ -81,6 +82,12 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
         let figures = data.figures(what);
         (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
     }
+}
+
+/// How far the times of a row are rough estimates.
+pub(super) fn rough(data: &Data, what: What) -> Uncertainty {
+    let (total, own) = ticks(data, what);
+    data.uncertainty(what).unwrap_or_default().rough(own, total)
 }
 
 /// A time in ticks; a count stays as it is.

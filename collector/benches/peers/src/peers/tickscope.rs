@@ -22,7 +22,9 @@ impl Probe for Exact {
 impl Peer for Exact {
     fn start() -> Self {
         Self {
-            session: tickscope::start("peers"),
+            session: tickscope::Builder::new("peers")
+                .mode(tickscope::Mode::Exact)
+                .start(),
         }
     }
 

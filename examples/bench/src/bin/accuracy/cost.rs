@@ -219,7 +219,7 @@ fn claim(workers: &Workers<Task>, case: &'static Case, time: Duration) -> Claim 
         },
         state: snapshot.in_place.as_ref().map(|found| found.state),
         pairs: snapshot.in_place.as_ref().map_or(0, |found| found.pairs),
-        from: if snapshot.seen_cost().is_some() {
+        from: if snapshot.scope_cost_seen().is_some() {
             "samples"
         } else if snapshot.measured_in_place().is_some() {
             "place"

@@ -199,7 +199,9 @@ impl Series {
 
 impl Watched {
     fn start(hz: u64) -> Result<Self, String> {
-        let session = tickscope::start("harm");
+        let session = tickscope::Builder::new("harm")
+            .mode(tickscope::Mode::Exact)
+            .start();
         let begin = Instant::now();
         let path = loop {
             match session.path() {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tickscope::{Builder, Session};
+use tickscope::{Builder, Mode, Session};
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::places;
@@ -21,6 +21,7 @@ const HOUR: std::time::Duration = std::time::Duration::from_secs(3600);
 /// Starts a session whose limits allow for the tree.
 pub(crate) fn session(nodes: usize, histograms: bool, interval: std::time::Duration) -> Session {
     Builder::new("publish_cost")
+        .mode(Mode::Exact)
         .max_nodes((nodes as u32 + 1).min(1_048_575))
         .ring_bytes(256 << 20)
         .histogram(histograms)

@@ -9,6 +9,7 @@ use crate::compare::change::{Change, PathRow, Presence, Quantity, Values, median
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
 use crate::per_call::named;
+use crate::uncertainty::Uncertainty;
 
 /// A row in one run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +19,8 @@ struct Cell {
     is_gauge: bool,
     self_estimated: bool,
     total_estimated: bool,
+    /// Whether these estimates, of self and total time, are rough.
+    is_rough: [bool; 2],
 }
 
 /// A run: a cell for each row that was known when it came; those that came later are not in it.
@@ -57,6 +60,12 @@ pub(super) struct Merged {
     whole_basis: Basis,
 }
 
+/// Returns whether self and total time are rough estimates.
+fn rough(uncertainty: Option<Uncertainty>, self_ticks: u64, total_ticks: u64) -> [bool; 2] {
+    let rough = uncertainty.unwrap_or_default().rough(self_ticks, total_ticks);
+    [rough.self_estimated, rough.total_estimated]
+}
+
 impl Merged {
     /// Adds a run.
     pub(super) fn add(&mut self, snapshot: &Snapshot, is_after: bool) {
@@ -84,6 +93,7 @@ impl Merged {
                 total_estimated: row
                     .uncertainty
                     .is_some_and(|uncertainty| uncertainty.total_estimated),
+                is_rough: rough(row.uncertainty, row.self_ticks, row.total_ticks),
             };
         }
         let mut path_of: Vec<u32> = Vec::with_capacity(tree.rows.len());
@@ -104,10 +114,16 @@ impl Merged {
                 is_gauge: row.tally.is_some_and(Tally::is_gauge),
                 self_estimated: uncertainty.self_estimated,
                 total_estimated: uncertainty.total_estimated,
+                is_rough: rough(Some(uncertainty), row.self_ticks, row.total_ticks),
             };
         }
         let measured = tree.measured_ns() as f64;
-        let estimated = tree.sum_of(tree.top()).is_some();
+        let whole = tree.sum_of(tree.top());
+        let estimated = whole.is_some();
+        let measured_ticks = tree
+            .rows
+            .iter()
+            .fold(0, |sum: u64, row| sum.saturating_add(row.self_ticks));
         run.whole = Cell {
             values: Values {
                 // Those of scopes, as reports have it.
@@ -123,6 +139,8 @@ impl Merged {
             is_gauge: false,
             self_estimated: estimated,
             total_estimated: estimated,
+            // All self times together are the total.
+            is_rough: [rough(whole, measured_ticks, measured_ticks)[1]; 2],
         };
         self.runs.push(run);
     }
@@ -276,6 +294,7 @@ impl Merged {
             calls_exact: agree(false) && agree(true),
             self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
             total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),
+            is_rough: [0, 1].map(|at| self.runs.iter().any(|run| cell_of(run).is_rough[at])),
             calls_per_run: basis.calls_per_run,
             times_per_run: basis.times_per_run,
             around_scope: basis.around_scope,

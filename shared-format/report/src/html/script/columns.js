@@ -19,7 +19,7 @@ function columns(profile, inTree) {
   const latencies = [
     column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),
     column("p99", "P99", "number minor latency", "6ch", "99 of 100 finished calls took no longer"),
-    column("max", "MAX", "number minor latency", "7ch", "The longest finished call; <= where only a bound is known"),
+    column("max", "MAX", "number minor latency", "7ch", "The longest finished call; <= where only a bound is known, >= where not every call was timed"),
   ];
   const all = [
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),

@@ -62,7 +62,7 @@ class Details {
     const latency = this.owner.showsFunctions() ? tree.latencyOf(all.rows) : tree.latency(selected);
     const shown = this.owner.showsFunctions() ? all.tally : tree.tally[selected];
     if (all.tally === null) {
-      this.histogram(latency);
+      this.histogram(latency, tree.timedOf(this.owner.showsFunctions() ? all.rows : [selected]));
     } else if (shown !== null && shown.kind === "value") {
       this.histogramOfNumbers(latency, shown);
     }
@@ -136,7 +136,7 @@ class Details {
     if (both.some((row) => row.errors > 0)) {
       rows.push(line("clock errors", (row) => digits(row.errors)));
     }
-    if (both.some((row) => row.estimated)) {
+    if (both.some((row) => row.rows.some((at) => tree.nodesOf(at).some((node) => this.owner.profile.estimate.has(node))))) {
       const spreads = both.map((row) => tree.spread(row.rows, row.outermost));
       rows.push(["total ±", ...spreads.map(([, total]) => this.owner.time(total, false))]);
       rows.push(["self ±", ...spreads.map(([own]) => this.owner.time(own, false))]);
@@ -171,7 +171,7 @@ class Details {
     this.chart(numbers, marks, { span: count, edges, what: "numbers", most: tally.most() });
   }
 
-  histogram(latency) {
+  histogram(latency, timed) {
     this.heading("Latency of finished calls, with callees");
     if (latency.buckets.length === 0) {
       const { histograms } = this.owner.profile.data;
@@ -185,7 +185,10 @@ class Details {
     const span = (ticks) => twoDigits(profile.nanos(ticks));
     const marks = QUANTILES.map(([name, share]) => [name, latency.quantile(share), ""]);
     const [longest, exact] = latency.longest();
-    marks.push(["max", longest, exact ? "" : "<="]);
+    marks.push(["max", longest, timed !== null ? ">=" : exact ? "" : "<="]);
+    if (timed !== null) {
+      this.into.append(element("p", "hint", `Of the ${digits(timed)} calls that were timed.`));
+    }
     const edges = (bucket) => [span(lowerEdge(bucket)), span(upperEdge(bucket))];
     this.chart(latency, marks, { span, edges, what: "calls" });
   }

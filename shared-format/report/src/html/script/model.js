@@ -97,6 +97,30 @@ class Profile {
 }
 
 // Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
+// An estimate is rough if its standard error is more than this share of it, or unknown.
+const ROUGH = 0.05;
+
+// How far self and total time are estimates: 1 and 2, and their standard errors in ticks or in what was counted.
+class Uncertainty {
+  constructor() {
+    this.bits = 0;
+    this.errors = [0, 0];
+  }
+
+  // Adds another one's self time (1), total time (2), or both.
+  add(other, which) {
+    this.bits |= other.bits & which;
+    this.errors = this.errors.map((error, at) => (which & (1 << at) ? Math.hypot(error, other.errors[at]) : error));
+  }
+
+  // 1: the self time is a rough estimate, 2: the total time is.
+  rough(profile, own, total) {
+    const inTicks = (value) => (profile.dimension === "time" ? (value * profile.data.ticks_per_second) / 1e9 : value);
+    const isRough = (value, at) => this.bits & (1 << at) && (this.errors[at] <= 0 || this.errors[at] > ROUGH * inTicks(value));
+    return (isRough(own, 0) ? 1 : 0) + (isRough(total, 1) ? 2 : 0);
+  }
+}
+
 class Tree {
   constructor(profile, thread = null) {
     this.profile = profile;
@@ -139,8 +163,9 @@ class Tree {
     this.tally = Array.from({ length: rows }, () => NOTHING);
     // Waiting and ready, with all below.
     this.off = [new Float64Array(rows), new Float64Array(rows)];
-    // 1: the self time is an estimate, 2: the total time is.
+    // 1: the self time is a rough estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
+    this.uncertain = Array.from({ length: rows }, () => new Uncertainty());
     const sizes = new Uint32Array(rows + 1);
     rowOf.forEach((row, node) => {
       if (row < 0) {
@@ -151,7 +176,10 @@ class Tree {
       this.tally[row] = bothTallies(this.tally[row], tallies.get(node) ?? null);
       this.open[row] += openings[node];
       this.errors[row] += errors.get(node) || 0;
-      this.estimated[row] |= estimate.has(node) ? estimate.get(node)[1] : 0;
+      if (estimate.has(node)) {
+        const [, bits, , own, total] = estimate.get(node);
+        this.uncertain[row].add({ bits, errors: [own, total] }, 3);
+      }
       const [over, wall] = futures.get(node) || [0, 0];
       this.futures[row] += futures.has(node) ? 1 : 0;
       this.over[row] += over;
@@ -180,6 +208,7 @@ class Tree {
           column[this.parent[row]] += column[row];
         }
       }
+      this.estimated[row] = this.uncertain[row].rough(this.profile, this.self[row], this.total[row]);
     }
   }
 
@@ -258,6 +287,19 @@ class Tree {
     return [...found].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   }
 
+  // How many calls of some rows were timed, if not all were; null otherwise.
+  timedOf(rows) {
+    const { data, estimate } = this.profile;
+    let [timed, calls] = [0, 0];
+    for (const row of rows) {
+      for (const node of this.nodesOf(row)) {
+        calls += data.calls[node];
+        timed += estimate.has(node) ? estimate.get(node)[2] : data.calls[node];
+      }
+    }
+    return timed < calls ? timed : null;
+  }
+
   // Standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.
   spread(rows, outermost) {
     const inside = new Set(outermost);
@@ -303,7 +345,7 @@ class Tree {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, estimated: 0, rows: [], outermost: [] };
+        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, uncertain: new Uncertainty(), rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
@@ -314,16 +356,19 @@ class Tree {
       row.tally = bothTallies(row.tally, this.tally[entry]);
       row.open += this.open[entry];
       row.errors += this.errors[entry];
-      row.estimated |= this.estimated[entry] & 1;
+      row.uncertain.add(this.uncertain[entry], 1);
       row.rows.push(entry);
       if (depth[fn] === 0) {
         row.total += this.total[entry];
         row.off = row.off.map((ns, which) => ns + this.off[which][entry]);
-        row.estimated |= this.estimated[entry] & 2;
+        row.uncertain.add(this.uncertain[entry], 2);
         row.outermost.push(entry);
       }
       depth[fn]++;
       stack.push(~entry, ...this.children(entry));
+    }
+    for (const row of list.values()) {
+      row.estimated = row.uncertain.rough(this.profile, row.self, row.total);
     }
     return [...list.values()];
   }
@@ -333,11 +378,13 @@ class Tree {
   graph(fn) {
     const callers = new Map();
     const callees = new Map();
-    const add = (map, key, row, total) => {
-      const entry = map.get(key) || { fn: key, calls: 0, total: 0, estimated: 0 };
+    const add = (map, key, row, total, isWithin) => {
+      const entry = map.get(key) || { fn: key, calls: 0, total: 0, uncertain: new Uncertainty() };
       entry.calls += this.calls[row];
       entry.total += total;
-      entry.estimated |= this.estimated[row] & 2;
+      if (!isWithin) {
+        entry.uncertain.add(this.uncertain[row], 2);
+      }
       map.set(key, entry);
     };
     // Without what is in calls of the function itself.
@@ -348,7 +395,7 @@ class Tree {
       const within = parent >= 0 && inside[parent] === 1;
       inside[row] = within || this.fn[row] === fn ? 1 : 0;
       if (this.fn[row] === fn) {
-        add(callers, parent < 0 ? -1 : this.fn[parent], row, within ? 0 : this.total[row]);
+        add(callers, parent < 0 ? -1 : this.fn[parent], row, within ? 0 : this.total[row], within);
       }
     }
     for (let row = this.length - 1; row >= 0; row--) {
@@ -357,8 +404,11 @@ class Tree {
         own[parent] += own[row];
       }
       if (parent >= 0 && this.fn[parent] === fn) {
-        add(callees, this.fn[row], row, this.fn[row] === fn ? 0 : own[row]);
+        add(callees, this.fn[row], row, this.fn[row] === fn ? 0 : own[row], this.fn[row] === fn);
       }
+    }
+    for (const entry of [...callers.values(), ...callees.values()]) {
+      entry.estimated = entry.uncertain.rough(this.profile, 0, entry.total) & 2;
     }
     const sorted = (map) => [...map.values()].sort((a, b) => b.total - a.total || b.calls - a.calls || a.fn - b.fn);
     return { callers: sorted(callers), callees: sorted(callees) };

@@ -1,5 +1,8 @@
 // What is shown of rows, as text.
 
+// Percentiles of fewer timed calls are rough.
+const TIMED_ENOUGH = 1000;
+
 Object.assign(Page.prototype, {
   // Of all calls, or per call of one function; little is not nothing.
   time(ns, estimated) {
@@ -138,8 +141,12 @@ Object.assign(Page.prototype, {
       return this.textsOfCounter(row);
     }
     const latency = this.latencyOf(row);
-    const ticks = (ticks) => (ticks === null ? "-" : twoDigits(this.profile.nanos(ticks)));
+    const timed = this.tree.timedOf(row.rows || [row.row]);
+    // Percentiles of few timed calls are rough.
+    const about = timed !== null && timed < TIMED_ENOUGH ? "~" : "";
+    const ticks = (ticks, sign) => (ticks === null ? "-" : sign + twoDigits(this.profile.nanos(ticks)));
     const [longest, exact] = latency.longest() || [null, true];
+    const bound = timed !== null ? ">=" : exact ? "" : "<=";
     return {
       share: this.shareText(row.total, row.estimated & 2),
       total: this.time(row.total, row.estimated & 2),
@@ -149,9 +156,9 @@ Object.assign(Page.prototype, {
       ready: this.offCpuText(row.off[1]),
       calls: this.callsText(row.calls),
       average: this.average(row),
-      p50: ticks(latency.quantile(0.5)),
-      p99: ticks(latency.quantile(0.99)),
-      max: (exact ? "" : "<=") + ticks(longest),
+      p50: ticks(latency.quantile(0.5), about),
+      p99: ticks(latency.quantile(0.99), about),
+      max: ticks(longest, bound),
       errors: count(row.errors),
       place: this.profile.data.place[row.fn],
     };

@@ -153,7 +153,7 @@ fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
         let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
         let estimated = link
             .uncertainty
-            .is_some_and(|uncertainty| uncertainty.total_estimated);
+            .is_some_and(|uncertainty| uncertainty.rough(0, link.ticks).total_estimated);
         let mark = if estimated { "~" } else { "" };
         format!(
             "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",
