@@ -2,13 +2,16 @@
 //! with scopes as well: what differs between both is what scopes do to the program, and the rest is what tickscope shows wrongly.
 
 use std::ffi::OsStr;
+use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
 use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot_file;
 
 use crate::shown::Shown;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
@@ -61,7 +64,8 @@ pub fn run_for(time: Duration, unit: fn()) {
     }
 }
 
-/// Is the program that perf looks at: runs units for so many seconds. With scopes, in the mode with this name.
+/// Is the program that perf looks at, or that tells what it shows: runs units for so many seconds. With scopes, in the mode with this
+/// name, and after it has learned.
 ///
 /// # Errors
 /// There is no such mode, the seconds are no number, or the program does not find where it is loaded.
@@ -73,24 +77,34 @@ pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), 
         tickscope::set_mode(mode.ok_or_else(|| format!("{name}: no such mode"))?.1);
     }
     say_where_loaded()?;
+    if session.is_some() {
+        run_for(Duration::from_secs_f64(seconds * LEARNING), unit);
+        tickscope::reset();
+    }
     run_for(Duration::from_secs_f64(seconds), unit);
     drop(session);
     Ok(())
 }
 
-/// Returns a snapshot of a mode that has learned what it learns.
-fn measured(case: &Case, mode: Mode, time: Duration) -> Snapshot {
-    tickscope::set_mode(mode);
-    let learning = time.mul_f64(LEARNING).max(Duration::from_millis(50));
-    run_for(learning, case.scoped);
-    tickscope::reset();
-    run_for(time, case.scoped);
-    tickscope::reset()
+/// Returns what a process of its own shows at its end: what another has allocated before would change this one.
+fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
+    let kept = std::env::temp_dir().join(format!("accuracy-{}.tks", std::process::id()));
+    let done = Command::new(program.file)
+        .args(program.words)
+        .args([mode, seconds])
+        .env("TICKSCOPE_REPORT", &kept)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{}: {error}", program.file.display()))?;
+    let snapshot = snapshot_file::read(&kept);
+    // Without a report there is nothing to remove.
+    _ = fs::remove_file(&kept);
+    snapshot.map_err(|error| format!("{error}; {}", String::from_utf8_lossy(&done.stderr)))
 }
 
 /// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of seconds
 /// as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether there is a truth:
-/// where perf is missing or may not look, one line on stderr says so. A session must run: samples need it.
+/// where perf is missing or may not look, one line on stderr says so.
 ///
 /// The plain program is recorded before and after the modes, as machines change.
 ///
@@ -141,7 +155,7 @@ fn compared(
     let before = look(plain, &[&seconds])?;
     let mut all = Vec::new();
     for (name, mode) in MODES {
-        let snapshot = measured(case, mode, time);
+        let snapshot = measured(scoped, name, &seconds).map_err(NoTruth::Failed)?;
         let seen = look(scoped, &[name, &seconds])?;
         let shares = |name, snapshot: &Snapshot| Shares {
             name,

@@ -111,7 +111,7 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
             "{line}"
         );
         let share = line.split_whitespace().find(|word| word.ends_with('%')).unwrap();
-        shares.push(share.trim_end_matches('%').parse::<f64>().unwrap());
+        shares.push(share.trim_matches(['~', '%']).parse::<f64>().unwrap());
         if round < 2 {
             place.tickscope(&["reset", &program.name]).ok();
         }

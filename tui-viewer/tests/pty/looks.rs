@@ -59,7 +59,7 @@ fn an_idle_screen_writes_nothing() {
     session.wait_for_text("q quit");
     let drawn = session.bytes.lock().unwrap().len();
     // Keys without a meaning wake the loop up like time does; what follows shows that they were read.
-    session.send("XX");
+    session.send("YY");
     session.send("\x1b[99~");
     session.wait_for_text("? shows the keys");
     let hint = session.bytes.lock().unwrap().len() - drawn;

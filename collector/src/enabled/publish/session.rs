@@ -86,8 +86,11 @@ pub(crate) fn first_scope() {
         Some(AutoStart::Report) => {
             REPORTS.store(true, Ordering::Relaxed);
             expect_exit();
-            // The publisher's thread keeps the budget, tells which calls are slow, and measures the clock's cost.
-            if functions::have_a_budget() || Settings::wants_publisher() {
+            // The publisher's thread takes samples, keeps the budget, tells which calls are slow, and measures the clock's cost.
+            if mode_switch::newest().mode.has_estimated_times()
+                || functions::have_a_budget()
+                || Settings::wants_publisher()
+            {
                 go_live();
             }
         }

@@ -191,8 +191,11 @@ fn scopes_that_cost_more_than_they_tell() {
     let told = mute(report(&offered, ProcessState::Running));
     // From compensated times nothing may be taken off again.
     assert_eq!(mute(compensated_report(&offered, ProcessState::Running)), told);
-    let muted = mute(report(&fixture::muted_scopes(), ProcessState::Running));
-    insta::assert_snapshot!(format!("{told:#}\n{muted:#}"));
+    let texts = [offered, fixture::muted_scopes()].map(|snapshot| {
+        let text = report(&snapshot, ProcessState::Running);
+        text[text.find("\n  \"mute\"").unwrap()..].to_owned()
+    });
+    insta::assert_snapshot!(texts.concat());
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             } else {
                 format!("X:{offered}")
             };
-            left.push(part(text, Meaning::Notable, 6, if wordy { 3 } else { 1 }));
+            left.push(part(text, Meaning::Notable, 8, if wordy { 3 } else { 1 }));
         }
         if app.layout().tabs.is_none() {
             for label in app.time_labels() {
