@@ -54,7 +54,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
             return false;
         }
         tree.frames.open(frame, place, child);
-        tree.begin_usually(current, child, now);
+        tree.begin_usually(current, child, now, false);
     } else if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
         tree.mark();
         tree.frames.open(frame, place, child);
@@ -68,7 +68,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         }
         tree.frames.open(frame, place, child);
         tree.note_usual(current, Kind::Enter, tree.gap_until(now));
-        tree.begin_usually(current, child, now);
+        tree.begin_usually(current, child, now, tree.is_adaptive_outside());
     } else {
         return false;
     }
@@ -99,7 +99,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     }
     if tree.is(Path::Fast) {
         tree.mark();
-        if !tree.end_usually(node, clock::tsc()) {
+        if !tree.end_usually(node, clock::tsc(), false) {
             tree.put(node);
             return false;
         }
@@ -109,7 +109,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
         tree.mark();
         let now = clock::tsc();
         let gap = tree.gap_until(now);
-        if !(tree.may_note_usually(now) && tree.end_usually(node, now)) {
+        if !(tree.may_note_usually(now) && tree.end_usually(node, now, tree.is_adaptive_outside())) {
             tree.put(node);
             return false;
         }

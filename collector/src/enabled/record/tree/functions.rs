@@ -22,10 +22,7 @@ impl Tree {
     /// Returns whether the event of a watched call at `now` can be charged and noted without a closer look.
     #[inline(always)]
     pub(crate) fn may_note_usually(&self, now: u64) -> bool {
-        self.is_usual_gap(now)
-            && self.gap_until(now) <= TICKS_MAX
-            && self.watching.journal.has_space(1)
-            && !self.is_adaptive_outside()
+        self.is_usual_gap(now) && self.gap_until(now) <= TICKS_MAX && self.watching.journal.has_space(1)
     }
 
     /// Notes the end of a usual gap of `node`, in a watched call.
@@ -37,9 +34,19 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Begins a call of `child`, after a usual gap. `current` is taken out.
+    /// Begins a call of `child`, after a usual gap. `current` is taken out. Whether it is one of the timed calls of adaptive mode is said by
+    /// `is_adaptive`.
     #[inline(always)]
-    pub(crate) fn begin_usually(&self, current: &'static Node, child: &'static Node, now: u64) {
+    pub(crate) fn begin_usually(
+        &self,
+        current: &'static Node,
+        child: &'static Node,
+        now: u64,
+        is_adaptive: bool,
+    ) {
+        if is_adaptive && let Some(latency) = child.latency.get() {
+            add(&latency.timed, 1);
+        }
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         self.charge_gap(current, gap, now);
         child.began.store(now, Ordering::Relaxed);
@@ -48,17 +55,22 @@ impl Tree {
     }
 
     /// Charges and counts the end of the innermost call, of `node`. Its parent is yet to be put in. Returns false, with
-    /// nothing changed, if the gap is not usual or the duration cannot be buffered.
+    /// nothing changed, if the gap is not usual or the duration cannot be buffered. In adaptive mode it chooses no next call to time: the
+    /// next end that goes another way does.
     #[inline(always)]
-    pub(crate) fn end_usually(&self, node: &'static Node, now: u64) -> bool {
+    pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {
         if !self.is_usual_gap(now) {
             return false;
         }
         if let Some(latency) = node.latency.get() {
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
-            let call = node.calls.load(Ordering::Relaxed);
+            let number = if is_adaptive { &latency.timed } else { &node.calls };
+            let call = number.load(Ordering::Relaxed);
             if !(latency.buffer(call, ticks) || latency.flush_known() && latency.buffer(call, ticks)) {
                 return false;
+            }
+            if is_adaptive {
+                add(&latency.timed_ticks, ticks);
             }
         }
         self.charge_gap(node, now.wrapping_sub(self.last.load(Ordering::Relaxed)), now);

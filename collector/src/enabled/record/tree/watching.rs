@@ -167,7 +167,7 @@ impl Tree {
     }
 
     #[inline(always)]
-    pub(super) fn is_adaptive_outside(&self) -> bool {
+    pub(crate) fn is_adaptive_outside(&self) -> bool {
         self.watching.outside.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
