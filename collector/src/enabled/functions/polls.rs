@@ -79,7 +79,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
                 if state == UNRESUMED {
                     Call::NEW
                 } else {
-                    Call::UNSEEN
+                    Call::OVER
                 }
             }
         };
