@@ -24,13 +24,6 @@ use crate::enabled::scope;
 /// Whether anything is measured in this build.
 pub const IS_MEASURED: bool = true;
 
-/// The span was entered.
-const ENTERED: u32 = 1;
-/// A thread decides what its call is.
-const DECIDING: u32 = 2;
-/// It is a call of a future. `began` and `call` are those of [`Call`].
-const OF_FUTURE: u32 = 4;
-
 /// What stands in `first`: nothing was counted.
 const NOT_COUNTED: u64 = 0;
 /// It was counted at an unknown tick, or is about to be.
@@ -63,7 +56,9 @@ pub fn begin(site: &'static Site, tag: u32) -> u32 {
     };
     span.site.set(Some(site));
     span.tag.store(tag, Ordering::Relaxed);
-    span.state.store(0, Ordering::Relaxed);
+    span.is_entered.store(0, Ordering::Relaxed);
+    span.is_decided.store(0, Ordering::Relaxed);
+    span.is_future.store(0, Ordering::Relaxed);
     span.first.store(UNKNOWN, Ordering::Relaxed);
     // SYNC POINT: what the span is before its handle.
     span.handles.store(1, Ordering::Release);
@@ -86,10 +81,11 @@ pub fn release(number: u32) -> bool {
     };
     // Who has the only handle is alone with the span.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
-    if !is_only && span.handles.fetch_sub(1, Ordering::AcqRel) != 1 {
+    // Adding the largest number takes one away.
+    if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
         return false;
     }
-    if span.state.load(Ordering::Relaxed) & OF_FUTURE != 0 {
+    if span.is_future.load(Ordering::Relaxed) != 0 {
         end_call(span);
     }
     match current_thread::hot() {
@@ -107,9 +103,9 @@ pub fn enter(number: u32) {
     };
     let Some(site) = span.site.get() else { return };
     // Two threads may enter it at once; one of them is the first.
-    let before = span.state.fetch_or(ENTERED, Ordering::AcqRel);
-    if before != 0 || site.is_future() {
-        return enter_again(number, span, site, before);
+    let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
+    if !is_first || site.is_future() {
+        return enter_again(number, span, site, is_first);
     }
     let node = scope::enter(site).keep_open();
     let first = node.map_or(NOT_COUNTED, |node| node.known_beginning().unwrap_or(UNKNOWN));
@@ -215,7 +211,7 @@ fn go_on(number: u32) {
         return;
     };
     let Some(site) = span.site.get() else { return };
-    if span.state.load(Ordering::Acquire) & OF_FUTURE != 0 {
+    if span.is_future.load(Ordering::Acquire) != 0 {
         enter_poll(number, span, site, false);
     } else {
         note_open(number, scope::enter_counting(site, 0).keep_open());
@@ -224,16 +220,15 @@ fn go_on(number: u32) {
 
 /// Enters a span that was entered before, or whose site is that of a future.
 #[inline(never)]
-fn enter_again(number: u32, span: &'static Span, site: &'static Site, before: u32) {
-    if before & OF_FUTURE != 0 {
+fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
+    if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
     // A span that is open on this thread is not polled again. Nor may two threads decide what its call is.
-    let may_decide = !is_open(number) && span.state.fetch_or(DECIDING, Ordering::AcqRel) & DECIDING == 0;
+    let may_decide = !is_open(number) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
-        return note_open(number, scope::enter_counting(site, u64::from(before == 0)).keep_open());
+        return note_open(number, scope::enter_counting(site, is_first.into()).keep_open());
     }
-    let is_first = before == 0;
     if !is_first {
         site.note_late_future();
     }
@@ -263,7 +258,7 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
 
 /// Enters a span whose call is one of a future. The call has begun, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
-    let has_call = span.state.load(Ordering::Acquire) & OF_FUTURE != 0;
+    let has_call = span.is_future.load(Ordering::Acquire) != 0;
     let mut call = if has_call { call_of(span) } else { Call::NEW };
     let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
     let is_late = !has_call && !is_first;
@@ -278,7 +273,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
         span.began.store(call.began, Ordering::Relaxed);
         span.call.store(call.id, Ordering::Relaxed);
         // SYNC POINT: the call before its mark.
-        span.state.fetch_or(OF_FUTURE, Ordering::Release);
+        span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
         // Its first poll as well.

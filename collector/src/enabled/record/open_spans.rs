@@ -17,13 +17,17 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct Span {
         pub(crate) site: Ref<Site>,
-        /// What has happened to it: `spans.rs` has the bits.
-        pub(crate) state: AtomicU32,
+        /// Not 0 if it was entered.
+        pub(crate) is_entered: AtomicU32,
+        /// Not 0 if a thread has begun to find out that its call is one of a future.
+        pub(crate) is_decided: AtomicU32,
+        /// Not 0 if its call is one of a future, and stands in `began` and `call`.
+        pub(crate) is_future: AtomicU32,
         /// How many handles there are.
         pub(crate) handles: AtomicU32,
         /// The tick at which it was entered first, if that was counted as a call of a function: `spans.rs` says more.
         pub(crate) first: AtomicU64,
-        /// If its call is one of a future: when that began, and its id.
+        /// When the call of the future began, and its id.
         pub(crate) began: AtomicU64,
         pub(crate) call: AtomicU64,
         /// What its maker wants to know of it.
