@@ -18,15 +18,15 @@ pub(crate) fn marked(item: TokenStream) -> TokenStream {
 
 /// The same of an `impl` block, in which `#[profiling::skip]` or `#[skip]` leaves functions out.
 pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
-    let with_skips = item.into_iter().map(|tree| match tree {
-        TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-            let mut body = Group::new(Delimiter::Brace, with_skips(group.stream()));
-            body.set_span(group.span());
-            TokenTree::Group(body)
-        }
-        other => other,
-    });
-    marked(with_skips.collect())
+    let mut trees: Vec<TokenTree> = item.into_iter().collect();
+    if let Some(TokenTree::Group(group)) = trees.last_mut()
+        && group.delimiter() == Delimiter::Brace
+    {
+        let mut body = Group::new(Delimiter::Brace, with_skips(group.stream()));
+        body.set_span(group.span());
+        *group = body;
+    }
+    marked(trees.into_iter().collect())
 }
 
 /// Puts `#[profile(skip)]` in the place of each `skip`.
@@ -35,7 +35,9 @@ fn with_skips(body: TokenStream) -> TokenStream {
     let is_skip = |at: usize| {
         let inside = group_at(&trees, at + 1, Delimiter::Bracket).filter(|_| is_punct(&trees, at, '#'))?;
         let path: Vec<TokenTree> = inside.stream().into_iter().collect();
-        let is_path = path.iter().all(|tree| matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)));
+        let is_path = path
+            .iter()
+            .all(|tree| matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)));
         Some(is_path && is_word(&path, path.len().checked_sub(1)?, "skip"))
     };
     let mut out = TokenStream::new();

@@ -43,7 +43,7 @@ impl World {
     /// Its name in the tree is that of the type and its own.
     #[inline]
     #[allow(dead_code, reason = "it has attributes of its own")]
-    pub fn other(&self) {}
+    fn other(&self) {}
 }
 
 #[test]

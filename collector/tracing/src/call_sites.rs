@@ -111,7 +111,11 @@ fn event_name(metadata: &Metadata<'_>) -> String {
 fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
     static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
     let is_event = metadata.is_event();
-    let name = if is_event { "(further events)" } else { "(further spans)" };
+    let name = if is_event {
+        "(further events)"
+    } else {
+        "(further spans)"
+    };
     let site = FURTHER[usize::from(is_event)].get_or_init(|| spans::site(name, "", "", 0, is_event));
     (u32::MAX, site)
 }
@@ -146,7 +150,10 @@ mod tests {
 
     #[test]
     fn an_event_is_called_by_its_level_and_its_name_or_place() {
-        assert_eq!(event_name(metadata("event src/a.rs:7", Kind::EVENT)), "[warn] src/a.rs:7");
+        assert_eq!(
+            event_name(metadata("event src/a.rs:7", Kind::EVENT)),
+            "[warn] src/a.rs:7"
+        );
         assert_eq!(event_name(metadata("full", Kind::EVENT)), "[warn] full");
     }
 
@@ -167,6 +174,11 @@ mod tests {
         assert_eq!(of(first).0, number);
         assert!(std::ptr::eq(of(first).1, site));
         assert_eq!(get(number).map(|known| known.metadata.name()), Some("first"));
-        assert!(known.iter().zip(&numbers).all(|(metadata, &number)| of(metadata).0 == number));
+        assert!(
+            known
+                .iter()
+                .zip(&numbers)
+                .all(|(metadata, &number)| of(metadata).0 == number)
+        );
     }
 }

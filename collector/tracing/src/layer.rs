@@ -29,7 +29,9 @@ pub struct Layer {
 ///
 /// Filters of `tracing-subscriber` apply, those of the whole subscriber and those of this layer (`with_filter`).
 pub fn layer() -> Layer {
-    Layer { filter: Filter::new() }
+    Layer {
+        filter: Filter::new(),
+    }
 }
 
 impl Layer {

@@ -23,7 +23,9 @@ pub struct Subscriber {
 ///
 /// A span costs some 30 ns more than with no subscriber. Without the feature `enable` all spans are disabled.
 pub fn subscriber() -> Subscriber {
-    Subscriber { filter: Filter::new() }
+    Subscriber {
+        filter: Filter::new(),
+    }
 }
 
 impl Subscriber {
@@ -82,7 +84,11 @@ impl tracing_core::Subscriber for Subscriber {
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
         let most = self.filter.most_verbose();
-        Some(if spans::IS_MEASURED { most } else { LevelFilter::OFF })
+        Some(if spans::IS_MEASURED {
+            most
+        } else {
+            LevelFilter::OFF
+        })
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {

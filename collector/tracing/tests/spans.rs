@@ -6,7 +6,11 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what is shared prints figures")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what is shared prints figures"
+)]
 
 #[path = "../../tests/support/mod.rs"]
 mod support;
@@ -121,7 +125,8 @@ fn a_layer_makes_rows_of_what_filters_let_through() {
     isolated!(|| {
         let filter = tracing_subscriber::EnvFilter::new("debug,spans::noisy=off");
         let registry = tracing_subscriber::registry().with(filter);
-        tracing::subscriber::set_global_default(registry.with(layer().with_max_level(LevelFilter::INFO))).unwrap();
+        tracing::subscriber::set_global_default(registry.with(layer().with_max_level(LevelFilter::INFO)))
+            .unwrap();
         let _session = started();
         let _info = info_span!("info").entered();
         let _debug = tracing::debug_span!("debug").entered();
@@ -159,7 +164,11 @@ fn async_bodies() {
     }
 
     let mut calls: Vec<_> = (0..3).map(|_| Box::pin(handle())).collect();
-    assert_eq!(calls_of(&tickscope::snapshot(), "handle"), 0, "futures that were not polled");
+    assert_eq!(
+        calls_of(&tickscope::snapshot(), "handle"),
+        0,
+        "futures that were not polled"
+    );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     pass(1_000);
     // The first spans of a call site that are entered again show that it is that of a future.
@@ -222,7 +231,10 @@ fn async_functions_with_the_fast_clock() {
             .instrument(info_span!("all")),
         );
         let snapshot = whole();
-        assert_eq!((calls_of(&snapshot, "block"), calls_of(&snapshot, "yield")), (3_000, 1_000));
+        assert_eq!(
+            (calls_of(&snapshot, "block"), calls_of(&snapshot, "yield")),
+            (3_000, 1_000)
+        );
         assert_eq!(future(&snapshot, "yield"), [0, 1_000, 3_000]);
         assert_eq!(future(&snapshot, "all")[..2], [0, 1]);
     });
@@ -304,7 +316,11 @@ fn a_span_that_is_entered_in_itself_is_one_call() {
         span.in_scope(|| span.in_scope(|| pass(3)));
         assert_eq!(rows(), "twice 1 0 3\n  twice 0 3 3\n");
         drop(span);
-        assert_eq!(future(&whole(), "twice"), [0, 0, 0], "it was open, so that was no second poll");
+        assert_eq!(
+            future(&whole(), "twice"),
+            [0, 0, 0],
+            "it was open, so that was no second poll"
+        );
     });
 }
 
@@ -322,7 +338,10 @@ fn a_span_on_many_threads_is_one_call() {
         let snapshot = tickscope::snapshot();
         check_with_polls(&snapshot);
         assert_eq!(snapshot.capture.losses, Losses::NONE);
-        assert_eq!((calls_of(&snapshot, "shared"), calls_of(&snapshot, "part")), (1, 400));
+        assert_eq!(
+            (calls_of(&snapshot, "shared"), calls_of(&snapshot, "part")),
+            (1, 400)
+        );
         assert_eq!(future(&snapshot, "shared")[..2], [0, 1]);
     });
 }
@@ -339,7 +358,8 @@ fn futures_that_move_between_threads_are_one_call() {
                 }
                 .instrument(info_span!("moves")),
             );
-            while std::thread::scope(|scope| scope.spawn(|| poll(&mut future)).join().unwrap()).is_pending() {}
+            while std::thread::scope(|scope| scope.spawn(|| poll(&mut future)).join().unwrap()).is_pending() {
+            }
         }
         let snapshot = whole();
         assert_eq!(calls_of(&snapshot, "moves"), 20);
@@ -393,14 +413,21 @@ fn emit() {
 
 fn events_are_counters() {
     isolated!(|| {
-        subscriber().with_max_level(LevelFilter::INFO).count_events().init().unwrap();
+        subscriber()
+            .with_max_level(LevelFilter::INFO)
+            .count_events()
+            .init()
+            .unwrap();
         let _session = started();
         emit();
         let rows = rows();
         let mut lines = rows.lines();
         assert_eq!(lines.next(), Some("request 1 0 0"));
         let warned = lines.next().unwrap_or_default();
-        assert!(warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"), "{warned}");
+        assert!(
+            warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"),
+            "{warned}"
+        );
         assert!(warned.contains("tests/spans.rs:"), "{warned}");
         assert_eq!(lines.next(), Some("  [error] full 1 0 0"));
         assert_eq!(lines.next(), None);
@@ -410,7 +437,8 @@ fn events_are_counters() {
 
 fn events_of_a_layer_are_counters_if_asked() {
     isolated!(|| {
-        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer().count_events())).unwrap();
+        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer().count_events()))
+            .unwrap();
         let _session = started();
         emit();
         assert_eq!(whole().counts.len(), 3);
@@ -438,7 +466,11 @@ fn the_current_span_goes_with_what_is_spawned() {
         block_on(spawned);
         let snapshot = whole();
         assert_eq!(calls_of(&snapshot, "parent"), 1);
-        assert_eq!(future(&snapshot, "parent")[..2], [0, 1], "it lasted until the future was dropped");
+        assert_eq!(
+            future(&snapshot, "parent")[..2],
+            [0, 1],
+            "it lasted until the future was dropped"
+        );
     });
 }
 
@@ -478,7 +510,10 @@ fn disabled_rows_and_other_modes_lose_nothing() {
         }
         let snapshot = whole();
         // Each switch begins an epoch.
-        assert_eq!((calls_of(&snapshot, "outer"), calls_of(&snapshot, "within")), (1, 3));
+        assert_eq!(
+            (calls_of(&snapshot, "outer"), calls_of(&snapshot, "within")),
+            (1, 3)
+        );
         assert_eq!(future(&snapshot, "waits")[0], 0);
     });
 }
@@ -486,7 +521,11 @@ fn disabled_rows_and_other_modes_lose_nothing() {
 fn slow_calls_of_spans_are_told_apart() {
     isolated!(|| {
         let _session = begun();
-        tickscope::watch("waits", tickscope::Over::Duration(std::time::Duration::from_nanos(500))).ok();
+        tickscope::watch(
+            "waits",
+            tickscope::Over::Duration(std::time::Duration::from_nanos(500)),
+        )
+        .ok();
         for round in 0..300 {
             block_on(
                 async {

@@ -287,7 +287,9 @@ impl Reader {
             let calls = self.counts[index].calls;
             let site = tree.nodes.get(index as u32).and_then(|node| node.site.get());
             let begun = match site {
-                Some(site) if site.is_late_future() => calls.wrapping_sub(tree.calls_left_out(index as u32, calls)),
+                Some(site) if site.is_late_future() => {
+                    calls.wrapping_sub(tree.calls_left_out(index as u32, calls))
+                }
                 _ => calls,
             };
             self.measured[index].set_calls_of_future(

@@ -39,7 +39,11 @@ impl Tree {
         if let Some(measures) = self.measures.make(node.index()) {
             // Nodes count nothing else of this quantity.
             let left_out = measures.of(Quantity::InFlight);
-            let known = if is_first_poll { before } else { left_out.load(Ordering::Relaxed) };
+            let known = if is_first_poll {
+                before
+            } else {
+                left_out.load(Ordering::Relaxed)
+            };
             left_out.store(known.wrapping_sub(is_late.into()), Ordering::Relaxed);
         }
         self.put(current);
