@@ -1,7 +1,6 @@
 //! A program that is instrumented with the crate `tracing`, and knows tickscope in one line of `main` alone: its spans are rows.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use tracing::{info_span, instrument, warn};
@@ -29,22 +28,19 @@ fn checksum(words: &[String]) -> u64 {
     })
 }
 
-fn main() -> ExitCode {
-    // The line. Without `start`, TICKSCOPE=live in the environment publishes from the first span on.
-    let _tickscope = tickscope_tracing::subscriber()
-        .count_events()
-        .init()
-        .map(|()| tickscope::start("spans"));
-    let seconds = match std::env::args().nth(1).map_or(Ok(10), |word| word.parse()) {
-        Ok(seconds) => Duration::from_secs(seconds),
-        Err(error) => {
-            println!("wanted a number of seconds: {error}");
-            return ExitCode::from(2);
-        }
-    };
-    let begin = Instant::now();
-    let orders = (0..).take_while(|number| *number < 100 || begin.elapsed() < seconds);
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // The line. Without the next one, TICKSCOPE=live in the environment publishes from the first span on.
+    tickscope_tracing::subscriber().count_events().init()?;
+    let _tickscope = tickscope::start("spans");
+
+    let seconds = std::env::args().nth(1).unwrap_or("10".to_owned());
+    let seconds = seconds
+        .parse()
+        .map_err(|_| format!("usage: spans [SECONDS], not `{seconds}`"))?;
+    println!("Working for {seconds} s. To look inside, in another terminal: tickscope spans");
+    let end = Instant::now() + Duration::from_secs(seconds);
+    let orders = (0..).take_while(|number| *number < 100 || Instant::now() < end);
     let sum = orders.map(order).fold(0, u64::wrapping_add);
     println!("checksum {sum:x}");
-    ExitCode::SUCCESS
+    Ok(())
 }
