@@ -54,4 +54,6 @@ mod subscriber;
 #[cfg(feature = "layer")]
 pub use layer::{Layer, layer};
 pub use subscriber::{Subscriber, subscriber};
+/// For programs that start a session of their own and depend on nothing else of tickscope.
+pub use tickscope;
 pub use tracing_core::LevelFilter;

@@ -26,6 +26,7 @@ use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Losses, Quantity, Snapshot};
 use tickscope_tracing::{LevelFilter, layer, subscriber};
 use tracing::{Instrument, Level, info_span, instrument};
+use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 
 static TICK: AtomicU64 = AtomicU64::new(1_000);
@@ -134,6 +135,32 @@ fn a_layer_makes_rows_of_what_filters_let_through() {
         let _noisy = info_span!(target: "spans::noisy", "noisy").entered();
         let _last = info_span!("last").entered();
         assert_eq!(rows(), "info 1 0 0\n  last 1 0 0\n");
+    });
+}
+
+fn a_filter_of_the_layer_alone_leaves_spans_to_other_layers() {
+    #[derive(Default)]
+    struct Seen(std::sync::Arc<AtomicU64>);
+
+    impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
+        fn on_enter(&self, _: &tracing::Id, _: tracing_subscriber::layer::Context<'_, S>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    isolated!(|| {
+        let seen = Seen::default();
+        let entered = std::sync::Arc::clone(&seen.0);
+        let rows_of_info = layer().with_filter(LevelFilter::INFO);
+        let registry = tracing_subscriber::registry().with(seen).with(rows_of_info);
+        tracing::subscriber::set_global_default(registry).unwrap();
+        let _session = started();
+        for _ in 0..3 {
+            let _info = info_span!("info").entered();
+            let _debug = tracing::debug_span!("debug").entered();
+        }
+        assert_eq!(rows(), "info 3 0 0\n");
+        assert_eq!(entered.load(Ordering::Relaxed), 6);
     });
 }
 
@@ -545,6 +572,7 @@ support::tests![
     spans_are_rows,
     spans_of_a_layer_are_rows,
     a_layer_makes_rows_of_what_filters_let_through,
+    a_filter_of_the_layer_alone_leaves_spans_to_other_layers,
     more_spans_of_a_layer_than_places_are_told_apart,
     async_functions_are_calls_in_flight,
     async_functions_of_a_layer_are_calls_in_flight,
