@@ -225,7 +225,7 @@ fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: 
         return enter_poll(number, span, site, false);
     }
     // A span that is open on this thread is not polled again. Nor may two threads decide what its call is.
-    let may_decide = !is_open(number) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
+    let may_decide = (is_first || !is_open(number)) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
         return note_open(number, scope::enter_counting(site, is_first.into()).keep_open());
     }
