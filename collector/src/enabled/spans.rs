@@ -79,7 +79,7 @@ pub fn release(number: u32) -> bool {
     let Some(span) = open_spans::get(number) else {
         return false;
     };
-    // Who has the only handle is alone with the span.
+    // Who has the only handle is alone with the span. SYNC POINT: what the span is before its handle.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
     // Adding the largest number takes one away.
     if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
@@ -221,6 +221,7 @@ fn go_on(number: u32) {
 /// Enters a span that was entered before, or whose site is that of a future.
 #[inline(never)]
 fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
+    // SYNC POINT: the call before its mark.
     if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
@@ -258,6 +259,7 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
 
 /// Enters a span whose call is one of a future. The call has begun, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
+    // SYNC POINT: the call before its mark.
     let has_call = span.is_future.load(Ordering::Acquire) != 0;
     let mut call = if has_call { call_of(span) } else { Call::NEW };
     let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
