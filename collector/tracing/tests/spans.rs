@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker};
 
-use support::{Yield, block_on, calls_of, check_with_polls, isolated, tree};
+use support::{Random, Yield, block_on, calls_of, check_with_polls, isolated, ticks_of, tree};
 use tickscope::{Builder, Clock, Session};
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Losses, Quantity, Snapshot};
@@ -323,6 +323,48 @@ fn spans_may_be_exited_in_any_order() {
     });
 }
 
+/// Whatever the order, time belongs to the span that was entered last of those that are open.
+fn random_orders_charge_the_innermost_span() {
+    isolated!(|| {
+        let _session = begun();
+        let mut random = Random(7);
+        let mut charged = [0_u64; 4];
+        for _ in 0..300 {
+            let spans = [info_span!("0"), info_span!("1"), info_span!("2"), info_span!("3")];
+            let mut open: Vec<(usize, tracing::span::Entered<'_>)> = Vec::new();
+            for _ in 0..random.below(30) {
+                if random.below(2) == 0 {
+                    let which = random.below(4) as usize;
+                    open.push((which, spans[which].enter()));
+                } else if !open.is_empty() {
+                    let at = random.below(open.len() as u64) as usize;
+                    // The same span may be open twice; then the inner entry is the one that ends.
+                    let which = open[at].0;
+                    let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
+                    drop(open.remove(inner));
+                }
+                let ticks = random.below(100);
+                pass(ticks);
+                if let Some((innermost, _)) = open.last() {
+                    charged[*innermost] += ticks;
+                }
+            }
+            // In any order as well.
+            while !open.is_empty() {
+                let last = open[random.below(open.len() as u64) as usize].0;
+                let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();
+                drop(open.remove(inner));
+            }
+        }
+        let snapshot = whole();
+        let found = ["0", "1", "2", "3"].map(|name| ticks_of(&snapshot, name));
+        assert_eq!(found, charged);
+        assert!(snapshot.tasks.paths.is_empty());
+        let in_flight = ["0", "1", "2", "3"].map(|name| future(&snapshot, name)[0]);
+        assert_eq!(in_flight, [0; 4]);
+    });
+}
+
 fn a_scope_between_spans_is_not_unbalanced() {
     isolated!(|| {
         let _session = begun();
@@ -579,6 +621,7 @@ support::tests![
     async_functions_with_the_fast_clock,
     what_was_counted_before_is_not_in_flight,
     spans_may_be_exited_in_any_order,
+    random_orders_charge_the_innermost_span,
     a_scope_between_spans_is_not_unbalanced,
     a_span_that_is_entered_in_itself_is_one_call,
     a_span_on_many_threads_is_one_call,
