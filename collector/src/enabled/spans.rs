@@ -4,7 +4,7 @@
 //! A span that is entered once is a call like that of a scope. One that is entered again is a call of a future: each time that it is
 //! open is a poll, and the call lasts from the first poll until the span is closed. Nothing tells at the first time which of the two
 //! it is, so a site is taken for that of a function until one of its spans is entered again, and for that of a future from then on.
-//! What was counted of the site before is in no call in flight ([`Tree::leave_out_calls`]).
+//! What was counted of the site before is in no call in flight (`Tree::leave_out_calls`).
 //!
 //! A span may be exited while spans inside it are open. They are ended with it, and go on where it was, as parts of the same calls.
 
