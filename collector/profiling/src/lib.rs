@@ -1,4 +1,4 @@
-//! The macros of the crate `profiling`, version 1, as rows of [tickscope](::tickscope).
+//! The macros of the crate `profiling`, version 1, as rows of tickscope.
 //!
 //! A program that uses that crate changes one line of its `Cargo.toml`, and no source:
 //!

@@ -1,4 +1,4 @@
-//! Makes rows of [tickscope](::tickscope) of the spans of the crate `tracing`.
+//! Makes rows of [tickscope] of the spans of the crate `tracing`.
 //!
 //! ```
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
