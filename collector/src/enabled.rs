@@ -28,6 +28,7 @@ mod publish;
 mod record;
 mod runtime;
 mod scope;
+pub mod spans;
 pub mod sync;
 mod tasks;
 
@@ -79,5 +80,6 @@ pub mod private {
     pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;
     pub use super::scope::enter;
+    pub use super::spans;
     pub use super::tasks::profile_task;
 }

@@ -52,6 +52,10 @@
 //! # Locks
 //! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and says who makes others wait.
 //!
+//! # Spans
+//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate
+//! `profiling`: programs that use these stay as they are.
+//!
 //! # Modes
 //! [`Builder::mode`], `TICKSCOPE_MODE`, [`set_mode`] and viewers choose how scopes are measured. Calls are exact in
 //! every mode but `off`.

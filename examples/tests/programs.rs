@@ -91,6 +91,7 @@ fn programs_that_run_for_a_while_say_how_to_look_inside() {
         (env!("CARGO_BIN_EXE_threads"), "tickscope threads"),
         (env!("CARGO_BIN_EXE_groups"), "tickscope log groups"),
         (env!("CARGO_BIN_EXE_async_tasks"), "tickscope async_tasks"),
+        (env!("CARGO_BIN_EXE_spans"), "tickscope spans"),
     ] {
         assert!(stdout(program, &["0"]).contains(looks), "{program}");
         assert!(stderr(program, &["soon"]).contains("not `soon`"), "{program}");
@@ -119,6 +120,34 @@ fn an_async_call_counts_once_however_often_it_is_polled() {
         ("serve", 4),
     ];
     assert_eq!(calls, wanted.into());
+}
+
+#[test]
+fn spans_are_rows_and_events_are_counters() {
+    let (_, snapshot) = snapshot(env!("CARGO_BIN_EXE_spans"), &["0"]);
+    let rows = (0..snapshot.nodes.len()).map(|row| {
+        let node = NodeId(row as u32);
+        let above = snapshot.nodes.parent_of(node);
+        let name = |node| snapshot.site_of(node).name.clone();
+        (
+            above.map_or(String::new(), name),
+            name(node),
+            snapshot.nodes.calls[row],
+        )
+    });
+    let mut rows: Vec<_> = rows.collect();
+    let counters = rows.extract_if(.., |(_, name, _)| name.starts_with("[warn] "));
+    let counters: Vec<_> = counters.map(|(above, _, calls)| (above, calls)).collect();
+    assert_eq!(counters, [("store".to_owned(), 1)]);
+    rows.sort();
+    let wanted = [
+        ("", "order", 100),
+        ("order", "parse", 100),
+        ("order", "store", 100),
+        ("store", "checksum", 100),
+    ];
+    let wanted = wanted.map(|(above, name, calls)| (above.to_owned(), name.to_owned(), calls));
+    assert_eq!(rows, wanted);
 }
 
 #[test]

@@ -99,6 +99,8 @@ mod open_scope;
 #[cfg(feature = "enable")]
 mod options;
 #[cfg(feature = "enable")]
+mod profiling;
+#[cfg(feature = "enable")]
 mod tokens;
 
 /// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
@@ -124,5 +126,30 @@ pub fn profile(options: TokenStream, item: TokenStream) -> TokenStream {
 #[cfg(not(feature = "enable"))]
 #[proc_macro_attribute]
 pub fn profile(_options: TokenStream, item: TokenStream) -> TokenStream {
+    item
+}
+
+/// `#[profiling::function]` of `tickscope-profiling`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn profiling_function(_options: TokenStream, item: TokenStream) -> TokenStream {
+    #[cfg(feature = "enable")]
+    let item = profiling::marked(item);
+    item
+}
+
+/// `#[profiling::all_functions]` of `tickscope-profiling`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn profiling_all_functions(_options: TokenStream, item: TokenStream) -> TokenStream {
+    #[cfg(feature = "enable")]
+    let item = profiling::all_marked(item);
+    item
+}
+
+/// `#[profiling::skip]` of `tickscope-profiling`: it says something only in a block with `all_functions`.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn profiling_skip(_options: TokenStream, item: TokenStream) -> TokenStream {
     item
 }

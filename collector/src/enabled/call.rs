@@ -28,7 +28,7 @@ const NOT_COUNTED: u64 = 0;
 
 /// A poll in progress. It ends when this is dropped, also by a panic.
 pub(crate) struct Polling {
-    tree: &'static Tree,
+    pub(crate) tree: &'static Tree,
     /// Where it is noted that the call is polled; `None` if the table was full.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before.
@@ -44,9 +44,8 @@ impl Call {
         id: 0,
     };
 
-    /// A call whose beginning was not seen.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    pub(crate) const UNSEEN: Self = Self {
+    /// A call that is over, does not count, or whose beginning was not seen.
+    pub(crate) const OVER: Self = Self {
         began: NOT_COUNTED,
         id: 0,
     };

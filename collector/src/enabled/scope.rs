@@ -53,6 +53,14 @@ impl Scope {
         self.node
     }
 
+    /// Leaves the scope open. It ends with [`end`] of its node, or [`end_poll`].
+    #[inline(always)]
+    pub(crate) fn keep_open(self) -> Option<&'static Node> {
+        let node = self.node;
+        std::mem::forget(self);
+        node
+    }
+
     /// Ends the scope, which is a poll of a future.
     #[inline(always)]
     pub(crate) fn end_poll(self, number: u64, call: &CallId, is_over: bool) {

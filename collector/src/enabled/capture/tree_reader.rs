@@ -18,7 +18,7 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::numbers::Numbers;
 use crate::enabled::record::registry::Block;
-use crate::enabled::record::site::{Site, SiteKind};
+use crate::enabled::record::site::{self, Site, SiteKind};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
@@ -49,6 +49,8 @@ pub(crate) struct Reader {
     async_changed: Changed,
     /// The rows of futures.
     futures: Vec<u32>,
+    /// How many sites were known late for those of futures when the rows were looked at.
+    late_futures: u32,
     /// By row: the calls of futures that were over at the last reading.
     over: Vec<Over>,
     /// The histogram being read, kept for its capacity.
@@ -110,6 +112,15 @@ impl Reader {
 
     /// Finds the rows of new nodes.
     pub(crate) fn find_rows(&mut self, tree: &'static Tree, sites: &mut SiteIds) {
+        let late_futures = site::late_futures();
+        if self.late_futures != late_futures {
+            self.late_futures = late_futures;
+            let is_future = |&index: &u32| {
+                let site = tree.nodes.get(index).and_then(|node| node.site.get());
+                site.is_some_and(Site::is_future)
+            };
+            self.futures = (0..self.rows.len() as u32).filter(is_future).collect();
+        }
         for index in self.rows.len() as u32..tree.nodes.len() {
             let node = tree.nodes.get(index);
             if node.and_then(|node| node.site.get()).is_some_and(Site::is_future) {
@@ -168,7 +179,7 @@ impl Reader {
             }
         }
         self.read_measures(tree);
-        self.add_async();
+        self.add_async(tree);
         if tree.clock_errors.load(Ordering::Relaxed) > 0 {
             for (index, row) in self.rows.iter_mut().enumerate() {
                 row.errors = tree.errors_of(index as u32);
@@ -267,13 +278,20 @@ impl Reader {
     }
 
     /// Puts what has become of calls of futures beside what else was counted of their rows.
-    fn add_async(&mut self) {
+    fn add_async(&mut self, tree: &'static Tree) {
         if !self.futures.is_empty() {
             self.measured.resize(self.rows.len(), Measured::default());
         }
         for index in self.futures.iter().map(|&index| index as usize) {
             let over = self.over.get(index).copied().unwrap_or_default();
-            let begun = self.counts[index].calls;
+            let calls = self.counts[index].calls;
+            let site = tree.nodes.get(index as u32).and_then(|node| node.site.get());
+            let begun = match site {
+                Some(site) if site.is_late_future() => {
+                    calls.wrapping_sub(tree.calls_left_out(index as u32, calls))
+                }
+                _ => calls,
+            };
             self.measured[index].set_calls_of_future(
                 begun,
                 over.all.saturating_sub(over.cancelled),

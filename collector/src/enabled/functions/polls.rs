@@ -76,11 +76,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
                 if let Some(held) = held {
                     end_vanished(tree, future, held);
                 }
-                if state == UNRESUMED {
-                    Call::NEW
-                } else {
-                    Call::UNSEEN
-                }
+                if state == UNRESUMED { Call::NEW } else { Call::OVER }
             }
         };
         let is_first = call.is_new();

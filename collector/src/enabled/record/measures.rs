@@ -43,6 +43,9 @@ impl NodeMeasures {
 
     /// Returns all values, for another thread.
     pub(crate) fn read(&self) -> [u64; QUANTITIES] {
-        self.values.each_ref().map(|value| value.load(Ordering::Relaxed))
+        let mut values = self.values.each_ref().map(|value| value.load(Ordering::Relaxed));
+        // What a node has there is of calls that are none of futures (`Tree::leave_out_calls`).
+        values[Quantity::InFlight.code() as usize] = 0;
+        values
     }
 }

@@ -18,7 +18,7 @@ pub struct Site {
     names_await: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
-    /// Not 0 if its scopes are polls of futures.
+    /// Not 0 if its scopes are polls of futures; [`LATE`] if some were counted before that was known.
     future: AtomicU32,
     /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
@@ -38,6 +38,17 @@ pub struct Site {
     rate: AtomicU32,
     /// The site that was met before it.
     pub(crate) next: Ref<Site>,
+}
+
+/// The site was taken for one of functions before it was known for one of futures.
+const LATE: u32 = 2;
+
+/// So many sites were known late.
+static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+/// Returns how many sites were known for those of futures only after they were met.
+pub(crate) fn late_futures() -> u32 {
+    LATE_SITES.load(Ordering::Acquire)
 }
 
 /// A rule disables the site, or none enables it where that is needed.
@@ -238,6 +249,19 @@ impl Site {
         if !self.is_future() {
             self.future.store(1, Ordering::Relaxed);
         }
+    }
+
+    /// Notes that scopes of the site are polls of futures, after some were counted as those of a function.
+    #[cold]
+    pub(crate) fn note_late_future(&self) {
+        if self.future.swap(LATE, Ordering::Relaxed) != LATE {
+            LATE_SITES.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// Returns whether the site was known late for one of futures.
+    pub(crate) fn is_late_future(&self) -> bool {
+        self.future.load(Ordering::Relaxed) == LATE
     }
 
     /// Returns whether the scopes of the site are polls of futures.

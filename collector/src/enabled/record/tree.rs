@@ -30,6 +30,7 @@ use crate::enabled::record::latency::Latencies;
 use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 use crate::enabled::record::numbers::NumbersOfTree;
+use crate::enabled::record::open_spans::OpenSpans;
 use crate::enabled::record::unit::UnitCalls;
 use crate::enabled::record::waits::Waits;
 use crate::enabled::record::watching::Watching;
@@ -118,6 +119,8 @@ zeroed! {
         pub(crate) watching: Watching,
         /// The call of the unit that is open, and those before it.
         pub(crate) unit: UnitCalls,
+        /// The spans that are open, and places for more.
+        pub(crate) spans: OpenSpans,
     }
 }
 
@@ -199,6 +202,7 @@ impl Tree {
             has_sampled_blocks: AtomicU32::new(0),
             watching: Watching::new(),
             unit: UnitCalls::new(),
+            spans: OpenSpans::new(),
         }
     }
 
@@ -215,6 +219,7 @@ impl Tree {
         self.frames.clear();
         self.watching.clear();
         self.unit.clear();
+        self.spans.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -583,6 +588,7 @@ impl Tree {
         self.charge(Self::charged(current), now());
         self.forget_unit();
         self.frames.close_all();
+        self.spans.clear();
         self.put(root);
     }
 }

@@ -5,6 +5,7 @@ use tickscope_format::snapshot::Quantity;
 use super::{Path, Tree};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::in_flight::CallId;
+use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
@@ -16,6 +17,44 @@ impl Tree {
         let call = self.slots.begin(site, began);
         self.put(current);
         Some(call)
+    }
+
+    /// Leaves out of the calls of futures what `node`, which a poll has just opened, has counted while its site was taken for
+    /// one of functions. `is_call` says whether the poll was counted as a call. If the call of the poll was left out and has begun
+    /// since, it is one more. [`Self::calls_left_out`] returns the number.
+    #[inline]
+    pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
+        let measures = self.measures.get(node.index());
+        let is_first_poll = measures.is_none_or(|of| of.of(Quantity::Polls).load(Ordering::Relaxed) == 0);
+        if is_first_poll || has_begun_late {
+            self.leave_out_calls_now(node, is_first_poll, is_call, has_begun_late);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn leave_out_calls_now(&self, node: &'static Node, is_first_poll: bool, is_call: bool, is_late: bool) {
+        let Some(current) = self.take() else { return };
+        let before = node.calls.load(Ordering::Relaxed).wrapping_sub(is_call.into());
+        if let Some(measures) = self.measures.make(node.index()) {
+            // Nodes count nothing else of this quantity.
+            let left_out = measures.of(Quantity::InFlight);
+            let known = if is_first_poll {
+                before
+            } else {
+                left_out.load(Ordering::Relaxed)
+            };
+            left_out.store(known.wrapping_sub(is_late.into()), Ordering::Relaxed);
+        }
+        self.put(current);
+    }
+
+    /// Returns how many of so many calls of a node were no calls of futures, for another thread: all of them if none of its
+    /// scopes was a poll.
+    pub(crate) fn calls_left_out(&self, index: u32, calls: u64) -> u64 {
+        let polled = |of: &&NodeMeasures| of.of(Quantity::Polls).load(Ordering::Acquire) != 0;
+        let measures = self.measures.get(index).filter(polled);
+        measures.map_or(calls, |of| of.of(Quantity::InFlight).load(Ordering::Relaxed))
     }
 
     /// Ends a call of a future in `node`, so many ticks after it began. The scope of its last poll is closed. Returns false

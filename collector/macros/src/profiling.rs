@@ -1,0 +1,61 @@
+//! The attributes of the crate `profiling`, for `tickscope-profiling`: they put `#[profile]` in their places.
+
+use std::iter::once;
+
+use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
+
+use crate::tokens::{group_at, is_punct, is_word};
+
+/// Where `tickscope-profiling` has this library: programs call it `profiling`.
+const ROOT: &str = "::profiling::__private::tickscope";
+
+/// Puts `#[profile]` in front of an item.
+pub(crate) fn marked(item: TokenStream) -> TokenStream {
+    let mut marked = attribute(&format!("crate = {ROOT}"));
+    marked.extend(item);
+    marked
+}
+
+/// The same of an `impl` block, in which `#[profiling::skip]` or `#[skip]` leaves functions out.
+pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
+    let mut trees: Vec<TokenTree> = item.into_iter().collect();
+    if let Some(TokenTree::Group(group)) = trees.last_mut()
+        && group.delimiter() == Delimiter::Brace
+    {
+        let mut body = Group::new(Delimiter::Brace, with_skips(group.stream()));
+        body.set_span(group.span());
+        *group = body;
+    }
+    marked(trees.into_iter().collect())
+}
+
+/// Puts `#[profile(skip)]` in the place of each `skip`.
+fn with_skips(body: TokenStream) -> TokenStream {
+    let trees: Vec<TokenTree> = body.into_iter().collect();
+    let is_skip = |at: usize| {
+        let inside = group_at(&trees, at + 1, Delimiter::Bracket).filter(|_| is_punct(&trees, at, '#'))?;
+        let path: Vec<TokenTree> = inside.stream().into_iter().collect();
+        let is_path = path
+            .iter()
+            .all(|tree| matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)));
+        Some(is_path && is_word(&path, path.len().checked_sub(1)?, "skip"))
+    };
+    let mut out = TokenStream::new();
+    let mut at = 0;
+    while at < trees.len() {
+        if is_skip(at) == Some(true) {
+            out.extend(attribute("skip"));
+            at += 2;
+        } else {
+            out.extend(once(trees[at].clone()));
+            at += 1;
+        }
+    }
+    out
+}
+
+fn attribute(options: &str) -> TokenStream {
+    let text = format!("#[{ROOT}::profile({options})]");
+    // It is a path of words, so it is always a token stream.
+    text.parse().unwrap_or_default()
+}

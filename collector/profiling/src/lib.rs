@@ -1,0 +1,107 @@
+//! The macros of the crate `profiling`, version 1, as rows of tickscope.
+//!
+//! A program that uses that crate changes one line of its `Cargo.toml`, and no source:
+//!
+//! ```toml
+//! profiling = { package = "tickscope-profiling", version = "0.1", features = ["enable"] }
+//! ```
+//!
+//! ```
+//! #[profiling::function]
+//! fn load(words: &str) -> usize {
+//!     profiling::scope!("count");
+//!     words.split(' ').count()
+//! }
+//!
+//! struct World;
+//!
+//! #[profiling::all_functions]
+//! impl World {
+//!     fn step(&self) -> usize {
+//!         load("a b c")
+//!     }
+//!
+//!     #[profiling::skip]
+//!     fn size(&self) -> usize {
+//!         3
+//!     }
+//! }
+//!
+//! profiling::register_thread!("main");
+//! assert_eq!(World.step(), World.size());
+//! profiling::finish_frame!();
+//! ```
+//!
+//! # Limits
+//! - Attributes name what they need by `::profiling`, so that has to be the name of this crate where they are used.
+//! - The data of a scope is not recorded, and its expression is not evaluated.
+//! - Names of scopes are constants, as every backend of that crate but one needs as well.
+//! - Crates that depend on `profiling` themselves keep it: cargo puts no package of another name in its place.
+
+/// Measures every function of an `impl` block that is not marked with [`skip`].
+pub use tickscope_macros::profiling_all_functions as all_functions;
+/// Measures a function. Of an `async fn` its calls are measured, and its polls.
+pub use tickscope_macros::profiling_function as function;
+/// Leaves a function of an `impl` block with [`all_functions`] out.
+pub use tickscope_macros::profiling_skip as skip;
+
+/// What the macros expand to. It is not part of the public API and may change in any release.
+#[doc(hidden)]
+pub mod __private {
+    pub use tickscope;
+}
+
+/// Opens a scope that lasts to the end of the enclosing block. The name is a constant. The data, if there is any, is not recorded.
+#[macro_export]
+macro_rules! scope {
+    ($name:expr $(,)?) => {
+        $crate::__private::tickscope::scope!($name);
+    };
+    ($name:expr, $data:expr $(,)?) => {
+        $crate::__unused!($data);
+        $crate::__private::tickscope::scope!($name);
+    };
+}
+
+/// Opens a scope that is called as the enclosing function. The data, if there is any, is not recorded.
+#[macro_export]
+macro_rules! function_scope {
+    () => {
+        $crate::__private::tickscope::scope!();
+    };
+    ($data:expr $(,)?) => {
+        $crate::__unused!($data);
+        $crate::__private::tickscope::scope!();
+    };
+}
+
+/// Counts a frame: a row called `frames`, below the scope that is open.
+#[macro_export]
+macro_rules! finish_frame {
+    () => {
+        $crate::__private::tickscope::count!("frames")
+    };
+}
+
+/// Makes the calling thread count where threads opt in. Its name has no effect: threads are shown under their kernel names.
+#[macro_export]
+macro_rules! register_thread {
+    () => {
+        $crate::__private::tickscope::thread::include()
+    };
+    ($name:expr $(,)?) => {{
+        $crate::__unused!($name);
+        $crate::__private::tickscope::thread::include()
+    }};
+}
+
+/// Uses an expression, so that the compiler does not report it as unused, and does not evaluate it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __unused {
+    ($value:expr) => {
+        let _ = || {
+            let _ = &$value;
+        };
+    };
+}

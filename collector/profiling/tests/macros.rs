@@ -1,0 +1,88 @@
+//! A program as those of the crate `profiling` are: its rows with the feature `enable`, and nothing without.
+
+// What the macros of that crate take.
+fn frame() {
+    profiling::function_scope!();
+    for part in 0..3 {
+        profiling::scope!("part");
+        if part == 1 {
+            profiling::scope!("with data", format!("part {part}").as_str());
+            work();
+        }
+    }
+    World.step();
+    profiling::finish_frame!();
+}
+
+#[profiling::function]
+fn work() -> usize {
+    profiling::function_scope!("not recorded");
+    7
+}
+
+#[profiling::function]
+async fn later() -> usize {
+    std::future::ready(7).await
+}
+
+struct World;
+
+#[profiling::all_functions]
+impl World {
+    fn step(&self) {
+        assert_eq!(self.size() + World::MOST, 11);
+    }
+
+    #[profiling::skip]
+    fn size(&self) -> usize {
+        4
+    }
+
+    const MOST: usize = 7;
+
+    /// Its name in the tree is that of the type and its own.
+    #[inline]
+    #[allow(dead_code, reason = "it has attributes of its own")]
+    fn other(&self) {}
+}
+
+#[test]
+fn rows_are_those_that_the_macros_name() {
+    profiling::register_thread!();
+    profiling::register_thread!("main");
+    (0..2).for_each(|_| frame());
+    let mut later = std::pin::pin!(later());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(later.as_mut().poll(&mut context).is_ready());
+    check();
+}
+
+#[cfg(feature = "enable")]
+fn check() {
+    use tickscope_format::ids::NodeId;
+    let snapshot = tickscope::snapshot();
+    let name = |row: usize| snapshot.site_of(NodeId(row as u32)).name.as_str();
+    let rows: Vec<(&str, u64)> = (0..snapshot.nodes.len())
+        .map(|row| (name(row), snapshot.nodes.calls[row]))
+        .collect();
+    let expected = [
+        ("frame", 2),
+        ("part", 6),
+        ("with data", 2),
+        ("work", 2),
+        ("work", 2),
+        ("World::step", 2),
+        ("frames", 2),
+        ("later", 1),
+    ];
+    let mut found = rows.clone();
+    found.sort_unstable();
+    let mut wanted = expected.to_vec();
+    wanted.sort_unstable();
+    assert_eq!(found, wanted);
+}
+
+#[cfg(not(feature = "enable"))]
+fn check() {
+    let _ = tickscope::snapshot();
+}

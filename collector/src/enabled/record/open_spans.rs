@@ -1,0 +1,202 @@
+//! Spans: calls that a program names by a number, enters as often as it likes, on any thread, and closes at last. And which of
+//! them each thread has open.
+//!
+//! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans meet no lock.
+
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::node::Node;
+use crate::enabled::record::pool::{Linked, Pool};
+use crate::enabled::record::site::Site;
+
+/// A thread with this many free places gives half of them to others.
+const FREE_MAX: u32 = 128;
+
+zeroed! {
+    /// A span, or a free place for one.
+    #[derive(Debug)]
+    pub(crate) struct Span {
+        pub(crate) site: Ref<Site>,
+        /// Not 0 if it was entered.
+        pub(crate) is_entered: AtomicU32,
+        /// Not 0 if a thread has begun to find out that its call is one of a future.
+        pub(crate) is_decided: AtomicU32,
+        /// Not 0 if its call is one of a future, and stands in `began` and `call`.
+        pub(crate) is_future: AtomicU32,
+        /// How many handles there are.
+        pub(crate) handles: AtomicU32,
+        /// The tick at which it was entered first, if that was counted as a call of a function: `spans.rs` says more.
+        pub(crate) first: AtomicU64,
+        /// When the call of the future began, and its id.
+        pub(crate) began: AtomicU64,
+        pub(crate) call: AtomicU64,
+        /// What its maker wants to know of it.
+        pub(crate) tag: AtomicU32,
+        /// The next free place.
+        next: AtomicU32,
+    }
+}
+
+zeroed! {
+    /// An entry of a span that has not been exited.
+    #[derive(Debug)]
+    pub(crate) struct OpenSpan {
+        pub(crate) node: Ref<Node>,
+        /// The number of the span.
+        pub(crate) span: AtomicU32,
+        /// Not 0 if it is a poll of a call in flight.
+        pub(crate) is_poll: AtomicU32,
+        /// Of a poll: the call that the thread polled before, and the number of the poll in its row.
+        pub(crate) outer: AtomicU64,
+        pub(crate) number: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// The spans that a thread has open, the innermost last, and its free places for more.
+    #[derive(Debug)]
+    pub(crate) struct OpenSpans {
+        depth: AtomicU32,
+        /// The first free place; 0 if there is none.
+        free: AtomicU32,
+        free_count: AtomicU32,
+        open: Column<OpenSpan>,
+    }
+}
+
+impl Linked for Span {
+    const LENGTH: u32 = 1;
+
+    fn next(&self) -> &AtomicU32 {
+        &self.next
+    }
+}
+
+static SPANS: Pool<Span> = Pool::new(PLACES - 1);
+
+/// Returns the place of a span.
+#[inline]
+pub(crate) fn get(number: u32) -> Option<&'static Span> {
+    SPANS.get(number)
+}
+
+/// Takes a free place on a thread that has none of its own; `None` if there are as many spans as can be.
+#[cold]
+#[inline(never)]
+pub(crate) fn take() -> Option<(u32, &'static Span)> {
+    SPANS.take()
+}
+
+/// Gives a place back on a thread that keeps none.
+#[cold]
+#[inline(never)]
+pub(crate) fn give(number: u32) {
+    SPANS.give(number, number);
+}
+
+impl OpenSpans {
+    pub(crate) const fn new() -> Self {
+        Self {
+            depth: AtomicU32::new(0),
+            free: AtomicU32::new(0),
+            free_count: AtomicU32::new(0),
+            open: Column::new(),
+        }
+    }
+
+    /// Forgets what is open. The free places stay.
+    pub(crate) fn clear(&self) {
+        self.depth.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns how many entries are open.
+    #[inline]
+    pub(crate) fn depth(&self) -> u32 {
+        self.depth.load(Ordering::Relaxed)
+    }
+
+    /// Returns an open entry; the outermost has the number 0.
+    #[inline]
+    pub(crate) fn get(&self, at: u32) -> Option<&'static OpenSpan> {
+        self.open.get(at).filter(|_| at < self.depth())
+    }
+
+    /// Returns the place for one more entry; `None` if there is no memory.
+    #[inline]
+    pub(crate) fn next(&self) -> Option<&'static OpenSpan> {
+        let depth = self.depth();
+        self.open.get(depth).or_else(|| self.open.make(depth))
+    }
+
+    /// Sets how many entries are open.
+    #[inline]
+    pub(crate) fn set_depth(&self, depth: u32) {
+        self.depth.store(depth, Ordering::Relaxed);
+    }
+
+    /// Takes a free place.
+    #[inline]
+    pub(crate) fn take_place(&self) -> Option<(u32, &'static Span)> {
+        let number = self.free.load(Ordering::Relaxed);
+        let Some(span) = get(number) else { return take() };
+        self.free
+            .store(span.next.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.free_count.store(
+            self.free_count.load(Ordering::Relaxed).saturating_sub(1),
+            Ordering::Relaxed,
+        );
+        Some((number, span))
+    }
+
+    /// Gives a place back.
+    #[inline]
+    pub(crate) fn give_place(&self, number: u32, span: &'static Span) {
+        span.next
+            .store(self.free.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.free.store(number, Ordering::Relaxed);
+        let count = self.free_count.load(Ordering::Relaxed) + 1;
+        self.free_count.store(count, Ordering::Relaxed);
+        if count >= FREE_MAX {
+            self.give_half();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn give_half(&self) {
+        let first = self.free.load(Ordering::Relaxed);
+        let next = |&number: &u32| get(number).map(|span| span.next.load(Ordering::Relaxed));
+        let half = FREE_MAX / 2;
+        let Some(last) = std::iter::successors(Some(first), next).nth(half as usize - 1) else {
+            return;
+        };
+        let Some(rest) = next(&last) else { return };
+        self.free.store(rest, Ordering::Relaxed);
+        self.free_count.store(FREE_MAX - half, Ordering::Relaxed);
+        SPANS.give(first, last);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_pass_from_thread_to_thread_and_serve_again() {
+        let (one, other) = (OpenSpans::new(), OpenSpans::new());
+        let made = SPANS.made();
+        for round in 0..5 {
+            let taken: Vec<_> = (0..1_000).map(|_| one.take_place().unwrap()).collect();
+            let mut numbers: Vec<u32> = taken.iter().map(|taken| taken.0).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            assert_eq!(numbers.len(), 1_000, "each span has a place of its own");
+            for (number, span) in taken {
+                other.give_place(number, span);
+            }
+            // The other thread keeps fewer than it gives away.
+            let most = 1_000 + FREE_MAX;
+            assert!(SPANS.made() - made <= most, "round {round}");
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. They are what
+//! `tickscope-tracing` makes rows of.
+//!
+//! A span that is entered once is a call like that of a scope. One that is entered again is a call of a future: each time that it is
+//! open is a poll, and the call lasts from the first poll until the span is closed. Nothing tells at the first time which of the two
+//! it is, so a site is taken for that of a function until one of its spans is entered again, and for that of a future from then on.
+//! What was counted of the site before is in no call in flight (`Tree::leave_out_calls`).
+//!
+//! A span may be exited while spans inside it are open. They are ended with it, and go on where it was, as parts of the same calls.
+
+use tickscope_format::snapshot::Quantity;
+
+use crate::enabled::call::Call;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::current_thread;
+use crate::enabled::record::in_flight;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::open_spans::{self, OpenSpan, Span};
+use crate::enabled::record::site::{Site, SiteState};
+use crate::enabled::record::tree::Tree;
+use crate::enabled::runtime::config;
+use crate::enabled::scope;
+
+/// Whether anything is measured in this build.
+pub const IS_MEASURED: bool = true;
+
+/// What stands in `first`: nothing was counted.
+const NOT_COUNTED: u64 = 0;
+/// It was counted at an unknown tick, or is about to be.
+const UNKNOWN: u64 = 1;
+
+/// Makes the site of spans that are known only at run time. It lives for ever, so callers bound how many they make.
+pub fn site(
+    name: &'static str,
+    module: &'static str,
+    file: &'static str,
+    line: u32,
+    is_counter: bool,
+) -> &'static Site {
+    let _own = current_thread::own_work();
+    let site = Site::named(name, module, file, line);
+    Box::leak(Box::new(if is_counter { site.counting() } else { site }))
+}
+
+/// Begins a span with one handle. Returns its number, or 0 if there is no place for it: then all else does nothing. `tag` is
+/// what [`current`] returns with it.
+#[inline]
+pub fn begin(site: &'static Site, tag: u32) -> u32 {
+    let place = match current_thread::hot() {
+        Some(tree) => tree.spans.take_place(),
+        None => open_spans::take(),
+    };
+    let Some((number, span)) = place else {
+        current_thread::drop_call();
+        return 0;
+    };
+    span.site.set(Some(site));
+    span.tag.store(tag, Ordering::Relaxed);
+    span.is_entered.store(0, Ordering::Relaxed);
+    span.is_decided.store(0, Ordering::Relaxed);
+    span.is_future.store(0, Ordering::Relaxed);
+    span.first.store(UNKNOWN, Ordering::Relaxed);
+    // SYNC POINT: what the span is before its handle.
+    span.handles.store(1, Ordering::Release);
+    number
+}
+
+/// Makes one more handle of a span.
+#[inline]
+pub fn hold(number: u32) {
+    if let Some(span) = open_spans::get(number) {
+        span.handles.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Gives a handle of a span up. Returns whether it was the last one: then the span is closed.
+#[inline]
+pub fn release(number: u32) -> bool {
+    let Some(span) = open_spans::get(number) else {
+        return false;
+    };
+    // Who has the only handle is alone with the span. SYNC POINT: what the span is before its handle.
+    let is_only = span.handles.load(Ordering::Acquire) == 1;
+    // Adding the largest number takes one away.
+    if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
+        return false;
+    }
+    if span.is_future.load(Ordering::Relaxed) != 0 {
+        end_call(span);
+    }
+    match current_thread::hot() {
+        Some(tree) => tree.spans.give_place(number, span),
+        None => open_spans::give(number),
+    }
+    true
+}
+
+/// Enters a span on the calling thread.
+#[inline]
+pub fn enter(number: u32) {
+    let Some(span) = open_spans::get(number) else {
+        return;
+    };
+    let Some(site) = span.site.get() else { return };
+    // Two threads may enter it at once; one of them is the first.
+    let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
+    if !is_first || site.is_future() {
+        return enter_again(number, span, site, is_first);
+    }
+    let node = scope::enter(site).keep_open();
+    let first = node.map_or(NOT_COUNTED, |node| node.known_beginning().unwrap_or(UNKNOWN));
+    span.first.store(first, Ordering::Relaxed);
+    note_open(number, node);
+}
+
+/// Exits a span on the calling thread. If the thread has not entered it, nothing happens.
+#[inline]
+pub fn exit(number: u32) {
+    let Some(tree) = current_thread::hot().filter(|_| number != 0) else {
+        return;
+    };
+    let depth = tree.spans.depth();
+    let Some(at) = depth.checked_sub(1) else { return };
+    let Some(open) = tree.spans.get(at) else { return };
+    if open.span.load(Ordering::Relaxed) != number {
+        return exit_outer(tree, number);
+    }
+    tree.spans.set_depth(at);
+    end(tree, open);
+}
+
+/// Returns the number and the tag of the innermost span that the thread has open.
+pub fn current() -> Option<(u32, u32)> {
+    let tree = current_thread::hot()?;
+    let open = tree.spans.get(tree.spans.depth().checked_sub(1)?)?;
+    let number = open.span.load(Ordering::Relaxed);
+    Some((number, open_spans::get(number)?.tag.load(Ordering::Relaxed)))
+}
+
+/// Notes that a span is open in a node, as one that is no poll.
+#[inline]
+fn note_open(number: u32, node: Option<&'static Node>) {
+    let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
+    let Some((tree, open)) = open else {
+        return node.into_iter().for_each(scope::end);
+    };
+    open.node.set(node);
+    open.span.store(number, Ordering::Relaxed);
+    open.is_poll.store(0, Ordering::Relaxed);
+    tree.spans.set_depth(tree.spans.depth() + 1);
+}
+
+/// Ends an entry that was taken off the list.
+#[inline]
+fn end(tree: &'static Tree, open: &'static OpenSpan) {
+    if open.is_poll.load(Ordering::Relaxed) != 0 {
+        return end_poll(tree, open);
+    }
+    if let Some(node) = open.node.get() {
+        scope::end(node);
+    }
+}
+
+#[inline(never)]
+fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
+    let span = open_spans::get(open.span.load(Ordering::Relaxed));
+    let id = span.map_or(0, |span| span.call.load(Ordering::Relaxed));
+    tree.slots.poll(open.outer.load(Ordering::Relaxed));
+    if let Some(slot) = in_flight::slot_of(id) {
+        slot.set_polled(false);
+    }
+    if let Some(node) = open.node.get() {
+        // Whether its call is over is known when it is closed.
+        scope::end_poll(node, open.number.load(Ordering::Relaxed), &id, false);
+    }
+}
+
+/// Exits a span that is not the innermost one. Those inside it go on where it was.
+#[cold]
+#[inline(never)]
+fn exit_outer(tree: &'static Tree, number: u32) {
+    let depth = tree.spans.depth();
+    let is_it = |&at: &u32| {
+        let open = tree.spans.get(at);
+        open.is_some_and(|open| open.span.load(Ordering::Relaxed) == number)
+    };
+    let Some(at) = (0..depth).rev().find(is_it) else {
+        return;
+    };
+    let span_at = |at| Some(tree.spans.get(at)?.span.load(Ordering::Relaxed));
+    for inner in (at..depth).rev() {
+        if let Some(open) = tree.spans.get(inner) {
+            end(tree, open);
+        }
+    }
+    let mut free = at;
+    for inner in at + 1..depth {
+        tree.spans.set_depth(depth);
+        let Some(number) = span_at(inner) else { break };
+        // Its entry moves to a place before, which is free.
+        tree.spans.set_depth(free);
+        go_on(number);
+        free = tree.spans.depth();
+    }
+    tree.spans.set_depth(free);
+}
+
+/// Enters a span again that was ended with one around it.
+fn go_on(number: u32) {
+    let Some(span) = open_spans::get(number) else {
+        return;
+    };
+    let Some(site) = span.site.get() else { return };
+    if span.is_future.load(Ordering::Acquire) != 0 {
+        enter_poll(number, span, site, false);
+    } else {
+        note_open(number, scope::enter_counting(site, 0).keep_open());
+    }
+}
+
+/// Enters a span that was entered before, or whose site is that of a future.
+#[inline(never)]
+fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
+    // SYNC POINT: the call before its mark.
+    if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
+        return enter_poll(number, span, site, false);
+    }
+    // A span that is open on this thread is not polled again. Nor may two threads decide what its call is.
+    let may_decide = (is_first || !is_open(number)) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
+    if !may_decide {
+        return note_open(number, scope::enter_counting(site, is_first.into()).keep_open());
+    }
+    if !is_first {
+        site.note_late_future();
+    }
+    enter_poll(number, span, site, is_first);
+}
+
+/// Returns whether a span is open on the calling thread.
+fn is_open(number: u32) -> bool {
+    let Some(tree) = current_thread::hot() else {
+        return false;
+    };
+    let mut all = (0..tree.spans.depth()).filter_map(|at| tree.spans.get(at));
+    all.any(|open| open.span.load(Ordering::Relaxed) == number)
+}
+
+/// Begins the call of a span that was entered once, which was counted as that of a function.
+fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
+    let tree = current_thread::hot()?;
+    let began = match span.first.load(Ordering::Relaxed) {
+        NOT_COUNTED => return None,
+        UNKNOWN => config::now(),
+        first => first,
+    };
+    let id = tree.begin_call(site, began)?;
+    Some(Call { began, id })
+}
+
+/// Enters a span whose call is one of a future. The call has begun, or begins with this poll.
+fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
+    // SYNC POINT: the call before its mark.
+    let has_call = span.is_future.load(Ordering::Acquire) != 0;
+    let mut call = if has_call { call_of(span) } else { Call::NEW };
+    let node = scope::enter_poll(site, is_first, &call.id, None).keep_open();
+    let is_late = !has_call && !is_first;
+    if is_late {
+        call = begin_late(span, site).unwrap_or(Call::OVER);
+    }
+    if let Some((tree, node)) = current_thread::hot().zip(node) {
+        tree.leave_out_calls(node, is_first, is_late && call.is_in_flight());
+    }
+    let polling = call.begin_poll(site, node, is_first, None);
+    if !has_call {
+        span.began.store(call.began, Ordering::Relaxed);
+        span.call.store(call.id, Ordering::Relaxed);
+        // SYNC POINT: the call before its mark.
+        span.is_future.store(1, Ordering::Release);
+    }
+    if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
+        // Its first poll as well.
+        polling.tree.measure([(Quantity::Polls, 1)], config::exact_path);
+    }
+    let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
+    let Some((tree, open)) = open else {
+        drop(polling);
+        return node.into_iter().for_each(scope::end);
+    };
+    open.node.set(node);
+    open.span.store(number, Ordering::Relaxed);
+    open.is_poll.store(polling.is_some().into(), Ordering::Relaxed);
+    if let Some(polling) = polling {
+        open.outer.store(polling.outer, Ordering::Relaxed);
+        open.number.store(polling.number, Ordering::Relaxed);
+        // It ends when the span is exited.
+        std::mem::forget(polling);
+    }
+    tree.spans.set_depth(tree.spans.depth() + 1);
+}
+
+fn call_of(span: &Span) -> Call {
+    Call {
+        began: span.began.load(Ordering::Relaxed),
+        id: span.call.load(Ordering::Relaxed),
+    }
+}
+
+/// Ends the call of a span that is closed. Whether its future was ready or dropped before is not known.
+#[inline(never)]
+fn end_call(span: &'static Span) {
+    let mut call = call_of(span);
+    let Some(site) = span.site.get().filter(|_| call.is_in_flight()) else {
+        return;
+    };
+    let mut node = None;
+    if site.is(SiteState::Watched) || current_thread::hot().is_none() {
+        // A watched call ends in a poll. And this may be the first of the thread.
+        node = scope::enter_poll(site, false, &call.id, None).keep_open();
+        if let Some(node) = node {
+            node.forget_beginning();
+            scope::end_poll(node, 0, &call.id, true);
+        }
+    }
+    call.end(site, node, false);
+}

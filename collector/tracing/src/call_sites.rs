@@ -1,0 +1,184 @@
+//! The rows of call sites: each is made when `tracing` meets its call site, and found by the address of its metadata, which is static.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tickscope::__private::{Site, spans};
+use tracing_core::{Level, Metadata};
+
+/// So many call sites have rows of their own.
+const MOST: usize = 8192;
+
+/// The places of the table, so that it is at most half full.
+const PLACES: usize = 2 * MOST;
+
+/// A call site that is known.
+#[derive(Debug)]
+pub(crate) struct CallSite {
+    pub(crate) site: &'static Site,
+    /// What `tracing` knows of it.
+    pub(crate) metadata: &'static Metadata<'static>,
+}
+
+/// The addresses of metadata, with open addressing and linear probing. A place is taken under the lock, and stays.
+static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
+
+/// The call sites, by the same places.
+static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
+
+/// How many places are taken. It is locked while one is taken.
+static TAKEN: Mutex<usize> = Mutex::new(0);
+
+/// Returns a call site that has been found before, by its number.
+pub(crate) fn get(number: u32) -> Option<&'static CallSite> {
+    CALL_SITES.get(number as usize)?.get()
+}
+
+/// Returns the number and the row of a call site. The number is none of a call site if it shares a row.
+#[inline]
+pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
+    let address = std::ptr::from_ref(metadata).addr();
+    let mut place = first_place(address);
+    loop {
+        match ADDRESSES[place].load(Ordering::Acquire) {
+            found if found == address => match CALL_SITES[place].get() {
+                Some(call_site) => return (place as u32, call_site.site),
+                None => return shared(metadata),
+            },
+            0 => return add(address, metadata),
+            _ => place = (place + 1) % PLACES,
+        }
+    }
+}
+
+/// Metadata is aligned, and that of one program stands close together.
+fn first_place(address: usize) -> usize {
+    (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
+}
+
+#[cold]
+#[inline(never)]
+fn add(address: usize, metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut place = first_place(address);
+    loop {
+        match ADDRESSES[place].load(Ordering::Acquire) {
+            0 if *taken == MOST => return shared(metadata),
+            0 => break,
+            // Another thread has added it.
+            found if found == address => break,
+            _ => place = (place + 1) % PLACES,
+        }
+    }
+    let call_site = CALL_SITES[place].get_or_init(|| {
+        *taken += 1;
+        CallSite {
+            site: site_of(metadata),
+            metadata,
+        }
+    });
+    ADDRESSES[place].store(address, Ordering::Release);
+    (place as u32, call_site.site)
+}
+
+fn site_of(metadata: &'static Metadata<'static>) -> &'static Site {
+    let module = metadata.module_path().unwrap_or_else(|| metadata.target());
+    let file = metadata.file().unwrap_or_default();
+    let line = metadata.line().unwrap_or_default();
+    let is_event = metadata.is_event();
+    let name = if is_event {
+        event_name(metadata).leak()
+    } else {
+        metadata.name()
+    };
+    spans::site(name, module, file, line, is_event)
+}
+
+/// Returns what the row of an event is called. The default name of one is `event FILE:LINE`.
+fn event_name(metadata: &Metadata<'_>) -> String {
+    let level = match *metadata.level() {
+        Level::ERROR => "error",
+        Level::WARN => "warn",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        _ => "trace",
+    };
+    let name = metadata.name();
+    format!("[{level}] {}", name.strip_prefix("event ").unwrap_or(name))
+}
+
+/// Returns the row of all call sites that have none of their own.
+fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
+    static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
+    let is_event = metadata.is_event();
+    let name = if is_event {
+        "(further events)"
+    } else {
+        "(further spans)"
+    };
+    let site = FURTHER[usize::from(is_event)].get_or_init(|| spans::site(name, "", "", 0, is_event));
+    (u32::MAX, site)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing_core::callsite::{Callsite, Identifier};
+    use tracing_core::field::FieldSet;
+    use tracing_core::metadata::Kind;
+    use tracing_core::subscriber::Interest;
+
+    #[derive(Debug)]
+    struct Nowhere;
+
+    static NOWHERE: Nowhere = Nowhere;
+
+    impl Callsite for Nowhere {
+        fn set_interest(&self, _: Interest) {}
+
+        fn metadata(&self) -> &Metadata<'_> {
+            metadata("nowhere", Kind::SPAN)
+        }
+    }
+
+    fn metadata(name: &'static str, kind: Kind) -> &'static Metadata<'static> {
+        let fields = FieldSet::new(&[], Identifier(&NOWHERE));
+        let (file, module) = (Some("src/a.rs"), Some("app::a"));
+        let metadata = Metadata::new(name, "target", Level::WARN, file, Some(7), module, fields, kind);
+        Box::leak(Box::new(metadata))
+    }
+
+    #[test]
+    fn an_event_is_called_by_its_level_and_its_name_or_place() {
+        assert_eq!(
+            event_name(metadata("event src/a.rs:7", Kind::EVENT)),
+            "[warn] src/a.rs:7"
+        );
+        assert_eq!(event_name(metadata("full", Kind::EVENT)), "[warn] full");
+    }
+
+    #[test]
+    fn a_call_site_keeps_its_row_and_too_many_share_one() {
+        let first = metadata("first", Kind::SPAN);
+        let (number, site) = of(first);
+        let known: Vec<_> = (0..MOST).map(|_| metadata("more", Kind::SPAN)).collect();
+        let numbers: Vec<u32> = known.iter().map(|metadata| of(metadata).0).collect();
+        let mut own = numbers.clone();
+        own.retain(|number| *number != u32::MAX);
+        own.sort_unstable();
+        own.dedup();
+        // Another test of this process may have one as well.
+        assert!((MOST - 3..MOST).contains(&own.len()), "{}", own.len());
+        assert_eq!(numbers.last(), Some(&u32::MAX), "the last one shares a row");
+        assert!(get(u32::MAX).is_none());
+        assert_eq!(of(first).0, number);
+        assert!(std::ptr::eq(of(first).1, site));
+        assert_eq!(get(number).map(|known| known.metadata.name()), Some("first"));
+        assert!(
+            known
+                .iter()
+                .zip(&numbers)
+                .all(|(metadata, &number)| of(metadata).0 == number)
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! The layer: spans are the registry's, and each has one of the collector's beside it.
+
+mod by_id;
+
+use tickscope::__private::{count, spans};
+use tracing_core::span::{Attributes, Id};
+use tracing_core::{Event, LevelFilter};
+use tracing_subscriber::layer::Context;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::call_sites;
+use crate::filter::Filter;
+
+/// Makes rows of spans, beside other layers. [`layer()`] makes one.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is measured before it is part of the program's subscriber"]
+pub struct Layer {
+    filter: Filter,
+}
+
+/// Returns a layer that makes rows of all spans. Where spans are for tickscope alone, [`subscriber`](crate::subscriber()) costs less.
+///
+/// ```
+/// use tracing_subscriber::prelude::*;
+///
+/// let subscriber = tracing_subscriber::registry().with(tickscope_tracing::layer());
+/// # drop(subscriber);
+/// ```
+///
+/// Filters of `tracing-subscriber` apply, those of the whole subscriber and those of this layer (`with_filter`).
+pub fn layer() -> Layer {
+    Layer {
+        filter: Filter::new(),
+    }
+}
+
+impl Layer {
+    /// Makes no rows of spans and events that are more verbose than this. Other layers may want them, so they are not
+    /// disabled.
+    pub fn with_max_level(mut self, level: LevelFilter) -> Self {
+        self.filter.set_level(level);
+        self
+    }
+
+    /// Says what counts of a target and of those below it, in place of [`Self::with_max_level`]. The longest target decides.
+    pub fn with_target(mut self, target: impl Into<String>, level: LevelFilter) -> Self {
+        self.filter.set_target(target.into(), level);
+        self
+    }
+
+    /// Makes counters of events.
+    pub fn count_events(mut self) -> Self {
+        self.filter.events = true;
+        self
+    }
+}
+
+impl<S> tracing_subscriber::Layer<S> for Layer
+where
+    S: tracing_core::Subscriber + for<'a> LookupSpan<'a>,
+{
+    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
+        if spans::IS_MEASURED && self.filter.allows(attributes.metadata()) {
+            let (tag, site) = call_sites::of(attributes.metadata());
+            by_id::put(id.into_u64(), spans::begin(site, tag));
+        }
+    }
+
+    fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
+        if spans::IS_MEASURED && self.filter.events && self.filter.allows(event.metadata()) {
+            count(call_sites::of(event.metadata()).1, 1);
+        }
+    }
+
+    fn on_enter(&self, id: &Id, _: Context<'_, S>) {
+        if spans::IS_MEASURED {
+            spans::enter(by_id::get(id.into_u64()));
+        }
+    }
+
+    fn on_exit(&self, id: &Id, _: Context<'_, S>) {
+        if spans::IS_MEASURED {
+            spans::exit(by_id::get(id.into_u64()));
+        }
+    }
+
+    fn on_close(&self, id: Id, _: Context<'_, S>) {
+        if spans::IS_MEASURED {
+            spans::release(by_id::take(id.into_u64()));
+        }
+    }
+}

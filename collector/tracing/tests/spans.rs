@@ -1,0 +1,642 @@
+//! Spans in real programs: each test starts this binary again and runs its body there, in a process of its own.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what is shared prints figures"
+)]
+
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use support::{Random, Yield, block_on, calls_of, check_with_polls, isolated, ticks_of, tree};
+use tickscope::{Builder, Clock, Session};
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::{Losses, Quantity, Snapshot};
+use tickscope_tracing::{LevelFilter, layer, subscriber};
+use tracing::{Instrument, Level, info_span, instrument};
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+
+static TICK: AtomicU64 = AtomicU64::new(1_000);
+
+fn pass(ticks: u64) {
+    TICK.fetch_add(ticks, Ordering::Relaxed);
+}
+
+/// Starts with a clock that stands still but for [`pass`], one tick a nanosecond.
+fn started() -> Session {
+    let clock = Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9);
+    Builder::new("spans").clock(clock).start()
+}
+
+/// The same, with the bare subscriber.
+fn begun() -> Session {
+    subscriber().init().unwrap();
+    started()
+}
+
+fn with_layer() -> Session {
+    tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer())).unwrap();
+    started()
+}
+
+/// A snapshot in which nothing is lost.
+fn whole() -> Snapshot {
+    let snapshot = tickscope::snapshot();
+    check_with_polls(&snapshot);
+    assert_eq!(snapshot.capture.losses, Losses::NONE);
+    snapshot
+}
+
+/// The main thread's rows: name, calls, self, total.
+fn rows() -> String {
+    let snapshot = whole();
+    let main = snapshot.threads[0].name.clone();
+    tree(&snapshot, &main)
+}
+
+fn sum(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
+    let rows = (0..snapshot.nodes.len() as u32).filter(|&row| snapshot.site_of(NodeId(row)).name == name);
+    rows.map(|row| snapshot.measures.of_row(quantity, row)).sum()
+}
+
+/// Calls in flight, ended, and polls, of a name.
+fn future(snapshot: &Snapshot, name: &str) -> [u64; 3] {
+    let in_flight = sum(snapshot, name, Quantity::InFlight) - sum(snapshot, name, Quantity::EndedElsewhere);
+    [
+        in_flight,
+        sum(snapshot, name, Quantity::FutureEnds),
+        sum(snapshot, name, Quantity::Polls),
+    ]
+}
+
+fn poll<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Poll<F::Output> {
+    future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+}
+
+#[instrument]
+fn outer(times: u32) {
+    pass(10);
+    (0..times).for_each(|_| inner());
+}
+
+#[instrument(name = "within")]
+fn inner() {
+    pass(1);
+    let _scope = info_span!("block").entered();
+    pass(100);
+}
+
+const OUTER: &str = "outer 1 10 313\n  within 3 3 303\n    block 3 300 300\n";
+
+fn spans_are_rows() {
+    isolated!(|| {
+        let _session = begun();
+        outer(3);
+        let snapshot = whole();
+        assert_eq!(rows(), OUTER);
+        let site = &snapshot.sites[0];
+        assert_eq!((site.module.as_str(), site.line > 0), ("spans", true));
+        assert!(site.file.ends_with("tests/spans.rs"), "{}", site.file);
+        assert_eq!(sum(&snapshot, "outer", Quantity::Polls), 0, "they are no futures");
+    });
+}
+
+fn spans_of_a_layer_are_rows() {
+    isolated!(|| {
+        let _session = with_layer();
+        outer(3);
+        assert_eq!(rows(), OUTER);
+    });
+}
+
+fn a_layer_makes_rows_of_what_filters_let_through() {
+    isolated!(|| {
+        let filter = tracing_subscriber::EnvFilter::new("debug,spans::noisy=off");
+        let registry = tracing_subscriber::registry().with(filter);
+        tracing::subscriber::set_global_default(registry.with(layer().with_max_level(LevelFilter::INFO)))
+            .unwrap();
+        let _session = started();
+        let _info = info_span!("info").entered();
+        let _debug = tracing::debug_span!("debug").entered();
+        let _trace = tracing::trace_span!("trace").entered();
+        let _noisy = info_span!(target: "spans::noisy", "noisy").entered();
+        let _last = info_span!("last").entered();
+        assert_eq!(rows(), "info 1 0 0\n  last 1 0 0\n");
+    });
+}
+
+fn a_filter_of_the_layer_alone_leaves_spans_to_other_layers() {
+    #[derive(Default)]
+    struct Seen(std::sync::Arc<AtomicU64>);
+
+    impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Seen {
+        fn on_enter(&self, _: &tracing::Id, _: tracing_subscriber::layer::Context<'_, S>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    isolated!(|| {
+        let seen = Seen::default();
+        let entered = std::sync::Arc::clone(&seen.0);
+        let rows_of_info = layer().with_filter(LevelFilter::INFO);
+        let registry = tracing_subscriber::registry().with(seen).with(rows_of_info);
+        tracing::subscriber::set_global_default(registry).unwrap();
+        let _session = started();
+        for _ in 0..3 {
+            let _info = info_span!("info").entered();
+            let _debug = tracing::debug_span!("debug").entered();
+        }
+        assert_eq!(rows(), "info 3 0 0\n");
+        assert_eq!(entered.load(Ordering::Relaxed), 6);
+    });
+}
+
+fn more_spans_of_a_layer_than_places_are_told_apart() {
+    isolated!(|| {
+        let _session = with_layer();
+        let spans: Vec<_> = (0..10_000).map(|_| info_span!("many")).collect();
+        spans.iter().for_each(|span| span.in_scope(|| pass(1)));
+        drop(spans);
+        assert_eq!(rows(), "many 10000 10000 10000\n");
+    });
+}
+
+/// A call is one, whichever poll it is in, and its polls are those of the thread.
+fn async_bodies() {
+    #[instrument]
+    async fn handle() {
+        pass(10);
+        query().await;
+        pass(20);
+    }
+
+    #[instrument]
+    async fn query() {
+        pass(1);
+        Yield::default().await;
+        pass(2);
+    }
+
+    let mut calls: Vec<_> = (0..3).map(|_| Box::pin(handle())).collect();
+    assert_eq!(
+        calls_of(&tickscope::snapshot(), "handle"),
+        0,
+        "futures that were not polled"
+    );
+    calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
+    pass(1_000);
+    // The first spans of a call site that are entered again show that it is that of a future.
+    calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
+    drop(calls);
+    let known = whole();
+    assert_eq!(future(&known, "handle")[..2], [0, 3]);
+    assert_eq!(future(&known, "query")[..2], [0, 3]);
+    let walls = |name| sum(&whole(), name, Quantity::FutureTime);
+    assert!((3_000..3_300).contains(&walls("query")), "{}", walls("query"));
+
+    let mut calls: Vec<_> = (0..5).map(|_| Box::pin(handle())).collect();
+    calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
+    let during = whole();
+    assert_eq!(future(&during, "handle")[..2], [5, 3]);
+    assert_eq!(future(&during, "query")[..2], [5, 3]);
+    let paths = &during.tasks.paths;
+    let name = |at: usize| during.sites[paths[at].site.index()].name.as_str();
+    assert_eq!(paths.len(), 2);
+    assert_eq!((name(paths[1].parent as usize), name(1)), ("handle", "query"));
+    assert_eq!((paths[1].in_flight, paths[0].innermost), (5, 0));
+    // Two are dropped while they wait.
+    calls.truncate(3);
+    calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
+    drop(calls);
+    let after = whole();
+    assert_eq!(future(&after, "handle")[..2], [0, 8]);
+    assert_eq!(future(&after, "query")[..2], [0, 8]);
+    assert_eq!((calls_of(&after, "handle"), calls_of(&after, "query")), (8, 8));
+    assert!(after.tasks.paths.is_empty());
+}
+
+fn async_functions_are_calls_in_flight() {
+    isolated!(|| {
+        let _session = begun();
+        async_bodies();
+    });
+}
+
+fn async_functions_of_a_layer_are_calls_in_flight() {
+    isolated!(|| {
+        let _session = with_layer();
+        async_bodies();
+    });
+}
+
+fn async_functions_with_the_fast_clock() {
+    isolated!(|| {
+        subscriber().init().unwrap();
+        let _session = tickscope::start("spans");
+        for _ in 0..1_000 {
+            outer(3);
+        }
+        block_on(
+            async {
+                for _ in 0..1_000 {
+                    Yield::default().instrument(info_span!("yield")).await;
+                }
+            }
+            .instrument(info_span!("all")),
+        );
+        let snapshot = whole();
+        assert_eq!(
+            (calls_of(&snapshot, "block"), calls_of(&snapshot, "yield")),
+            (3_000, 1_000)
+        );
+        assert_eq!(future(&snapshot, "yield"), [0, 1_000, 3_000]);
+        assert_eq!(future(&snapshot, "all")[..2], [0, 1]);
+    });
+}
+
+/// Calls of a site that were over before it was known for one of futures are in no number of calls in flight.
+fn what_was_counted_before_is_not_in_flight() {
+    isolated!(|| {
+        let _session = begun();
+        let span = || info_span!("mixed");
+        (0..7).for_each(|_| span().in_scope(|| pass(1)));
+        // It waits, and nothing shows it yet.
+        let early = span();
+        early.in_scope(|| pass(1));
+        assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
+        let twice = span();
+        twice.in_scope(|| pass(1));
+        twice.in_scope(|| pass(1));
+        assert_eq!(future(&whole(), "mixed"), [1, 0, 2]);
+        early.in_scope(|| pass(1));
+        assert_eq!(future(&whole(), "mixed"), [2, 0, 4]);
+        tickscope::reset();
+        assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
+        drop((early, twice));
+        assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
+        // On another thread its first poll is known for one, and what waits is seen from then on.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let waits = span();
+                waits.in_scope(|| pass(1));
+                assert_eq!(future(&whole(), "mixed")[..2], [1, 2]);
+                drop(waits);
+            });
+        });
+        assert_eq!(future(&whole(), "mixed")[..2], [0, 3]);
+    });
+}
+
+fn spans_may_be_exited_in_any_order() {
+    isolated!(|| {
+        let _session = begun();
+        let (one, two, three) = (info_span!("one"), info_span!("two"), info_span!("three"));
+        let first = one.enter();
+        let second = two.enter();
+        pass(1);
+        let third = three.enter();
+        pass(10);
+        drop(first);
+        pass(100);
+        drop(second);
+        pass(1_000);
+        drop(third);
+        pass(10_000);
+        // Those inside go on where the outer one was.
+        let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
+                        two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
+        assert_eq!(rows(), expected);
+        assert_eq!(future(&whole(), "three"), [0, 0, 0]);
+    });
+}
+
+/// Whatever the order, time belongs to the span that was entered last of those that are open.
+fn random_orders_charge_the_innermost_span() {
+    isolated!(|| {
+        let _session = begun();
+        let mut random = Random(7);
+        let mut charged = [0_u64; 4];
+        for _ in 0..300 {
+            let spans = [info_span!("0"), info_span!("1"), info_span!("2"), info_span!("3")];
+            let mut open: Vec<(usize, tracing::span::Entered<'_>)> = Vec::new();
+            for _ in 0..random.below(30) {
+                if random.below(2) == 0 {
+                    let which = random.below(4) as usize;
+                    open.push((which, spans[which].enter()));
+                } else if !open.is_empty() {
+                    let at = random.below(open.len() as u64) as usize;
+                    // The same span may be open twice; then the inner entry is the one that ends.
+                    let which = open[at].0;
+                    let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
+                    drop(open.remove(inner));
+                }
+                let ticks = random.below(100);
+                pass(ticks);
+                if let Some((innermost, _)) = open.last() {
+                    charged[*innermost] += ticks;
+                }
+            }
+            // In any order as well.
+            while !open.is_empty() {
+                let last = open[random.below(open.len() as u64) as usize].0;
+                let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();
+                drop(open.remove(inner));
+            }
+        }
+        let snapshot = whole();
+        let found = ["0", "1", "2", "3"].map(|name| ticks_of(&snapshot, name));
+        assert_eq!(found, charged);
+        assert!(snapshot.tasks.paths.is_empty());
+        let in_flight = ["0", "1", "2", "3"].map(|name| future(&snapshot, name)[0]);
+        assert_eq!(in_flight, [0; 4]);
+    });
+}
+
+fn a_scope_between_spans_is_not_unbalanced() {
+    isolated!(|| {
+        let _session = begun();
+        let _outer = info_span!("outer span").entered();
+        {
+            tickscope::scope!("scope");
+            let _inner = info_span!("inner span").entered();
+            pass(5);
+        }
+        assert_eq!(rows(), "outer span 1 0 5\n  scope 1 0 5\n    inner span 1 5 5\n");
+    });
+}
+
+fn a_span_that_is_entered_in_itself_is_one_call() {
+    isolated!(|| {
+        let _session = begun();
+        let span = info_span!("twice");
+        span.in_scope(|| span.in_scope(|| pass(3)));
+        assert_eq!(rows(), "twice 1 0 3\n  twice 0 3 3\n");
+        drop(span);
+        assert_eq!(
+            future(&whole(), "twice"),
+            [0, 0, 0],
+            "it was open, so that was no second poll"
+        );
+    });
+}
+
+fn a_span_on_many_threads_is_one_call() {
+    isolated!(|| {
+        let _session = begun();
+        let span = info_span!("shared");
+        let work = || (0..100).for_each(|_| span.in_scope(|| info_span!("part").in_scope(|| pass(1))));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(work);
+            }
+        });
+        drop(span);
+        let snapshot = tickscope::snapshot();
+        check_with_polls(&snapshot);
+        assert_eq!(snapshot.capture.losses, Losses::NONE);
+        assert_eq!(
+            (calls_of(&snapshot, "shared"), calls_of(&snapshot, "part")),
+            (1, 400)
+        );
+        assert_eq!(future(&snapshot, "shared")[..2], [0, 1]);
+    });
+}
+
+fn futures_that_move_between_threads_are_one_call() {
+    isolated!(|| {
+        let _session = begun();
+        for _ in 0..20 {
+            let mut future = Box::pin(
+                async {
+                    for _ in 0..10 {
+                        Yield::default().await;
+                    }
+                }
+                .instrument(info_span!("moves")),
+            );
+            while std::thread::scope(|scope| scope.spawn(|| poll(&mut future)).join().unwrap()).is_pending() {
+            }
+        }
+        let snapshot = whole();
+        assert_eq!(calls_of(&snapshot, "moves"), 20);
+        assert_eq!(future(&snapshot, "moves")[..2], [0, 20]);
+        assert!(snapshot.tasks.paths.is_empty());
+    });
+}
+
+fn a_panic_exits_spans() {
+    isolated!(|| {
+        let _session = begun();
+        let work = || {
+            let _span = info_span!("panics").entered();
+            pass(1);
+            let _inner = info_span!("unwound").entered();
+            std::panic::resume_unwind(Box::new(()));
+        };
+        (0..3).for_each(|_| assert!(catch_unwind(AssertUnwindSafe(work)).is_err()));
+        outer(3);
+        assert_eq!(rows(), format!("panics 3 3 3\n  unwound 3 0 0\n{OUTER}"));
+    });
+}
+
+fn levels_and_targets_decide() {
+    isolated!(|| {
+        let subscriber = subscriber()
+            .with_max_level(LevelFilter::INFO)
+            .with_target("spans::quiet", LevelFilter::OFF)
+            .with_target("spans::loud", LevelFilter::TRACE);
+        subscriber.init().unwrap();
+        let _session = started();
+        let _info = info_span!("info").entered();
+        let debug = tracing::debug_span!("debug");
+        assert!(debug.is_disabled());
+        let _debug = debug.entered();
+        let _quiet = info_span!(target: "spans::quiet", "quiet").entered();
+        let _loud = tracing::trace_span!(target: "spans::loud", "loud").entered();
+        assert_eq!(rows(), "info 1 0 0\n  loud 1 0 0\n");
+        assert!(!tracing::enabled!(Level::WARN), "events are disabled");
+    });
+}
+
+fn emit() {
+    let _span = info_span!("request").entered();
+    for _ in 0..3 {
+        tracing::warn!(bytes = 7, "too long");
+    }
+    tracing::event!(name: "full", Level::ERROR, "no place");
+    tracing::debug!("noise");
+}
+
+fn events_are_counters() {
+    isolated!(|| {
+        subscriber()
+            .with_max_level(LevelFilter::INFO)
+            .count_events()
+            .init()
+            .unwrap();
+        let _session = started();
+        emit();
+        let rows = rows();
+        let mut lines = rows.lines();
+        assert_eq!(lines.next(), Some("request 1 0 0"));
+        let warned = lines.next().unwrap_or_default();
+        assert!(
+            warned.starts_with("  [warn] ") && warned.ends_with(" 3 0 0"),
+            "{warned}"
+        );
+        assert!(warned.contains("tests/spans.rs:"), "{warned}");
+        assert_eq!(lines.next(), Some("  [error] full 1 0 0"));
+        assert_eq!(lines.next(), None);
+        assert_eq!(whole().counts.len(), 2);
+    });
+}
+
+fn events_of_a_layer_are_counters_if_asked() {
+    isolated!(|| {
+        tracing::subscriber::set_global_default(tracing_subscriber::registry().with(layer().count_events()))
+            .unwrap();
+        let _session = started();
+        emit();
+        assert_eq!(whole().counts.len(), 3);
+    });
+}
+
+fn events_do_not_count_unless_asked() {
+    isolated!(|| {
+        let _session = begun();
+        emit();
+        assert_eq!(rows(), "request 1 0 0\n");
+    });
+}
+
+fn the_current_span_goes_with_what_is_spawned() {
+    isolated!(|| {
+        let _session = begun();
+        assert!(tracing::Span::current().is_none());
+        let parent = info_span!("parent");
+        let spawned = parent.in_scope(|| {
+            assert_eq!(tracing::Span::current().metadata().unwrap().name(), "parent");
+            async { pass(9) }.in_current_span()
+        });
+        drop(parent);
+        block_on(spawned);
+        let snapshot = whole();
+        assert_eq!(calls_of(&snapshot, "parent"), 1);
+        assert_eq!(
+            future(&snapshot, "parent")[..2],
+            [0, 1],
+            "it lasted until the future was dropped"
+        );
+    });
+}
+
+fn an_excluded_thread_has_no_spans() {
+    isolated!(|| {
+        let _session = begun();
+        let open = info_span!("open").entered();
+        pass(1);
+        tickscope::thread::exclude();
+        let _unseen = info_span!("unseen").entered();
+        drop(open);
+        tickscope::thread::include();
+        info_span!("seen").in_scope(|| pass(2));
+        assert_eq!(rows(), "open 1 1 1\nseen 1 2 2\n");
+    });
+}
+
+fn disabled_rows_and_other_modes_lose_nothing() {
+    isolated!(|| {
+        let _session = begun();
+        outer(1);
+        tickscope::disable_sites("within").unwrap();
+        outer(1);
+        tickscope::enable_sites("within").unwrap();
+        assert_eq!(calls_of(&whole(), "within"), 1);
+        for mode in [
+            tickscope::Mode::Adaptive,
+            tickscope::Mode::Sampled,
+            tickscope::Mode::Off,
+            tickscope::Mode::Exact,
+        ] {
+            let across = info_span!("across").entered();
+            tickscope::set_mode(mode);
+            outer(3);
+            drop(across);
+            block_on(async { Yield::default().await }.instrument(info_span!("waits")));
+        }
+        let snapshot = whole();
+        // Each switch begins an epoch.
+        assert_eq!(
+            (calls_of(&snapshot, "outer"), calls_of(&snapshot, "within")),
+            (1, 3)
+        );
+        assert_eq!(future(&snapshot, "waits")[0], 0);
+    });
+}
+
+fn slow_calls_of_spans_are_told_apart() {
+    isolated!(|| {
+        let _session = begun();
+        tickscope::watch(
+            "waits",
+            tickscope::Over::Duration(std::time::Duration::from_nanos(500)),
+        )
+        .ok();
+        for round in 0..300 {
+            block_on(
+                async {
+                    Yield::default().await;
+                    pass(if round % 10 == 0 { 1_000 } else { 1 });
+                }
+                .instrument(info_span!("waits")),
+            );
+        }
+        let snapshot = whole();
+        assert_eq!(calls_of(&snapshot, "waits"), 300);
+        assert_eq!(future(&snapshot, "waits")[..2], [0, 300]);
+    });
+}
+
+support::tests![
+    spans_are_rows,
+    spans_of_a_layer_are_rows,
+    a_layer_makes_rows_of_what_filters_let_through,
+    a_filter_of_the_layer_alone_leaves_spans_to_other_layers,
+    more_spans_of_a_layer_than_places_are_told_apart,
+    async_functions_are_calls_in_flight,
+    async_functions_of_a_layer_are_calls_in_flight,
+    async_functions_with_the_fast_clock,
+    what_was_counted_before_is_not_in_flight,
+    spans_may_be_exited_in_any_order,
+    random_orders_charge_the_innermost_span,
+    a_scope_between_spans_is_not_unbalanced,
+    a_span_that_is_entered_in_itself_is_one_call,
+    a_span_on_many_threads_is_one_call,
+    futures_that_move_between_threads_are_one_call,
+    a_panic_exits_spans,
+    levels_and_targets_decide,
+    events_are_counters,
+    events_of_a_layer_are_counters_if_asked,
+    events_do_not_count_unless_asked,
+    the_current_span_goes_with_what_is_spawned,
+    an_excluded_thread_has_no_spans,
+    disabled_rows_and_other_modes_lose_nothing,
+    slow_calls_of_spans_are_told_apart,
+];
+
+fn main() -> std::process::ExitCode {
+    support::main(&[TESTS])
+}
