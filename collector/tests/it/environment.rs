@@ -215,8 +215,9 @@ fn a_log_without_a_place_says_so() {
 }
 
 fn report_prints_the_tree_on_standard_error_at_exit() {
-    let run = |report: &str| {
-        Isolated::as_usual(test_name!())
+    let run = |mode: &str, report: &str| {
+        Isolated::new(test_name!())
+            .env("TICKSCOPE_MODE", mode)
             .env("TICKSCOPE", "report")
             .env("TICKSCOPE_REPORT", report)
             .run(|| {
@@ -226,7 +227,7 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
             })
             .succeeded()
     };
-    let done = run("");
+    let done = run("exact", "");
     let mut lines = done.stderr.lines();
     assert!(
         lines.any(|line| line.ends_with("marked") && line.contains("17")),
@@ -239,8 +240,10 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
         0,
         "nobody asked to publish"
     );
-    let done = run("stdout");
+    let done = run("adaptive", "stdout");
     assert!(done.stdout.contains("marked") && done.stderr.is_empty());
+    let rings = rings_in(&done.place().join("rings")).len();
+    assert_eq!(rings, 1, "its samples are the publisher's");
 }
 
 fn the_mode_is_adaptive_unless_one_is_chosen() {
