@@ -639,6 +639,12 @@ impl Snapshot {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost) says: only a calibration is known, and the clock waits
+    /// for loads.
+    pub fn may_cost_more(&self) -> bool {
+        self.clock_drains() && self.scope_cost_seen().is_none() && self.measured_in_place().is_none()
+    }
+
     /// Returns what a scope costs: as samples saw it or as measured in place in this program, where that is known for the mode in force, or
     /// else as calibrated, without what the clock does to code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {

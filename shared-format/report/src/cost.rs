@@ -56,20 +56,18 @@ pub fn text(snapshot: &Snapshot) -> String {
     }
     lines.push(own_line);
     let (low, high) = snapshot.cost_share();
-    lines.push(
-        if snapshot.measured_in_place().is_none() && snapshot.clock_drains() {
-            format!(
-                "all scopes: at least {} of the time in which threads work in scopes",
-                percent(low)
-            )
-        } else {
-            format!(
-                "all scopes: {} to {} of the time in which threads work in scopes",
-                percent(low),
-                percent(high)
-            )
-        },
-    );
+    lines.push(if snapshot.may_cost_more() {
+        format!(
+            "all scopes: at least {} of the time in which threads work in scopes",
+            percent(low)
+        )
+    } else {
+        format!(
+            "all scopes: {} to {} of the time in which threads work in scopes",
+            percent(low),
+            percent(high)
+        )
+    });
     lines.join("\n") + "\n"
 }
 

@@ -292,7 +292,7 @@ fn cost(page: &Page<'_>) -> String {
     let (lower, upper) = page.raw.cost_share();
     let (lower, upper) = (number::percent(lower), number::percent(upper));
     let slowdown = crate::cost::slowdown(page.raw);
-    let share = if slowdown.is_none() && page.raw.clock_drains() {
+    let share = if page.raw.may_cost_more() {
         format!("at least {lower}")
     } else if lower == upper {
         upper

@@ -253,7 +253,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     right.push(part(threads, Meaning::Quiet, 7, gap));
     right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
     let (low, high) = snapshot.cost_share();
-    let cost = if snapshot.measured_in_place().is_none() && snapshot.clock_drains() {
+    let cost = if snapshot.may_cost_more() {
         // The range is of the instructions alone.
         format!("{}{}", canvas.glyphs.at_least, number::percent(low))
     } else if app.screen.size.width >= RANGES {
