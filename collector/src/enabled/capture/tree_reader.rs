@@ -475,7 +475,7 @@ pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
 }
 
 /// Returns where a busy thread is. Its events take nanoseconds, so a few looks find it between two of them.
-pub(crate) fn find_current(tree: &'static Tree) -> Option<&'static Node> {
+fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();
         tree.current.get_acquire()

@@ -157,7 +157,6 @@ fn run(words: &[&str]) -> Result<(), String> {
                 .parse()
                 .map_err(|_| format!("{seconds}: wanted seconds"))?;
             let file = std::env::current_exe().map_err(|error| error.to_string())?;
-            let _session = tickscope::start("real_programs");
             let plain = Program {
                 file: Path::new(plain),
                 words: &["plain", name],
