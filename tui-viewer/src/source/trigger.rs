@@ -98,12 +98,31 @@ impl Watch {
     }
 
     /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.
+    ///
+    /// All that happens between two calls is in some window that is judged, however late the second one comes.
     pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
+        let over_ns = self.options.over.as_nanos() as u64;
+        let mut event = None;
         let mut any = false;
         for record in records {
+            // A window that ends with this record might not reach back to the last judgement.
+            let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
+            if any && self.judged_ns.is_some_and(is_far) {
+                let next = self.judge_newest(now);
+                event = event.or(next);
+            }
             any |= self.recent.push(record);
         }
-        let newest_ns = self.recent.newest_ns().filter(|_| any)?;
+        if any {
+            let next = self.judge_newest(now);
+            event = event.or(next);
+        }
+        event
+    }
+
+    /// Judges the window that ends with the newest record.
+    fn judge_newest(&mut self, now: Duration) -> Option<Event> {
+        let newest_ns = self.recent.newest_ns()?;
         let least_ns = (self.options.over / JUDGEMENTS).as_nanos() as u64;
         if self
             .judged_ns

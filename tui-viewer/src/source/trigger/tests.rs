@@ -79,6 +79,24 @@ fn it_acts_once_for_what_happens_while_it_watches() {
     assert_eq!(watch.acted(), 2);
 }
 
+/// A viewer that had no CPU for a while reads many records at once, and a window may be shorter than that while.
+#[test]
+fn records_that_come_together_are_all_judged() {
+    let mut watch = watch("max(check) > 50ms", 200, "100/h");
+    assert!(acted(&mut watch, 1_000..1_010, &[]).is_empty());
+    let late: Vec<Past> = (1_010..1_030)
+        .map(|at| record(at, u64::from(at >= 1_015)))
+        .collect();
+    let Some(Event::Act(fired)) = watch.take(&late, TENTH * 1_030) else {
+        panic!("the slow call is in none of the windows")
+    };
+    assert!((record(1_015, 0).unix_ns..record(1_018, 0).unix_ns).contains(&fired.unix_ns));
+    assert_eq!(watch.acted(), 1);
+    // What was there when the trigger began is no news.
+    let mut watch = self::watch("max(check) > 50ms", 200, "100/h");
+    assert!(watch.take(&late, TENTH * 1_030).is_none());
+}
+
 #[test]
 fn the_first_judgement_comes_after_a_whole_window() {
     let mut watch = watch("calls(check) > 1/s", 1_000, "100/h");
