@@ -59,6 +59,15 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         tree.mark();
         tree.frames.open(frame, place, child);
         tree.begin_untimed(child, 1);
+    } else if tree.is(Path::Adaptive) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.is_usual_gap(now) {
+            tree.put(current);
+            return false;
+        }
+        tree.frames.open(frame, place, child);
+        tree.begin_usually(current, child, now, true);
     } else if tree.is(Path::Watched) {
         tree.mark();
         let now = clock::tsc();
@@ -105,6 +114,16 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
         }
     } else if tree.may_skip_clock() && !node.is_timed() {
         tree.mark();
+    } else if tree.is(Path::Adaptive) {
+        if node.latency.get().is_some_and(|latency| latency.is_rate_due()) {
+            return false;
+        }
+        tree.mark();
+        if !tree.end_usually(node, clock::tsc(), true) {
+            tree.put(node);
+            return false;
+        }
+        tree.skip_some(parent, node);
     } else if tree.is(Path::Watched) && !tree.watching.is_of(node) {
         tree.mark();
         let now = clock::tsc();

@@ -111,36 +111,38 @@ impl Tree {
         }
     }
 
-    /// Chooses which of the next calls of `node`, in timed calls of `parent`, is timed. Each has the same chance, so
-    /// that one in 2^rate of all calls is timed; the rates of the parents count towards that.
+    /// Chooses which of the next calls of `node`, in timed calls of `parent`, is timed.
     fn choose_next(&self, parent: &'static Node, node: &'static Node) {
-        let Some(latency) = node.latency.get() else { return };
-        let above = parent
-            .latency
-            .get()
-            .map_or(0, |latency| latency.rate.load(Ordering::Relaxed));
-        let mut own = latency.rate.load(Ordering::Relaxed);
-        if latency
-            .timed
-            .load(Ordering::Relaxed)
-            .is_multiple_of(RATE_INTERVAL)
+        if let Some(latency) = node.latency.get()
+            && latency.is_rate_due()
         {
-            own = rate(node, latency);
-            latency.rate.store(own, Ordering::Relaxed);
+            latency.rate.store(rate(node, latency), Ordering::Relaxed);
         }
-        if node.site.get().is_some_and(|site| site.watch().is_some()) {
-            // Each slow call is wanted, with the calls in it, from which the rate is subtracted as of any other.
-            node.skip.store(0, Ordering::Relaxed);
-            return;
-        }
-        let random = self.next_random();
-        // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped. The parents' rates are subtracted.
-        let own = own.saturating_sub(above);
-        let skip = ((random >> 32) * ((2 << own) - 1)) >> 32;
+        self.skip_some(parent, node);
+    }
+
+    /// Chooses it by the rate that is known. Each call has the same chance, so that one in 2^rate of all calls is timed; the rates of
+    /// the parents count towards that.
+    #[inline(always)]
+    pub(crate) fn skip_some(&self, parent: &'static Node, node: &'static Node) {
+        let rate_of = |node: &'static Node| {
+            let latency = node.latency.get();
+            latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
+        };
+        // The calls in a timed call are as rare as that already.
+        let own = rate_of(node).saturating_sub(rate_of(parent));
+        // Each slow call of a watched function is wanted.
+        let skip = if own == 0 || node.site.get().is_some_and(|site| site.watch().is_some()) {
+            0
+        } else {
+            // A number from 0 to twice the mean: on average 2^own - 1 calls are skipped.
+            ((self.next_random() >> 32) * ((2 << own) - 1)) >> 32
+        };
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
     /// Returns a random number, of which the upper bits are better.
+    #[inline(always)]
     pub(crate) fn next_random(&self) -> u64 {
         let x = xorshift(self.random.load(Ordering::Relaxed));
         self.random.store(x, Ordering::Relaxed);
@@ -148,8 +150,17 @@ impl Tree {
     }
 }
 
+impl Latency {
+    /// In adaptive mode: returns whether the timed call that ends is one after which the rate is computed anew.
+    #[inline(always)]
+    pub(crate) fn is_rate_due(&self) -> bool {
+        self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
+    }
+}
+
 /// Returns the next state of a random number, which is never 0, by Marsaglia's xorshift64. It is fast and not suitable for
 /// secrets.
+#[inline(always)]
 pub(crate) fn xorshift(state: u64) -> u64 {
     let x = state ^ state << 13;
     let x = x ^ x >> 7;
