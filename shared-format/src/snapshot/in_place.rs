@@ -7,6 +7,10 @@ use crate::snapshot::Mode;
 /// So many pairs of calls at least say something.
 pub const PAIRS_LEAST: u64 = 20;
 
+/// The code of a program with scopes is laid out otherwise than without, which no measurement in the program sees. With all scopes off,
+/// 32 cases of the benchmark took from 3.1 ns a scope less to 2.2 ns more than their plain copies.
+const LAYOUT_NS: f64 = 3.0;
+
 /// So many samples at least say something of what a scope costs.
 const SAMPLES_LEAST: u64 = 100;
 
@@ -82,7 +86,7 @@ pub struct ScopeCost {
 
 impl SeenCost {
     /// Returns the cost of each of so many scopes, if `samples` were taken in `since_ns` nanoseconds; `None` if they are too few. The bounds
-    /// are those of a Poisson distribution, at 95 %.
+    /// are those of a Poisson distribution, at 95 %, and allow for what scopes do to the layout of the code.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;
@@ -95,9 +99,9 @@ impl SeenCost {
             since_ns as f64 / samples as f64
         } / calls as f64;
         Some(ScopeCost {
-            low_ns: (looks - 2.0 * looks.sqrt()).max(0.0) * look_ns,
+            low_ns: ((looks - 2.0 * looks.sqrt()) * look_ns - LAYOUT_NS).max(0.0),
             middle_ns: looks * look_ns,
-            high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns,
+            high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns + LAYOUT_NS,
         })
     }
 
@@ -136,15 +140,15 @@ impl InPlace {
     }
 
     /// Returns what a scope in the unit costs, counting included, once that is known. Counting overlaps with the program's own work, and scopes
-    /// in the code change how the compiler lays it out: in 32 cases, counting took from the calibrated upper bound *less* to twice that bound
-    /// *more* than the plain program, which is what the bounds here allow for.
+    /// in the code change how the compiler lays it out: in 28 cases, scopes that only count took from twice the calibrated upper bound
+    /// *less* to two and a half times *more* than the plain program, which is what the bounds here allow for.
     pub fn scope_cost(&self) -> Option<ScopeCost> {
         let slowdown = self.slowdown().filter(|_| self.scopes >= 1.0)?;
         let of = |slowdown: f64| ((slowdown - 1.0) * self.unclocked_ns / self.scopes).max(0.0);
         Some(ScopeCost {
-            low_ns: (of(self.low) - self.counted_high_ns).max(0.0),
+            low_ns: (of(self.low) - 2.0 * self.counted_high_ns).max(0.0),
             middle_ns: of(slowdown) + (self.counted_low_ns + self.counted_high_ns) / 2.0,
-            high_ns: of(self.high) + 2.0 * self.counted_high_ns,
+            high_ns: of(self.high) + 2.5 * self.counted_high_ns,
         })
     }
 
@@ -170,17 +174,17 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1 000 looks in a second, 1 000 000 scopes: 25 ns each, give or take two times 5 looks.
+        // 25 of 1 000 looks in a second, 1 000 000 scopes: 25 ns each, give or take two times 5 looks and the layout of the code.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)
         };
         let cost = seen(25, 1000, 1_000_000).unwrap();
-        assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - 15.0).abs() < 1e-9);
-        assert!((35.0..38.0).contains(&cost.high_ns), "{cost:?}");
+        assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - 12.0).abs() < 1e-9);
+        assert!((38.0..41.0).contains(&cost.high_ns), "{cost:?}");
         // That none did says that it costs little, and not nothing.
         let none = seen(0, 1000, 1_000_000).unwrap();
-        assert_eq!((none.low_ns, none.middle_ns, none.high_ns), (0.0, 0.0, 3.0));
+        assert_eq!((none.low_ns, none.middle_ns, none.high_ns), (0.0, 0.0, 6.0));
         assert_eq!(seen(25, 99, 1_000_000), None);
         assert_eq!(seen(0, 1000, 0), None);
     }
@@ -200,7 +204,7 @@ mod tests {
         };
         assert_eq!(in_place.slowdown(), Some(1.3));
         let cost = in_place.scope_cost().unwrap();
-        assert_eq!((cost.low_ns, cost.high_ns), (21.0, 45.5));
+        assert_eq!((cost.low_ns, cost.high_ns), (17.0, 47.5));
         assert!((cost.middle_ns - 33.0).abs() < 1e-9);
         in_place.pairs -= 1;
         assert_eq!((in_place.slowdown(), in_place.scope_cost()), (None, None));
