@@ -219,8 +219,8 @@ fn samples_show_the_shares_of_the_time() {
             wait_until("some hundred samples", || newest(&ring).measuring.samples > 300);
             let snapshot = tickscope::snapshot();
             let share = ticks_of(&snapshot, "three") as f64 / snapshot.measured_ticks() as f64;
-            // The standard error is 2.5 points; other programs on the machine add to it.
-            assert!((0.65..0.85).contains(&share), "{share}");
+            // The standard error is 2.5 points, and other programs on the machine add to it. Calls alone would say a half.
+            assert!((0.6..0.9).contains(&share), "{share}");
             assert!(
                 snapshot.measuring.sampling_hz > 5.0,
                 "{}",

@@ -85,7 +85,7 @@ fn sample(block: usize, pc: usize) {
         return;
     }
     if let Some(ring) = block.pcs.get() {
-        let inside = match block.tree.current.get() {
+        let inside = match block.tree.outside_events() {
             None => Inside::Event,
             Some(node) => node.site.get().map_or(Inside::NoScope, Inside::Scope),
         };
