@@ -174,6 +174,16 @@ fn lock_cost_compares_all_locks() {
 }
 
 #[test]
+fn lines_cost_compares_turns() {
+    let text = stdout(env!("CARGO_BIN_EXE_lines_cost"), &["3"]);
+    assert!(
+        text.starts_with("lines take ") && text.contains("1000 samples a second were asked for"),
+        "{text}"
+    );
+    assert!(stderr(env!("CARGO_BIN_EXE_lines_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
+}
+
+#[test]
 fn poll_cost_compares_all_futures() {
     let text = stdout(env!("CARGO_BIN_EXE_poll_cost"), &["3"]);
     let lines = text
