@@ -88,7 +88,7 @@ struct Sums {
 /// other values than time.
 pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
     let working_ns = snapshot.nanos(snapshot.working_ticks()) as f64;
-    let call_ns = snapshot.scope_cost().low_ns;
+    let call_ns = least_cost(snapshot);
     let timing = snapshot.capture.mode.traits().timing;
     let is_known = working_ns > 0.0 && call_ns.is_finite() && call_ns > 0.0;
     if timing == Timing::Never || snapshot.values != Values::Time || !is_known {
@@ -131,6 +131,15 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
     }
     costs.sort_by(|a, b| b.cost_share.total_cmp(&a.cost_share));
     costs
+}
+
+/// Returns what a scope costs at least, in nanoseconds. Samples see what the calibration cannot, as misses of caches, and the calibration
+/// knows what samples do not see: the instructions that stand in the program itself.
+fn least_cost(snapshot: &Snapshot) -> f64 {
+    match snapshot.scope_cost_seen() {
+        Some(seen) => seen.low_ns.max(snapshot.own_cost().low_ns),
+        None => snapshot.scope_cost().low_ns,
+    }
 }
 
 /// Returns the sites that are worth muting, the most expensive first.
