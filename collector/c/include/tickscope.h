@@ -198,7 +198,8 @@ TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
 /* ------------------------------------------------------------------ what the macros call */
 
-/* Opens a scope, and returns NULL if it does not count. The thread that has opened it ends it by tickscope_leave. */
+/* Opens a scope, and returns NULL if it does not count: then there is nothing to end. Else the thread that has opened it ends it by
+ * tickscope_leave. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 TICKSCOPE_API_ void tickscope_leave(void *scope);
 TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount);

@@ -43,7 +43,7 @@ unsafe extern "C" fn __cyg_profile_func_exit(function: u64, caller: u64) {
     )
 }
 
-extern "C" fn begin(function: u64, caller: u64, stack: u64, frame: u64, from: u64) {
+extern "C-unwind" fn begin(function: u64, caller: u64, stack: u64, frame: u64, from: u64) {
     let event = Event {
         function,
         caller,
@@ -54,7 +54,7 @@ extern "C" fn begin(function: u64, caller: u64, stack: u64, frame: u64, from: u6
     calls::begin(&event, names::of_function);
 }
 
-extern "C" fn end(function: u64, caller: u64, stack: u64, frame: u64, from: u64) {
+extern "C-unwind" fn end(function: u64, caller: u64, stack: u64, frame: u64, from: u64) {
     calls::end(&Event {
         function,
         caller,

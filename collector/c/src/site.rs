@@ -30,18 +30,14 @@ unsafe impl Sync for CSite {}
 const FUNCTION: u32 = 16;
 
 impl CSite {
-    /// Returns the site, which is made at the first call.
+    /// Returns the site if it was met.
     #[inline(always)]
-    fn get(&self) -> Option<&'static Site> {
+    fn known(&self) -> Option<&'static Site> {
         // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site before it.
-        match unsafe { self.made.load(Ordering::Acquire).as_ref() } {
-            Some(site) => Some(site),
-            None => self.meet(),
-        }
+        unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
-    #[cold]
-    #[inline(never)]
+    /// Returns the site, which is made at the first call.
     fn meet(&self) -> Option<&'static Site> {
         let kind = match self.kind & !FUNCTION {
             1 => Kind::WatchedScope,
@@ -73,40 +69,62 @@ impl CSite {
     }
 }
 
+// Nothing here unwinds. Without the guard against it, which `extern "C"` has, the rare ways are jumps and save no registers.
+
 /// Opens a scope.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_enter(site: &CSite) -> Option<Open> {
-    foreign::enter(site.get()?)
+extern "C-unwind" fn tickscope_enter(site: &CSite) -> Option<Open> {
+    match site.known() {
+        Some(site) => foreign::enter(site),
+        None => first(site, foreign::enter),
+    }
 }
 
-/// Ends a scope.
+/// Ends a scope. The header does not call it for one that does not count.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_leave(scope: Option<Open>) {
-    if let Some(scope) = scope {
-        foreign::leave(scope);
-    }
+extern "C-unwind" fn tickscope_leave(scope: Open) {
+    foreign::leave(scope);
 }
 
 /// Adds to a counter.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_count(site: &CSite, amount: u64) {
-    if let Some(site) = site.get() {
-        __private::count(site, amount);
+extern "C-unwind" fn tickscope_count(site: &CSite, amount: u64) {
+    match site.known() {
+        Some(site) => __private::count(site, amount),
+        None => first_number(site, amount, __private::count),
     }
 }
 
 /// Keeps a number.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_value(site: &CSite, number: u64) {
-    if let Some(site) = site.get() {
-        __private::value(site, number);
+extern "C-unwind" fn tickscope_value(site: &CSite, number: u64) {
+    match site.known() {
+        Some(site) => __private::value(site, number),
+        None => first_number(site, number, __private::value),
     }
 }
 
 /// Sets a level.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_gauge(site: &CSite, level: i64) {
-    if let Some(site) = site.get() {
-        __private::gauge(site, level);
+extern "C-unwind" fn tickscope_gauge(site: &CSite, level: i64) {
+    match site.known() {
+        Some(site) => __private::gauge(site, level),
+        None => first_number(site, level, __private::gauge),
+    }
+}
+
+/// Handles the first call of a site.
+#[cold]
+#[inline(never)]
+fn first(site: &CSite, then: fn(&'static Site) -> Option<Open>) -> Option<Open> {
+    then(site.meet()?)
+}
+
+/// The same of what takes a number.
+#[cold]
+#[inline(never)]
+fn first_number<T>(site: &CSite, number: T, then: fn(&'static Site, T)) {
+    if let Some(site) = site.meet() {
+        then(site, number);
     }
 }

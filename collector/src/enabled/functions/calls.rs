@@ -43,6 +43,14 @@ pub struct Event {
     pub from: u64,
 }
 
+impl Event {
+    /// Returns whether the function jumps to the call that tells its end, which then returns in its place.
+    #[inline(always)]
+    fn is_in_place_of_return(&self) -> bool {
+        self.from == self.caller
+    }
+}
+
 /// A function begins.
 #[inline(always)]
 pub fn begin(event: &Event, describe: Describe) {
@@ -54,6 +62,12 @@ pub fn begin(event: &Event, describe: Describe) {
 /// A function ends.
 #[inline(always)]
 pub fn end(event: &Event) {
+    let mut event = *event;
+    if event.is_in_place_of_return() {
+        // The stack pointer is at the return address.
+        event.stack -= 8;
+    }
+    let event = &event;
     if !end_usually(event) {
         end_rarely(*event);
     }
@@ -114,9 +128,12 @@ fn end_usually(event: &Event) -> bool {
         return true;
     };
     let Some(top) = tree.frames.top() else { return true };
-    let is_it = top.call.stack() == event.stack
-        && top.call.function() == event.function
-        && top.call.caller() == event.caller;
+    let is_there = if event.is_in_place_of_return() {
+        top.place() == event.stack
+    } else {
+        top.call.stack() == event.stack
+    };
+    let is_it = is_there && top.call.function() == event.function && top.call.caller() == event.caller;
     match top.node().filter(|node| is_it && tree.current.is(node)) {
         Some(node) => usual::end(tree, top, node),
         None => false,
@@ -261,6 +278,7 @@ fn end_rarely(event: Event) {
         let is_it = |open: &Frame| {
             let call = &open.call;
             (call.function(), call.caller()) == (event.function, event.caller)
+                && open.place() >= event.stack
                 && (call.stack() == event.stack || own_place.is_none_or(|place| place == open.place()))
         };
         let mut inner = 0;
