@@ -15,7 +15,8 @@ pub(crate) fn of_function(printed: &str) -> &str {
     if name.is_empty() { printed } else { name }
 }
 
-/// Where the parameters begin: the last opening bracket outside of all others.
+/// Where the parameters begin: the last opening bracket outside of all others. A function around the name has some as well, in
+/// `main()::<lambda(int)>` for one.
 fn parameters(printed: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut last = None;
@@ -28,7 +29,12 @@ fn parameters(printed: &str) -> Option<usize> {
                 }
                 depth += 1;
             }
-            ')' | '>' | '}' => depth = depth.saturating_sub(1),
+            ')' | '>' | '}' => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && printed[at + 1..].starts_with("::") {
+                    last = None;
+                }
+            }
             _ => {}
         }
     }
