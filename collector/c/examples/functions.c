@@ -13,8 +13,8 @@ static jmp_buf back;
 static unsigned fib(unsigned n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 
 static void give_up(int depth) {
+    if (depth > 0) give_up(depth - 1);
     if (depth == 0) longjmp(back, 1);
-    give_up(depth - 1);
 }
 
 static int attempt(int depth) {

@@ -128,3 +128,19 @@ fn first_number<T>(site: &CSite, number: T, then: fn(&'static Site, T)) {
         then(site, number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// `tests/programs/every.c` has the same of the header.
+    #[test]
+    fn a_site_is_laid_out_as_in_the_header() {
+        assert_eq!((size_of::<CSite>(), offset_of!(CSite, made)), (40, 32));
+        assert_eq!((offset_of!(CSite, name), offset_of!(CSite, file)), (0, 8));
+        assert_eq!((offset_of!(CSite, group), offset_of!(CSite, line)), (16, 24));
+        assert_eq!(offset_of!(CSite, kind), 28);
+    }
+}

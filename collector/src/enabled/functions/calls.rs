@@ -210,6 +210,11 @@ fn begin_rarely(event: Event, describe: Describe) {
             return current_thread::drop_call();
         };
         let Some(tree) = counting_tree(&function.site, event.stack) else {
+            let is_elsewhere = |tree: &&Tree| tree.frames.top().is_some() && tree.frames.is_elsewhere(event.stack);
+            if current_thread::hot().filter(is_elsewhere).is_some() {
+                // On the stack of a coroutine or of a signal handler.
+                current_thread::drop_call();
+            }
             return;
         };
         let usual = usual_place(tree, function, &event);
