@@ -18,7 +18,7 @@ fn each_call_of_an_unaware_program_ends_once() {
                 let mut command = support::program(&program, dir.path());
                 command.env("TICKSCOPE", "report").env("TICKSCOPE_REPORT", &kept);
                 let output = done(command.env("TICKSCOPE_MODE", mode));
-                assert_eq!(output.stdout, b"29681\n", "{compiler} {words:?}: {output:?}");
+                assert_eq!(output.stdout, b"349674\n", "{compiler} {words:?}: {output:?}");
                 check(&Counted::read(&kept), &format!("{compiler} {words:?} {mode}"));
             }
         }
