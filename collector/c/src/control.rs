@@ -28,7 +28,9 @@ extern "C" fn tickscope_request_reset() {
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_dump(path: *const c_char, format: i32) -> i32 {
     let Some(format) = format_of(format) else {
-        return failed(&format!("no dump: there is no form {format}; wanted one of enum tickscope_format"));
+        return failed(&format!(
+            "no dump: there is no form {format}; wanted one of enum tickscope_format"
+        ));
     };
     match tickscope::dump(of_c(path), format) {
         Ok(_) => 0,
@@ -40,18 +42,25 @@ extern "C" fn tickscope_dump(path: *const c_char, format: i32) -> i32 {
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
     let Some(format) = format_of(format) else {
-        return failed(&format!("no dump: there is no form {format}; wanted one of enum tickscope_format"));
+        return failed(&format!(
+            "no dump: there is no form {format}; wanted one of enum tickscope_format"
+        ));
     };
     if descriptor < 0 {
-        return failed(&format!("no dump: {descriptor} is no descriptor; wanted an open file"));
+        return failed(&format!(
+            "no dump: {descriptor} is no descriptor; wanted an open file"
+        ));
     }
     // SAFETY: the header asks for a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let written = borrowed.try_clone_to_owned().map(File::from).and_then(|mut file| {
-        // The time that writing takes is charged to no scope.
-        let _pause = tickscope::pause();
-        file.write_all(&bytes_of(&tickscope::snapshot(), format)?)
-    });
+    let written = borrowed
+        .try_clone_to_owned()
+        .map(File::from)
+        .and_then(|mut file| {
+            // The time that writing takes is charged to no scope.
+            let _pause = tickscope::pause();
+            file.write_all(&bytes_of(&tickscope::snapshot(), format)?)
+        });
     match written {
         Ok(()) => 0,
         Err(error) => failed(&format!("no dump: descriptor {descriptor}: {error}")),
@@ -69,7 +78,7 @@ fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
         Format::Csv => Form::Csv,
         Format::Speedscope => Form::Speedscope,
         Format::Pprof => Form::Pprof,
-        _ => return snapshot_file::bytes(snapshot).map_err(io::Error::other),
+        Format::Tks | _ => return snapshot_file::bytes(snapshot).map_err(io::Error::other),
     };
     let mut bytes = Vec::new();
     form.write(snapshot, &FormOptions::default(), &mut bytes)?;
@@ -110,7 +119,11 @@ extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
         1 => Mode::Exact,
         2 => Mode::Sampled,
         3 => Mode::Off,
-        _ => return failed(&format!("there is no mode {mode}; wanted one of enum tickscope_mode")),
+        _ => {
+            return failed(&format!(
+                "there is no mode {mode}; wanted one of enum tickscope_mode"
+            ));
+        }
     });
     0
 }

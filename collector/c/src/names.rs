@@ -29,11 +29,13 @@ pub(crate) fn of_function(address: u64) -> Site {
         };
     };
     let shown = fs::read_link(&path).unwrap_or_else(|_| path.clone());
-    let module = shown.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let module = shown
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
     let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = tables
-        .entry(path.clone())
-        .or_insert_with(|| Table::read(&path));
+    let table = tables.entry(path.clone()).or_insert_with(|| Table::read(&path));
     let at = address.wrapping_sub(base);
     Site {
         name: match table.name(at) {
@@ -68,7 +70,10 @@ impl Table {
 
     /// The linker's name of the function that begins at an address.
     fn name(&self, at: u64) -> Option<&str> {
-        let index = self.functions.binary_search_by_key(&at, |function| function.0).ok()?;
+        let index = self
+            .functions
+            .binary_search_by_key(&at, |function| function.0)
+            .ok()?;
         Some(&self.functions[index].1)
     }
 }
@@ -76,9 +81,17 @@ impl Table {
 /// Returns a name as it stands in the source, without parameters.
 fn plain(name: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
-    let demangled = Symbol::new(name).ok().and_then(|symbol| symbol.demangle_with_options(&options).ok());
+    let demangled = Symbol::new(name)
+        .ok()
+        .and_then(|symbol| symbol.demangle_with_options(&options).ok());
     // A clone of a function, as the compiler calls it: `scan.constprop.0`.
-    demangled.unwrap_or_else(|| name.split('.').next().filter(|name| !name.is_empty()).unwrap_or(name).to_string())
+    demangled.unwrap_or_else(|| {
+        name.split('.')
+            .next()
+            .filter(|name| !name.is_empty())
+            .unwrap_or(name)
+            .to_string()
+    })
 }
 
 #[cfg(test)]

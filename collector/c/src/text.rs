@@ -36,7 +36,7 @@ pub(crate) fn to_c(text: &str, place: *mut c_char, size: usize) -> usize {
         // SAFETY: the caller has `size` bytes there, and at most that many less one are written. A text of Rust's is elsewhere.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast::<u8>(), fits) };
         // SAFETY: as above, for the zero behind them.
-        unsafe { place.add(fits).write(0) };
+        unsafe { place.wrapping_add(fits).write(0) };
     }
     text.len()
 }

@@ -7,7 +7,10 @@ pub(crate) mod called_functions;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[cfg_attr(
     not(feature = "functions"),
-    allow(dead_code, reason = "polls of async bodies are seen only where the compiler has prepared them")
+    allow(
+        dead_code,
+        reason = "polls of async bodies are seen only where the compiler has prepared them"
+    )
 )]
 pub(crate) mod calls_by_future;
 pub(crate) mod carried_calls;
@@ -16,7 +19,10 @@ pub(crate) mod current_thread;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[cfg_attr(
     not(feature = "functions"),
-    allow(dead_code, reason = "polls of async bodies are seen only where the compiler has prepared them")
+    allow(
+        dead_code,
+        reason = "polls of async bodies are seen only where the compiler has prepared them"
+    )
 )]
 pub(crate) mod frames;
 #[cfg(not(all(feature = "hooks", target_arch = "x86_64")))]

@@ -36,17 +36,46 @@ fn the_examples_do_what_they_say() {
     let has = |text: &str, wanted: &[&str]| {
         let lines: Vec<&str> = text.lines().collect();
         for words in wanted {
-            let is_it = |line: &&&str| words.split(' ').all(|word| line.split_whitespace().any(|part| part == word));
-            assert!(lines.iter().any(|line| is_it(&line)), "no line with {words}:\n{text}");
+            let is_it = |line: &&&str| {
+                words
+                    .split(' ')
+                    .all(|word| line.split_whitespace().any(|part| part == word))
+            };
+            assert!(
+                lines.iter().any(|line| is_it(&line)),
+                "no line with {words}:\n{text}"
+            );
         }
     };
-    has(&run("scope_profiler", &[]), &["300 ├─ scope_profiler::draw", "900 └─ scope_profiler::layer"]);
+    has(
+        &run("scope_profiler", &[]),
+        &["300 ├─ scope_profiler::draw", "900 └─ scope_profiler::layer"],
+    );
     let call_tree = run("call_tree", &[]);
-    has(&call_tree, &["---- after it", "3 call_tree::worker •", "0 call_tree::worker •", "600 └─ call_tree::handle"]);
+    has(
+        &call_tree,
+        &[
+            "---- after it",
+            "3 call_tree::worker •",
+            "0 call_tree::worker •",
+            "600 └─ call_tree::handle",
+        ],
+    );
     let functions = run("functions", &[("TICKSCOPE", "report")]);
-    has(&functions, &["610 45", "10 ├─ functions::sorted", "10 └─ functions::give_up", "1.97k functions::fib"]);
+    has(
+        &functions,
+        &[
+            "610 45",
+            "10 ├─ functions::sorted",
+            "10 └─ functions::give_up",
+            "1.97k functions::fib",
+        ],
+    );
     has(&run("sampled", &[]), &["mode sampled:"]);
-    let log = run("api_log", &[("TICKSCOPE", "log"), ("TICKSCOPE_LOG_EVERY_MS", "100")]);
+    let log = run(
+        "api_log",
+        &[("TICKSCOPE", "log"), ("TICKSCOPE_LOG_EVERY_MS", "100")],
+    );
     has(&log, &["bytes read", "main [api]", "main [upkeep]"]);
 }
 

@@ -43,9 +43,21 @@ fn check(counted: &Counted, what: &str) {
     }
     // What has ended by longjmp or an exception is no caller of what comes after it.
     let below = |outer: &str, inner: &str| counted.calls_below(outer, inner);
-    assert_eq!((below("main", "jumps"), below("main", "jumps_far")), (5, 5), "{what}");
-    assert_eq!((below("main", "stays"), below("grows", "stays")), (10, 5), "{what}");
-    assert_eq!((below("main", "catches"), below("inlines", "inlined")), (5, 10), "{what}");
+    assert_eq!(
+        (below("main", "jumps"), below("main", "jumps_far")),
+        (5, 5),
+        "{what}"
+    );
+    assert_eq!(
+        (below("main", "stays"), below("grows", "stays")),
+        (10, 5),
+        "{what}"
+    );
+    assert_eq!(
+        (below("main", "catches"), below("inlines", "inlined")),
+        (5, 10),
+        "{what}"
+    );
     // On the coroutine's stack nothing is counted.
     let losses = &counted.0.capture.losses;
     assert_eq!((losses.dropped, losses.unbalanced), (1 + 2 * fib(3), 0), "{what}");

@@ -86,7 +86,11 @@ fn instructions(object: &std::path::Path, language: Language) -> Option<(Vec<Str
         return None;
     }
     let mut objdump = Command::new("objdump");
-    let output = done(objdump.args(["-d", "--no-show-raw-insn", "--no-addresses"]).arg(object));
+    let output = done(
+        objdump
+            .args(["-d", "--no-show-raw-insn", "--no-addresses"])
+            .arg(object),
+    );
     let text = String::from_utf8(output.stdout).unwrap();
     let of = |name: &str| {
         let name = match language {
@@ -113,8 +117,13 @@ fn instructions(object: &std::path::Path, language: Language) -> Option<(Vec<Str
 fn all_that_it_has_does_what_it_says() {
     let dir = tempfile::tempdir().unwrap();
     for language in [Language::C, Language::Cpp] {
-        let Some(compiler) = language.compiler() else { continue };
-        for words in [&["-O2"][..], &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,-u,tickscope_enter"]] {
+        let Some(compiler) = language.compiler() else {
+            continue;
+        };
+        for words in [
+            &["-O2"][..],
+            &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,-u,tickscope_enter"],
+        ] {
             let program = support::build(
                 dir.path(),
                 compiler,
@@ -159,7 +168,10 @@ fn check(counted: &Counted) {
     assert_eq!(counted.calls_below("leaves", "in loop"), 12);
     assert_eq!(counted.calls_below("counts", "grouped"), 10);
     let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
-    assert_eq!((site("grouped").group.as_str(), site("leaves").group.as_str()), ("group", ""));
+    assert_eq!(
+        (site("grouped").group.as_str(), site("leaves").group.as_str()),
+        ("group", "")
+    );
     assert_eq!(site("leaves").module, "every");
     assert!(site("leaves").file.ends_with("every.c") && site("leaves").line > 10);
     let losses = &counted.0.capture.losses;
@@ -169,7 +181,9 @@ fn check(counted: &Counted) {
 #[test]
 fn without_the_library_a_program_links_and_does_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(compiler) = Language::C.compiler() else { return };
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
     let program = dir.path().join("pair");
     let main = dir.path().join("main.c");
     fs::write(
@@ -182,5 +196,8 @@ fn without_the_library_a_program_links_and_does_nothing() {
     done(&mut support::program(&program, dir.path()));
     let mut command = compile(compiler, Language::C, &[]);
     command.arg(source("pair.c")).arg(&main).arg("-o").arg(&program);
-    assert!(!command.output().unwrap().status.success(), "it links although the library is missing");
+    assert!(
+        !command.output().unwrap().status.success(),
+        "it links although the library is missing"
+    );
 }

@@ -8,12 +8,17 @@ use crate::support::{self, Counted, Language, compile, done, source};
 fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
     let library = dir.join(name);
     let mut command = compile(compiler, Language::C, &["-O2", "-fPIC", "-shared"]);
-    command.arg(source("plugin.c")).args(["-x", "none", "-o"]).arg(&library);
+    command
+        .arg(source("plugin.c"))
+        .args(["-x", "none", "-o"])
+        .arg(&library);
     if is_shared {
         command.arg("-L").arg(support::libraries()).arg("-ltickscope");
         command.arg(format!("-Wl,-rpath,{}", support::libraries().display()));
     } else {
-        command.arg(support::libraries().join("libtickscope.a")).args(support::SYSTEM);
+        command
+            .arg(support::libraries().join("libtickscope.a"))
+            .args(support::SYSTEM);
         // The collector stays where it is, as the shared library does.
         command.arg("-Wl,-z,nodelete").arg("-Wl,--exclude-libs,ALL");
     }
@@ -29,11 +34,19 @@ fn calls(path: &Path) -> (u64, u64, u64) {
 
 #[test]
 fn libraries_share_a_collector_or_have_one_each() {
-    let Some(compiler) = Language::C.compiler() else { return };
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
     let dir = tempfile::tempdir().unwrap();
     let host = dir.path().join("host");
     let mut command = compile(compiler, Language::C, &["-O1"]);
-    done(command.arg(source("host.c")).args(["-x", "none", "-o"]).arg(&host).args(["-ldl", "-lpthread"]));
+    done(
+        command
+            .arg(source("host.c"))
+            .args(["-x", "none", "-o"])
+            .arg(&host)
+            .args(["-ldl", "-lpthread"]),
+    );
     for is_shared in [true, false] {
         let mut command = support::program(&host, dir.path());
         let mut kept = Vec::new();
@@ -48,14 +61,21 @@ fn libraries_share_a_collector_or_have_one_each() {
         // Each library has its work done in two threads: 5 and 3 times.
         let times = |n: u64| (2 * n, 8 * n, 8 * n);
         let wanted = if is_shared { [1, 2, 3, 4] } else { [1, 1, 2, 2] };
-        let counted = [calls(&kept[0], 0), calls(&kept[1], 0), calls(&kept[0], 1), calls(&kept[1], 1)];
+        let counted = [
+            calls(&kept[0], 0),
+            calls(&kept[1], 0),
+            calls(&kept[0], 1),
+            calls(&kept[1], 1),
+        ];
         assert_eq!(counted, wanted.map(times), "shared: {is_shared}");
     }
 }
 
 #[test]
 fn python_loads_a_library_that_uses_it() {
-    let Some(compiler) = Language::C.compiler() else { return };
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
     if !support::has("python3") {
         eprintln!("skipped: no python3 here");
         return;

@@ -7,6 +7,8 @@
     reason = "a test that cannot go on has failed, and says why it is skipped"
 )]
 
+#[cfg(not(debug_assertions))]
+mod cost;
 mod examples;
 mod functions;
 mod header;

@@ -85,7 +85,11 @@ pub(crate) fn libraries() -> &'static Path {
         // The name by which programs look for it.
         let link = built.join("libtickscope.so.0");
         let _ = std::os::unix::fs::symlink("libtickscope.so", &link);
-        assert!(link.exists() && built.join("libtickscope.a").exists(), "{}", built.display());
+        assert!(
+            link.exists() && built.join("libtickscope.a").exists(),
+            "{}",
+            built.display()
+        );
         built.to_path_buf()
     })
 }

@@ -210,7 +210,8 @@ fn begin_rarely(event: Event, describe: Describe) {
             return current_thread::drop_call();
         };
         let Some(tree) = counting_tree(&function.site, event.stack) else {
-            let is_elsewhere = |tree: &&Tree| tree.frames.top().is_some() && tree.frames.is_elsewhere(event.stack);
+            let is_elsewhere =
+                |tree: &&Tree| tree.frames.top().is_some() && tree.frames.is_elsewhere(event.stack);
             if current_thread::hot().filter(is_elsewhere).is_some() {
                 // On the stack of a coroutine or of a signal handler.
                 current_thread::drop_call();
@@ -233,7 +234,11 @@ fn begin_rarely(event: Event, describe: Describe) {
                 place
             }
         };
-        close_ended(tree, place, inlined.is_none() && !begins_again(tree, &event, place));
+        close_ended(
+            tree,
+            place,
+            inlined.is_none() && !begins_again(tree, &event, place),
+        );
         let scope = scope::enter(&function.site);
         if scope.counts()
             && let Some(node) = tree.current.get()

@@ -159,7 +159,10 @@ impl<const N: usize> Texts<N> {
 
     /// Keeps a copy of a text, or returns `None` if there is no space for it.
     pub(crate) fn keep(&'static self, text: &str) -> Option<&'static str> {
-        let fits = |from: u64| from.checked_add(text.len() as u64).is_some_and(|end| end <= N as u64);
+        let fits = |from: u64| {
+            from.checked_add(text.len() as u64)
+                .is_some_and(|end| end <= N as u64)
+        };
         if !fits(self.used.load(Ordering::Relaxed)) {
             return None;
         }
