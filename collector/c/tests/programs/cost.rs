@@ -22,12 +22,15 @@ fn in_rust() {
     let mut began = Instant::now();
     for all in [1000, times] {
         began = Instant::now();
-        for _ in 0..all {
-            tickscope::scope!("called");
-            std::hint::black_box(());
-        }
+        (0..all).for_each(|_| called());
     }
     eprintln!("ns {:.3}", began.elapsed().as_nanos() as f64 / f64::from(times));
+}
+
+#[inline(never)]
+fn called() {
+    tickscope::scope!("called");
+    std::hint::black_box(());
 }
 
 /// A loop that was built.
