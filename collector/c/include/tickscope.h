@@ -78,6 +78,11 @@ typedef struct tickscope_site {
     void *made; /* the library's, NULL at first */
 } tickscope_site;
 
+static inline __attribute__((unused)) size_t tickscope_nothing_(char *text, size_t size) {
+    if (text && size) *text = 0;
+    return 0;
+}
+
 #if defined(TICKSCOPE_DISABLE) || !defined(__linux__)
 
 static inline __attribute__((unused)) tickscope_session *tickscope_start(const char *name) { (void)name; return NULL; }
@@ -85,10 +90,6 @@ static inline __attribute__((unused)) void tickscope_finish(tickscope_session *s
 static inline __attribute__((unused)) tickscope_state tickscope_status(const tickscope_session *session) {
     (void)session;
     return TICKSCOPE_OFF;
-}
-static inline __attribute__((unused)) size_t tickscope_nothing_(char *text, size_t size) {
-    if (text && size) *text = 0;
-    return 0;
 }
 static inline __attribute__((unused)) size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size) {
     (void)session;
@@ -208,6 +209,27 @@ TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
 
 #ifdef __cplusplus
 } /* extern "C" */
+#endif
+
+#ifdef TICKSCOPE_OPTIONAL
+/* Each of them, or what it returns where the library is missing. */
+#define tickscope_start(name) (tickscope_start ? tickscope_start(name) : NULL)
+#define tickscope_finish(session) (tickscope_finish ? tickscope_finish(session) : (void)(session))
+#define tickscope_status(session) (tickscope_status ? tickscope_status(session) : (int)TICKSCOPE_OFF)
+#define tickscope_warnings(session, text, size) \
+    (tickscope_warnings ? tickscope_warnings(session, text, size) : tickscope_nothing_(text, size))
+#define tickscope_path(session, text, size) (tickscope_path ? tickscope_path(session, text, size) : tickscope_nothing_(text, size))
+#define tickscope_error(text, size) (tickscope_error ? tickscope_error(text, size) : tickscope_nothing_(text, size))
+#define tickscope_reset() (tickscope_reset ? tickscope_reset() : (void)0)
+#define tickscope_request_reset() (tickscope_request_reset ? tickscope_request_reset() : (void)0)
+#define tickscope_dump(path, format) (tickscope_dump ? tickscope_dump(path, format) : 0)
+#define tickscope_dump_to(descriptor, format) (tickscope_dump_to ? tickscope_dump_to(descriptor, format) : 0)
+#define tickscope_set_mode(mode) (tickscope_set_mode ? tickscope_set_mode(mode) : 0)
+#define tickscope_enable(pattern) (tickscope_enable ? tickscope_enable(pattern) : 0)
+#define tickscope_disable(pattern) (tickscope_disable ? tickscope_disable(pattern) : 0)
+#define tickscope_watch(pattern) (tickscope_watch ? tickscope_watch(pattern) : 0)
+#define tickscope_include_thread() (tickscope_include_thread ? tickscope_include_thread() : (void)0)
+#define tickscope_exclude_thread() (tickscope_exclude_thread ? tickscope_exclude_thread() : (void)0)
 #endif
 
 #define TICKSCOPE_KIND_SCOPE_ 0u

@@ -2,79 +2,47 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use cpp_demangle::{DemangleOptions, Symbol};
-use object::{Object, ObjectSymbol, SymbolKind};
-use tickscope::__private::calls;
+use tickscope::__private::calls::File;
 use tickscope_format::snapshot::Site;
 
-/// The functions of a file.
-#[derive(Debug, Default)]
-struct Table {
-    /// In the order of their addresses, with the linker's names.
-    functions: Vec<(u64, String)>,
-}
+/// The functions of a file in the order of their addresses, with the linker's names.
+type Functions = Vec<(u64, String)>;
 
 /// By the path of the file.
-static TABLES: Mutex<BTreeMap<PathBuf, Table>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
 /// Describes the function at an address. It reads the file that holds it, once.
 pub(crate) fn of_function(address: u64) -> Site {
-    let Some((path, base)) = calls::file_of(address) else {
+    let Some(file) = File::holding(address) else {
         return Site {
             name: format!("{address:#x}"),
             ..Site::default()
         };
     };
-    let shown = fs::read_link(&path).unwrap_or_else(|_| path.clone());
+    let path = file.path();
+    let shown = fs::read_link(path).unwrap_or_else(|_| path.to_path_buf());
     let module = shown
         .file_name()
         .unwrap_or_default()
         .to_string_lossy()
         .into_owned();
-    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    let table = tables.entry(path.clone()).or_insert_with(|| Table::read(&path));
-    let at = address.wrapping_sub(base);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let functions = known
+        .entry(path.to_path_buf())
+        .or_insert_with(|| file.functions());
+    let at = address.wrapping_sub(file.base());
+    let found = functions.binary_search_by_key(&at, |function| function.0);
     Site {
-        name: match table.name(at) {
-            Some(name) => plain(name),
+        name: match found.ok().and_then(|index| functions.get(index)) {
+            Some((_, name)) => plain(name),
             None => format!("{module}+{at:#x}"),
         },
         module,
         ..Site::default()
-    }
-}
-
-impl Table {
-    /// Reads the symbols of a file; none if it cannot be read.
-    fn read(path: &Path) -> Self {
-        fs::read(path).map_or_else(|_| Self::default(), |bytes| Self::of(&bytes))
-    }
-
-    fn of(bytes: &[u8]) -> Self {
-        let Ok(file) = object::File::parse(bytes) else {
-            return Self::default();
-        };
-        let all = file.symbols().chain(file.dynamic_symbols());
-        let mut functions: Vec<(u64, String)> = all
-            .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition())
-            .filter_map(|symbol| Some((symbol.address(), symbol.name().ok()?.to_string())))
-            .collect();
-        functions.sort();
-        // Of several names of a function the first one counts.
-        functions.dedup_by_key(|function| function.0);
-        Self { functions }
-    }
-
-    /// The linker's name of the function that begins at an address.
-    fn name(&self, at: u64) -> Option<&str> {
-        let index = self
-            .functions
-            .binary_search_by_key(&at, |function| function.0)
-            .ok()?;
-        Some(&self.functions[index].1)
     }
 }
 
@@ -123,11 +91,5 @@ mod tests {
         ] {
             assert_eq!(plain(name), plain_name);
         }
-    }
-
-    #[test]
-    fn what_is_no_program_has_no_functions() {
-        assert!(Table::of(b"\x7fELF").functions.is_empty());
-        assert!(Table::read(Path::new("/nonexistent")).functions.is_empty());
     }
 }

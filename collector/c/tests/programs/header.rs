@@ -121,17 +121,12 @@ fn all_that_it_has_does_what_it_says() {
         let Some(compiler) = language.compiler() else {
             continue;
         };
+        // A weak name takes nothing out of an archive.
         for words in [
             &["-O2"][..],
-            &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,-u,tickscope_enter"],
+            &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,--whole-archive"],
         ] {
-            let program = support::build(
-                dir.path(),
-                compiler,
-                language,
-                &[words, &["-Wno-unused-command-line-argument"]].concat(),
-                "every.c",
-            );
+            let program = support::build(dir.path(), compiler, language, words, "every.c");
             let kept = dir.path().join("kept.tks");
             let _ = fs::remove_file(&kept);
             let output = done(support::program(&program, dir.path()).arg(&kept));
@@ -189,7 +184,11 @@ fn without_the_library_a_program_links_and_does_nothing() {
     let main = dir.path().join("main.c");
     fs::write(
         &main,
-        "#include <tickscope.h>\nint scoped(const int *, int);\nint main(void) { int n[] = {1, 2}; return scoped(n, 2) != 9; }\n",
+        "#include <tickscope.h>\nint scoped(const int *, int);\nint main(void) {\n\
+             int n[] = {1, 2};\nchar text[9] = \"x\";\ntickscope_session *session = tickscope_start(\"x\");\n\
+             tickscope_reset();\nif (scoped(n, 2) != 9 || session || tickscope_status(session) != TICKSCOPE_OFF) return 1;\n\
+             if (tickscope_dump(\"x\", TICKSCOPE_TKS) != 0 || tickscope_warnings(session, text, 9) != 0 || *text) return 2;\n\
+             tickscope_finish(session);\nreturn 0;\n}\n",
     )
     .unwrap();
     let mut command = compile(compiler, Language::C, &["-DTICKSCOPE_OPTIONAL"]);

@@ -108,7 +108,10 @@ pub(crate) fn build(dir: &Path, compiler: &str, language: Language, words: &[&st
     let program = dir.join("program");
     let mut command = compile(compiler, language, words);
     command.arg(source(name)).args(["-x", "none", "-o"]).arg(&program);
-    done(command.arg(libraries().join("libtickscope.a")).args(SYSTEM));
+    command
+        .arg(libraries().join("libtickscope.a"))
+        .arg("-Wl,--no-whole-archive");
+    done(command.args(SYSTEM));
     program
 }
 

@@ -13,7 +13,7 @@ use tickscope_format::snapshot;
 
 use crate::enabled::functions::unseen::{close_ended, close_inner, counting_tree};
 use crate::enabled::functions::usual;
-use crate::enabled::platform::modules;
+use crate::enabled::platform::image::Image;
 use crate::enabled::platform::os;
 use crate::enabled::record::called_functions::{self, Function};
 use crate::enabled::record::current_thread;
@@ -73,11 +73,30 @@ pub fn end(event: &Event) {
     }
 }
 
-/// Returns the file that holds an address, and what the loader has added to the addresses in it.
-pub fn file_of(address: u64) -> Option<(std::path::PathBuf, u64)> {
-    let all = modules::loaded();
-    let loaded = all.into_iter().find(|loaded| loaded.holds(address as usize))?;
-    Some((loaded.file().to_path_buf(), loaded.base as u64))
+/// A program or library that is loaded.
+#[derive(Debug)]
+pub struct File(Image);
+
+impl File {
+    /// Returns the file that holds an address.
+    pub fn holding(address: u64) -> Option<Self> {
+        Image::holding(address as usize).map(Self)
+    }
+
+    /// Returns a path by which this process can open it.
+    pub fn path(&self) -> &std::path::Path {
+        self.0.file()
+    }
+
+    /// Returns what the loader has added to the addresses in the file.
+    pub fn base(&self) -> u64 {
+        self.0.base as u64
+    }
+
+    /// Reads the addresses and the linker's names of all its functions, in the order of addresses.
+    pub fn functions(&self) -> Vec<(u64, String)> {
+        self.0.functions()
+    }
 }
 
 #[inline(always)]
