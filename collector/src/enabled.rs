@@ -1,7 +1,7 @@
 //! The library with the feature `enable`. A folder imports only folders below it in this list.
 //!
 //! ```text
-//! scope, counter, future, tasks, sync, builder, control    what the macros and the calling API enter
+//! scope, counter, future, tasks, foreign, sync, builder, control    what the macros and the calling API enter
 //! functions/   what the sleds of functions enter, where the compiler has prepared them
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
 //! capture/     reads all threads while they run: snapshots and resets
@@ -16,7 +16,8 @@ mod call;
 mod capture;
 mod control;
 mod counter;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub mod foreign;
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 mod functions;
 mod future;
 mod measures;
@@ -73,6 +74,9 @@ pub mod thread {
 /// What the macros expand to. It is not part of the public API and may change in any release.
 pub mod private {
     pub use super::counter::{count, gauge, value};
+    pub use super::foreign;
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    pub use super::functions::calls;
     pub use super::future::profile_future;
     pub use super::note::note;
     pub use super::platform::clock::tsc;

@@ -52,6 +52,9 @@
 //! # Locks
 //! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and says who makes others wait.
 //!
+//! # C and C++
+//! The crate `tickscope-c` is a library and a header with scopes, counters and reports for programs in C and C++.
+//!
 //! # Spans
 //! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate
 //! `profiling`: programs that use these stay as they are.

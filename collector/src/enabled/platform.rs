@@ -3,7 +3,7 @@
 pub(crate) mod clock;
 pub(crate) mod clock_drain;
 pub(crate) mod cpu_timer;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) mod image;
 pub(crate) mod modules;
 pub(crate) mod off_cpu;

@@ -2,14 +2,30 @@
 //! I/O and does not use the allocator.
 
 pub(crate) mod arena;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+pub(crate) mod called_functions;
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+#[cfg_attr(
+    not(feature = "functions"),
+    allow(
+        dead_code,
+        reason = "polls of async bodies are seen only where the compiler has prepared them"
+    )
+)]
 pub(crate) mod calls_by_future;
 pub(crate) mod carried_calls;
 pub(crate) mod catch_up;
 pub(crate) mod current_thread;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+#[cfg_attr(
+    not(feature = "functions"),
+    allow(
+        dead_code,
+        reason = "polls of async bodies are seen only where the compiler has prepared them"
+    )
+)]
 pub(crate) mod frames;
-#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+#[cfg(not(all(feature = "hooks", target_arch = "x86_64")))]
 pub(crate) mod frames {
     //! Without functions that the compiler has prepared, none is open.
 

@@ -388,7 +388,7 @@ pub(crate) fn end(node: &'static Node) {
 }
 
 /// Ends an open call of this node, of a function that the compiler has prepared.
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn end_function(tree: &'static Tree, node: &'static Node) {
     if tree.unit.is_of(node) {
         exit_rarely(&UNIT_GUARD);

@@ -37,6 +37,10 @@ const PROFILE: [(&str, &str); 5] = [
 /// The static library's name.
 pub(crate) const STATIC: &str = "libtickscope.a";
 
+/// The package that it is of, and the header of that package.
+const FOR_C: &str = "tickscope-c";
+pub(crate) const HEADER: &str = "tickscope.h";
+
 /// What of the profile is another for the static library: it is optimised as a whole, because most of the standard library is
 /// left out then.
 const STATIC_PROFILE: (&str, &str) = ("CARGO_PROFILE_RELEASE_LTO", "fat");
@@ -98,7 +102,7 @@ pub(crate) fn build_static(archive: &[u8], compiler: &Compiler, cache: &Cache) -
         let what = ["rustc", "--lib", "--crate-type", "staticlib"];
         let mut command = command(compiler);
         command.env(STATIC_PROFILE.0, STATIC_PROFILE.1);
-        let target_dir = compile(archive, compiler, target, folder, command, &what)?;
+        let target_dir = compile(archive, compiler, target, folder, command, FOR_C, &what)?;
         let made = target_dir.join(target).join("release").join(STATIC);
         fs::rename(made, folder.join(STATIC))?;
         Ok(fs::remove_dir_all(&target_dir)?)
@@ -110,9 +114,38 @@ pub(crate) fn build_static(archive: &[u8], compiler: &Compiler, cache: &Cache) -
     Ok(library)
 }
 
+/// The folder with the header for programs in C and C++, from the cache or unpacked.
+///
+/// # Errors
+/// Why it cannot be unpacked or kept.
+pub(crate) fn include_dir(archive: &[u8], cache: &Cache) -> anyhow::Result<PathBuf> {
+    let place = cache.place("include", archive);
+    cache.make(&place, |folder| {
+        let mut sources = tar::Archive::new(GzDecoder::new(archive));
+        for entry in sources.entries()? {
+            let mut entry = entry?;
+            if entry.path()?.ends_with(Path::new("include").join(HEADER)) {
+                entry.unpack(folder.join(HEADER))?;
+                return Ok(());
+            }
+        }
+        bail!("the collector's sources have no {HEADER}")
+    })?;
+    Ok(place)
+}
+
 /// Builds the crates, and leaves them in the folder alone.
 fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
-    let target_dir = compile(archive, compiler, target, folder, command(compiler), &["build"])?;
+    let command = command(compiler);
+    let target_dir = compile(
+        archive,
+        compiler,
+        target,
+        folder,
+        command,
+        "tickscope",
+        &["build"],
+    )?;
     // Macros are libraries of the machine that compiles, all others of the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
@@ -131,7 +164,7 @@ fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path
     Ok(fs::remove_dir_all(&target_dir)?)
 }
 
-/// Unpacks the sources below a folder and has cargo build `what` of them. Returns the target directory, which is in the folder
+/// Unpacks the sources below a folder and has cargo build `what` of a package. Returns the target directory, which is in the folder
 /// as well.
 fn compile(
     archive: &[u8],
@@ -139,6 +172,7 @@ fn compile(
     target: &str,
     folder: &Path,
     mut command: Command,
+    package: &str,
     what: &[&str],
 ) -> anyhow::Result<PathBuf> {
     let sources = folder.join("sources");
@@ -153,7 +187,7 @@ fn compile(
             "--offline",
             "--quiet",
             "-p",
-            "tickscope",
+            package,
             "--target",
             target,
         ])

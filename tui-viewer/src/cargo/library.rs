@@ -25,8 +25,16 @@ const SYSTEM: &str = "-lpthread -ldl -lm";
 /// What keeps it from being built or copied.
 pub(crate) fn run(args: &LibArgs, archive: &[u8]) -> anyhow::Result<u8> {
     let cache = Cache::open()?;
+    let kept_header = collector::include_dir(archive, &cache)?;
+    let header = match &args.out {
+        Some(dir) => copied(&kept_header.join(collector::HEADER), dir, collector::HEADER)?
+            .parent()
+            .map_or(kept_header, Path::to_path_buf),
+        None => kept_header,
+    };
+    let include = format!("-I{}", word(&header)?);
     if args.cflags {
-        write(&format!("{}\n", compiler_options(&cache)?))?;
+        write(&format!("{include} {}\n", compiler_options(&cache)?))?;
         return Ok(DONE);
     }
     let settings = Settings::read(&[]);
@@ -34,14 +42,15 @@ pub(crate) fn run(args: &LibArgs, archive: &[u8]) -> anyhow::Result<u8> {
     compiler.check_version(env!("CARGO_PKG_RUST_VERSION"))?;
     let kept = collector::build_static(archive, &compiler, &cache)?;
     let library = match &args.out {
-        Some(dir) => copied(&kept, dir)?,
+        Some(dir) => copied(&kept, dir, collector::STATIC)?,
         None => kept,
     };
     let options = linker_options(&library)?;
     write(&if args.libs {
         format!("{options}\n")
     } else {
-        instructions(&library, &compiler_options(&cache)?, &options)
+        let compile = format!("{include} {}", compiler_options(&cache)?);
+        instructions(&library, &compile, &options)
     })?;
     Ok(DONE)
 }
@@ -67,11 +76,16 @@ fn compiler_options(cache: &Cache) -> anyhow::Result<String> {
 }
 
 fn linker_options(library: &Path) -> anyhow::Result<String> {
-    let path = library.display().to_string();
+    Ok(format!("{WANTED} {} {SYSTEM}", word(library)?))
+}
+
+/// A path as a word of a command line.
+fn word(path: &Path) -> anyhow::Result<String> {
+    let path = path.display().to_string();
     if path.contains(char::is_whitespace) {
         bail!("{path}: a command line divides a path at its blanks; choose another place with --out DIR");
     }
-    Ok(format!("{WANTED} {path} {SYSTEM}"))
+    Ok(path)
 }
 
 fn instructions(library: &Path, compile: &str, link: &str) -> String {
@@ -88,8 +102,8 @@ fn instructions(library: &Path, compile: &str, link: &str) -> String {
     )
 }
 
-fn copied(kept: &Path, dir: &Path) -> anyhow::Result<PathBuf> {
-    let copy = std::path::absolute(dir)?.join(collector::STATIC);
+fn copied(kept: &Path, dir: &Path, name: &str) -> anyhow::Result<PathBuf> {
+    let copy = std::path::absolute(dir)?.join(name);
     fs::create_dir_all(dir)
         .and_then(|()| fs::copy(kept, &copy))
         .with_context(|| format!("cannot write {}", copy.display()))?;

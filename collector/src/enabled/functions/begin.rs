@@ -19,6 +19,9 @@ use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
 use crate::enabled::runtime::settings::Settings;
 
+/// Where the compiler lists the sleds. Without it no function was prepared.
+const MAP: &str = "xray_instr_map";
+
 /// The loader calls what stands in this section, in the order of priorities.
 #[used]
 #[unsafe(link_section = ".init_array.00900")]
@@ -67,6 +70,10 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     }
     let image = Image::own().ok_or("the loader does not know this program")?;
     let Some(bytes) = image.section(SECTION) else {
+        if image.section(MAP).is_none() && !function_choice::is_asked_for() {
+            // A program in C with scopes alone, for instance.
+            return Ok(());
+        }
         return Err(format!(
             "{} has no section {SECTION}; build it with cargo tickscope, or add it: cargo tickscope table {0}",
             image.path().display()

@@ -5,14 +5,11 @@
 //! `exit_rarely` has to handle the event.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree};
-use crate::enabled::platform::clock;
+use crate::enabled::functions::usual;
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::add;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites;
-use crate::enabled::record::journal::Kind;
 use crate::enabled::record::site::SiteState;
-use crate::enabled::record::tree::Path;
 use crate::enabled::scope;
 
 /// A function begins. Its return address stands at `place`.
@@ -27,61 +24,13 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         // A thread that does not count now is not made to by this event.
         return current_thread::is_decided();
     };
-    let Some(current) = tree.current.get() else {
-        // An event of this thread is in progress: this is a signal handler or the program's allocator.
-        add(&tree.dropped, 1);
-        return true;
-    };
-    let Some(top) = tree.frames.top() else {
-        return false;
-    };
-    if tree.frames.is_elsewhere(place) {
-        tree.frames.note_elsewhere();
-        return true;
-    }
-    if top.place() <= place {
-        return false;
-    }
-    let Some(frame) = top.above() else { return false };
-    let Some(child) = tree.known_child(current, site) else {
-        return false;
-    };
-    if tree.is(Path::Fast) {
-        tree.mark();
-        let now = clock::tsc();
-        if !tree.is_usual_gap(now) {
-            tree.put(current);
-            return false;
-        }
-        tree.frames.open(frame, place, child);
-        tree.begin_usually(current, child, now, false);
-    } else if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
-        tree.mark();
-        tree.frames.open(frame, place, child);
-        tree.begin_untimed(child, 1);
-    } else if tree.is(Path::Adaptive) {
-        tree.mark();
-        let now = clock::tsc();
-        if !tree.is_usual_gap(now) {
-            tree.put(current);
-            return false;
-        }
-        tree.frames.open(frame, place, child);
-        tree.begin_usually(current, child, now, true);
-    } else if tree.is(Path::Watched) {
-        tree.mark();
-        let now = clock::tsc();
-        if !tree.may_note_usually(now) {
-            tree.put(current);
-            return false;
-        }
-        tree.frames.open(frame, place, child);
-        tree.note_usual(current, Kind::Enter, tree.gap_until(now));
-        tree.begin_usually(current, child, now, tree.is_adaptive_outside());
-    } else {
-        return false;
-    }
-    true
+    usual::begin(
+        tree,
+        site,
+        place,
+        |top| top.place() > place,
+        |frame, node| tree.frames.open(frame, place, node),
+    )
 }
 
 /// A function ends, by a return or a tail call.
@@ -100,45 +49,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     }) else {
         return false;
     };
-    let Some(parent) = node.parent.get() else {
-        return false;
-    };
-    if tree.unit.is_of(node) {
-        return false;
-    }
-    if tree.is(Path::Fast) {
-        tree.mark();
-        if !tree.end_usually(node, clock::tsc(), false) {
-            tree.put(node);
-            return false;
-        }
-    } else if tree.may_skip_clock() && !node.is_timed() {
-        tree.mark();
-    } else if tree.is(Path::Adaptive) {
-        if node.latency.get().is_some_and(|latency| latency.is_rate_due()) {
-            return false;
-        }
-        tree.mark();
-        if !tree.end_usually(node, clock::tsc(), true) {
-            tree.put(node);
-            return false;
-        }
-        tree.skip_some(parent, node);
-    } else if tree.is(Path::Watched) && !tree.watching.is_of(node) {
-        tree.mark();
-        let now = clock::tsc();
-        let gap = tree.gap_until(now);
-        if !(tree.may_note_usually(now) && tree.end_usually(node, now, tree.is_adaptive_outside())) {
-            tree.put(node);
-            return false;
-        }
-        tree.note_usual(node, Kind::Exit, gap);
-    } else {
-        return false;
-    }
-    tree.frames.close(top);
-    tree.put(parent);
-    true
+    usual::end(tree, top, node)
 }
 
 /// Handles all other beginnings.

@@ -46,6 +46,13 @@ pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
     }
 }
 
+/// Closes the innermost functions, this many of them: they have ended without an event.
+pub(super) fn close_inner(tree: &'static Tree, count: usize) {
+    if let Some(outermost) = tree.frames.close_inner(count) {
+        end_unseen(tree, outermost);
+    }
+}
+
 fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.catch_up_if_alarmed(config::exact_path());
     tree.end_unseen(node, config::now);

@@ -1,10 +1,14 @@
-//! The program or library that this code was linked into: where it is in memory, and what its file says.
+//! A program or library: where it is in memory, and what its file says.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::enabled::platform::modules;
+
+/// The size of a symbol, and the type of one that is a function, `STT_FUNC`.
+const SYMBOL_BYTES: usize = 24;
+const FUNCTION: u8 = 2;
 
 /// An image in memory.
 #[derive(Debug)]
@@ -16,9 +20,15 @@ pub(crate) struct Image {
 
 impl Image {
     /// Returns the image that holds this code.
+    #[cfg(any(feature = "functions", test))]
     pub(crate) fn own() -> Option<Self> {
-        let own = Self::own as *const () as usize;
-        let loaded = modules::loaded().into_iter().find(|loaded| loaded.holds(own))?;
+        Self::holding(Self::own as *const () as usize)
+    }
+
+    /// Returns the image that holds an address.
+    pub(crate) fn holding(address: usize) -> Option<Self> {
+        let loaded = modules::loaded();
+        let loaded = loaded.into_iter().find(|loaded| loaded.holds(address))?;
         Some(Self {
             base: loaded.base,
             file: loaded.file().to_path_buf(),
@@ -28,6 +38,29 @@ impl Image {
     /// Returns where the image's file is.
     pub(crate) fn path(&self) -> PathBuf {
         std::fs::read_link(&self.file).unwrap_or_else(|_| self.file.clone())
+    }
+
+    /// Returns the path by which this process can open the image's file, also if it was removed.
+    pub(crate) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Returns the addresses and the linker's names of all functions in the image's file, in the order of addresses. Of several names
+    /// of a function there is one.
+    pub(crate) fn functions(&self) -> Vec<(u64, String)> {
+        let mut found = Vec::new();
+        for (symbols, names) in [(".symtab", ".strtab"), (".dynsym", ".dynstr")] {
+            let names = self.section(names).unwrap_or_default();
+            let symbols = self.section(symbols).unwrap_or_default();
+            found.extend(
+                symbols
+                    .chunks_exact(SYMBOL_BYTES)
+                    .filter_map(|symbol| function(symbol, &names)),
+            );
+        }
+        found.sort();
+        found.dedup_by_key(|function| function.0);
+        found
     }
 
     /// Reads a section of the image's file; `None` if there is none of this name, or the file cannot be read.
@@ -68,6 +101,16 @@ impl Image {
     }
 }
 
+/// The address and the name of a symbol, if it is a function that is defined.
+fn function(symbol: &[u8], names: &[u8]) -> Option<(u64, String)> {
+    let is_function = symbol.get(4)? & 15 == FUNCTION;
+    let is_defined = half(symbol, 6)? != 0;
+    let at = u32::from_le_bytes(*symbol.first_chunk()?) as usize;
+    let name = names.get(at..)?.split(|byte| *byte == 0).next()?;
+    let name = String::from_utf8_lossy(name).into_owned();
+    (is_function && is_defined && !name.is_empty()).then_some((long(symbol, 8)?, name))
+}
+
 fn half(bytes: &[u8], at: usize) -> Option<u16> {
     bytes
         .get(at..)?
@@ -92,10 +135,14 @@ mod tests {
         let comment = image.section(".comment").unwrap();
         assert!(String::from_utf8_lossy(&comment).contains("rustc"), "{comment:?}");
         assert!(image.section(".comm").is_none());
+        let own = Image::own as *const () as usize - image.base;
+        let functions = image.functions();
+        let found = functions.binary_search_by_key(&(own as u64), |function| function.0);
+        assert!(functions[found.unwrap()].1.contains("own"));
         let other = Image {
             file: file!().into(),
             ..image
         };
-        assert!(other.section(".comment").is_none());
+        assert!(other.section(".comment").is_none() && other.functions().is_empty());
     }
 }

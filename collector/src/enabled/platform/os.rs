@@ -75,7 +75,7 @@ pub(crate) fn process_cpu_ns() -> u64 {
 }
 
 /// Returns the lowest address of the calling thread's stack and its size in bytes; 0 and 0 if the system does not say.
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn own_stack() -> (u64, u64) {
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.

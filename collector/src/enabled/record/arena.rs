@@ -140,6 +140,47 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
+/// Texts that are kept one behind the other and live for ever, at most `N` bytes. Without any it takes no memory but addresses.
+pub(crate) struct Texts<const N: usize> {
+    used: AtomicU64,
+    bytes: UnsafeCell<[u8; N]>,
+}
+
+// SAFETY: a range of bytes is written once, by the caller that `used` gave it to, and only then read.
+unsafe impl<const N: usize> Sync for Texts<N> {}
+
+impl<const N: usize> Texts<N> {
+    pub(crate) const fn none() -> Self {
+        Self {
+            used: AtomicU64::new(0),
+            bytes: UnsafeCell::new([0; N]),
+        }
+    }
+
+    /// Keeps a copy of a text, or returns `None` if there is no space for it.
+    pub(crate) fn keep(&'static self, text: &str) -> Option<&'static str> {
+        let fits = |from: u64| {
+            from.checked_add(text.len() as u64)
+                .is_some_and(|end| end <= N as u64)
+        };
+        if !fits(self.used.load(Ordering::Relaxed)) {
+            return None;
+        }
+        let from = self.used.fetch_add(text.len() as u64, Ordering::Relaxed);
+        if !fits(from) {
+            return None;
+        }
+        let to = self.bytes.get().cast::<u8>().wrapping_add(from as usize);
+        // SAFETY: the range is inside the bytes, as just checked, and no other caller has any of it.
+        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), to, text.len()) };
+        #[allow(clippy::disallowed_methods, reason = "own memory, which nothing writes again")]
+        // SAFETY: these bytes were just written, and nothing writes them again.
+        let kept = unsafe { std::slice::from_raw_parts(to, text.len()) };
+        // SAFETY: they are the bytes of a text.
+        Some(unsafe { std::str::from_utf8_unchecked(kept) })
+    }
+}
+
 impl<T: Sync + 'static> Ref<T> {
     pub(crate) const fn none() -> Self {
         Self(AtomicPtr::new(std::ptr::null_mut()))
@@ -424,6 +465,15 @@ mod tests {
         let first: Ref<u64> = Ref::none();
         assert_eq!(first.set_first(kept[0]), &5);
         assert_eq!(first.set_first(kept[1]), &5);
+    }
+
+    #[test]
+    fn texts_are_kept_until_there_is_no_space() {
+        static TEXTS: Texts<8> = Texts::none();
+        let kept = ["ab", "", "cdef"].map(|text| TEXTS.keep(&String::from(text)).unwrap());
+        assert_eq!(kept, ["ab", "", "cdef"]);
+        assert_eq!((TEXTS.keep("xyz"), TEXTS.keep("gh")), (None, Some("gh")));
+        assert_eq!((TEXTS.keep("i"), TEXTS.keep("")), (None, Some("")));
     }
 
     #[test]

@@ -40,7 +40,7 @@ thread_local! {
     /// What was counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
     /// Whether the thread is no longer new, in a word that is read without a call.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static HOT: Cell<Option<&'static Tree>> = const { Cell::new(None) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
@@ -53,7 +53,7 @@ pub(crate) fn hot() -> Option<&'static Tree> {
 }
 
 /// Returns whether it is decided whether the calling thread counts.
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
     DECIDED.get()
@@ -86,7 +86,7 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
         compiler_fence(Ordering::SeqCst);
     }
     OWN.set(Own { phase, block });
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     DECIDED.set(true);
     compiler_fence(Ordering::SeqCst);
     HOT.set(tree);

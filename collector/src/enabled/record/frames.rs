@@ -19,10 +19,28 @@ zeroed! {
         place: AtomicU64,
         /// The node of the call.
         node: Ref<Node>,
+        /// The call in which the compiler tells of its beginning; all are 0 if sleds do.
+        pub(crate) call: Call,
         /// The frame that is open around it.
         below: Ref<Frame>,
         /// The frame that is used next; `None` if it is not made yet.
         above: Ref<Frame>,
+    }
+}
+
+zeroed! {
+    /// What tells calls apart that the compiler has put into functions. Those of functions that are inlined into one another have one
+    /// place and one caller.
+    #[derive(Debug)]
+    pub(crate) struct Call {
+        /// The address of the function.
+        function: AtomicU64,
+        /// Where the function returns to.
+        caller: AtomicU64,
+        /// Where the call that told of the beginning returns to.
+        from: AtomicU64,
+        /// The stack pointer then.
+        stack: AtomicU64,
     }
 }
 
@@ -98,10 +116,45 @@ impl Frame {
         self.node.get()
     }
 
+    /// Returns the frame that is open around this one.
+    pub(crate) fn below(&self) -> Option<&'static Self> {
+        self.below.get()
+    }
+
     /// Returns the frame to use for a call inside this one, if it is made.
     #[inline(always)]
     pub(crate) fn above(&self) -> Option<&'static Self> {
         self.above.get()
+    }
+}
+
+impl Call {
+    #[inline(always)]
+    pub(crate) fn set(&self, function: u64, caller: u64, from: u64, stack: u64) {
+        self.function.store(function, Ordering::Relaxed);
+        self.caller.store(caller, Ordering::Relaxed);
+        self.from.store(from, Ordering::Relaxed);
+        self.stack.store(stack, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn function(&self) -> u64 {
+        self.function.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn caller(&self) -> u64 {
+        self.caller.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn from(&self) -> u64 {
+        self.from.load(Ordering::Relaxed)
+    }
+
+    #[inline(always)]
+    pub(crate) fn stack(&self) -> u64 {
+        self.stack.load(Ordering::Relaxed)
     }
 }
 
@@ -149,6 +202,14 @@ impl Frames {
     #[inline(always)]
     pub(crate) fn top(&self) -> Option<&'static Frame> {
         self.top.get()
+    }
+
+    /// Returns the end of the thread's own stack.
+    #[inline(always)]
+    pub(crate) fn stack_end(&self) -> u64 {
+        self.low
+            .load(Ordering::Relaxed)
+            .wrapping_add(self.bytes.load(Ordering::Relaxed))
     }
 
     /// Returns whether a place is not on the thread's own stack.
@@ -255,6 +316,13 @@ impl Frames {
         self.close_while(|frame| frame.place() < place || at_it && frame.place() == place)
     }
 
+    /// Closes the innermost frames, this many of them, whose functions have ended without returning. Returns the node of the outermost
+    /// of them.
+    pub(crate) fn close_inner(&self, count: usize) -> Option<&'static Node> {
+        let mut left = count;
+        self.close_while(|_| left.checked_sub(1).map(|rest| left = rest).is_some())
+    }
+
     /// Closes the frames of nodes inside `node`, a scope that has ended. Returns how many there were.
     pub(crate) fn close_inside(&self, node: &'static Node) -> u64 {
         let before = self.unwound.load(Ordering::Relaxed);
@@ -270,7 +338,7 @@ impl Frames {
         }
     }
 
-    fn close_while(&self, has_ended: impl Fn(&Frame) -> bool) -> Option<&'static Node> {
+    fn close_while(&self, mut has_ended: impl FnMut(&Frame) -> bool) -> Option<&'static Node> {
         let mut outermost = None;
         while let Some(top) = self.top()
             && top.place() != BOTTOM

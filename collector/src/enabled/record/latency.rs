@@ -72,7 +72,7 @@ impl Latency {
 
     /// Puts the buffered durations whose octaves exist into their buckets, without a call. Returns whether all are there;
     /// the others stay where they are.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);

@@ -82,13 +82,27 @@ impl Owner {
     }
 
     /// Returns it as a number.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    #[cfg_attr(
+        not(feature = "functions"),
+        allow(
+            dead_code,
+            reason = "polls of async bodies are seen only where the compiler has prepared them"
+        )
+    )]
     pub(crate) fn number(self) -> u64 {
         self.0
     }
 
     /// Returns the index of the node that a number stands for, if the node is one of this tree.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    #[cfg_attr(
+        not(feature = "functions"),
+        allow(
+            dead_code,
+            reason = "polls of async bodies are seen only where the compiler has prepared them"
+        )
+    )]
     pub(crate) fn index_in(number: u64, tree: &'static Tree) -> Option<u32> {
         (number >> NODE_BITS == Self::tree(tree)).then_some(number as u32 & (NODES_MAX - 1))
     }

@@ -103,6 +103,9 @@ enum Name {
     Given(&'static str),
     /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
+    /// The function at an address. It is described when it is shown, because that reads files.
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    OfFunction(u64, fn(u64) -> snapshot::Site),
     /// The name of a lock or a task. One without a name of its own is called after the place where it was made.
     WithLabel(Labelled, Option<&'static str>),
 }
@@ -132,6 +135,12 @@ impl Site {
         line: u32,
     ) -> Self {
         Self::new(Name::Enclosing(path), module, file, line)
+    }
+
+    /// Makes the site of the function at an address; `describe` finds its name when it is shown.
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+    pub(crate) const fn of_function(address: u64, describe: fn(u64) -> snapshot::Site) -> Self {
+        Self::new(Name::OfFunction(address, describe), "", "", 0)
     }
 
     /// Makes a site of the waits for a lock, or of a task, that was made at this place of the source.
@@ -368,6 +377,8 @@ impl Site {
     pub(crate) fn describe(&self) -> snapshot::Site {
         snapshot::Site {
             name: match self.name {
+                #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+                Name::OfFunction(address, describe) => return describe(address),
                 Name::Given(name) => name.to_string(),
                 Name::Enclosing(path) => plain_name(path(), self.module),
                 Name::WithLabel(kind, name) => {

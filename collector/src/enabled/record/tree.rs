@@ -11,7 +11,7 @@
 
 mod async_calls;
 mod children;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 mod functions;
 mod in_place;
 mod measuring;

@@ -152,7 +152,7 @@ impl UnitCalls {
     }
 
     /// Returns whether the open call is of this node.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn is_of(&self, node: &'static Node) -> bool {
         self.open.is(node)

@@ -179,7 +179,7 @@ impl Watching {
     }
 
     /// Returns whether the open watched call is of this node.
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn is_of(&self, node: &'static Node) -> bool {
         self.root.is(node)

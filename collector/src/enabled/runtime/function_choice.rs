@@ -83,6 +83,11 @@ fn lossy(name: &'static CStr) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
+/// Returns whether functions are asked for by their own variable.
+pub(crate) fn is_asked_for() -> bool {
+    matches!(os::variable(FUNCTIONS), Some(b"on" | b"every"))
+}
+
 /// Returns which functions are to count; `None` if none is.
 pub(crate) fn of_environment() -> Option<FunctionChoice> {
     let asked = os::variable(FUNCTIONS);

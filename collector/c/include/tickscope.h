@@ -1,0 +1,326 @@
+/*
+ * tickscope: a profiler that a program carries inside itself, read live from a terminal.
+ *
+ *     #include <tickscope.h>
+ *
+ *     static int parse(const char *text) {
+ *         TICKSCOPE_FUNCTION();             // this function is a row
+ *         for (; *text; text++) {
+ *             TICKSCOPE_SCOPE("token");     // the rest of this block is a row below it
+ *             TICKSCOPE_COUNT("bytes", 1);
+ *         }
+ *         return 0;
+ *     }
+ *
+ *     int main(void) {
+ *         tickscope_session *session = tickscope_start("app");
+ *         parse("a b c");
+ *         tickscope_finish(session);
+ *     }
+ *
+ * Link with -ltickscope, run the program, and in another terminal run `tickscope app`. C99 or later and C++11 or later, gcc or clang.
+ *
+ *   -DTICKSCOPE_DISABLE    nothing is left of it: no instruction, no symbol, and no library is needed. Systems other than Linux compile
+ *                          so in any case.
+ *   -DTICKSCOPE_OPTIONAL   the program links without the library as well, and then measures nothing. Each scope costs one more test.
+ *
+ * Without a line of code: compile with -finstrument-functions, link with -ltickscope, and run with TICKSCOPE=live.
+ *
+ * Every function may be called on any thread and at any depth. In a signal handler only scopes and counters may be used.
+ */
+#ifndef TICKSCOPE_H
+#define TICKSCOPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What tickscope_status returns. */
+typedef enum tickscope_state {
+    TICKSCOPE_STARTING = 0,   /* the ring file is being made */
+    TICKSCOPE_PUBLISHING = 1, /* viewers can attach */
+    TICKSCOPE_COUNTING = 2,   /* scopes are counted, but nothing is published; tickscope_warnings says why */
+    TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, or -DTICKSCOPE_DISABLE */
+    TICKSCOPE_UNSUPPORTED = 4 /* nothing is measured on this system */
+} tickscope_state;
+
+/* How scopes are measured. */
+typedef enum tickscope_mode {
+    TICKSCOPE_ADAPTIVE = 0, /* all calls counted, short ones timed now and then: the default */
+    TICKSCOPE_EXACT = 1,    /* two clock reads in each call */
+    TICKSCOPE_SAMPLED = 2,  /* no clock: while a session publishes, its thread looks where each thread is */
+    TICKSCOPE_NOTHING = 3   /* nothing is measured */
+} tickscope_mode;
+
+/* The form of a report. All but TICKSCOPE_TKS, TICKSCOPE_TEXT, TICKSCOPE_HTML, TICKSCOPE_FOLDED and TICKSCOPE_CALLGRIND need a library
+ * that was built with the feature `export`. */
+typedef enum tickscope_format {
+    TICKSCOPE_TKS = 0, /* the snapshot itself, from which `tickscope report FILE` makes all others */
+    TICKSCOPE_TEXT = 1,
+    TICKSCOPE_HTML = 2,
+    TICKSCOPE_FOLDED = 3,
+    TICKSCOPE_CALLGRIND = 4,
+    TICKSCOPE_JSON = 5,
+    TICKSCOPE_CSV = 6,
+    TICKSCOPE_SPEEDSCOPE = 7,
+    TICKSCOPE_PPROF = 8
+} tickscope_format;
+
+/* A session, from tickscope_start to tickscope_finish. */
+typedef struct tickscope_session tickscope_session;
+
+/* A place in the source. The macros below make one for each call site; it has to be a static variable. */
+typedef struct tickscope_site {
+    const char *name;
+    const char *file;
+    const char *group;
+    uint32_t line;
+    uint32_t kind;
+    void *made; /* the library's, NULL at first */
+} tickscope_site;
+
+static inline __attribute__((unused)) size_t tickscope_nothing_(char *text, size_t size) {
+    if (text && size) *text = 0;
+    return 0;
+}
+
+#if defined(TICKSCOPE_DISABLE) || !defined(__linux__)
+
+static inline __attribute__((unused)) tickscope_session *tickscope_start(const char *name) { (void)name; return NULL; }
+static inline __attribute__((unused)) void tickscope_finish(tickscope_session *session) { (void)session; }
+static inline __attribute__((unused)) tickscope_state tickscope_status(const tickscope_session *session) {
+    (void)session;
+    return TICKSCOPE_OFF;
+}
+static inline __attribute__((unused)) size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size) {
+    (void)session;
+    return tickscope_nothing_(text, size);
+}
+static inline __attribute__((unused)) size_t tickscope_path(const tickscope_session *session, char *text, size_t size) {
+    (void)session;
+    return tickscope_nothing_(text, size);
+}
+static inline __attribute__((unused)) size_t tickscope_error(char *text, size_t size) { return tickscope_nothing_(text, size); }
+static inline __attribute__((unused)) void tickscope_reset(void) {}
+static inline __attribute__((unused)) void tickscope_request_reset(void) {}
+static inline __attribute__((unused)) int tickscope_dump(const char *path, tickscope_format format) { (void)path; (void)format; return 0; }
+static inline __attribute__((unused)) int tickscope_dump_to(int descriptor, tickscope_format format) {
+    (void)descriptor; (void)format; return 0;
+}
+static inline __attribute__((unused)) int tickscope_set_mode(tickscope_mode mode) { (void)mode; return 0; }
+static inline __attribute__((unused)) int tickscope_enable(const char *pattern) { (void)pattern; return 0; }
+static inline __attribute__((unused)) int tickscope_disable(const char *pattern) { (void)pattern; return 0; }
+static inline __attribute__((unused)) int tickscope_watch(const char *pattern) { (void)pattern; return 0; }
+static inline __attribute__((unused)) void tickscope_include_thread(void) {}
+static inline __attribute__((unused)) void tickscope_exclude_thread(void) {}
+
+#define TICKSCOPE_SCOPE(name) ((void)0)
+#define TICKSCOPE_SCOPE_IN(group, name) ((void)0)
+#define TICKSCOPE_FUNCTION() ((void)0)
+#define TICKSCOPE_FUNCTION_IN(group) ((void)0)
+#define TICKSCOPE_WATCH(name) ((void)0)
+#define TICKSCOPE_COUNT(name, amount) ((void)(amount))
+#define TICKSCOPE_COUNT_IN(group, name, amount) ((void)(amount))
+#define TICKSCOPE_VALUE(name, number) ((void)(number))
+#define TICKSCOPE_VALUE_IN(group, name, number) ((void)(number))
+#define TICKSCOPE_GAUGE(name, level) ((void)(level))
+#define TICKSCOPE_GAUGE_IN(group, name, level) ((void)(level))
+
+#else /* it is measured */
+
+#ifndef __GNUC__
+#error "tickscope.h needs gcc or clang, or -DTICKSCOPE_DISABLE"
+#endif
+
+#ifdef TICKSCOPE_OPTIONAL
+#define TICKSCOPE_API_ __attribute__((weak))
+#define TICKSCOPE_HAS_(function) (function)
+#else
+#define TICKSCOPE_API_
+#define TICKSCOPE_HAS_(function) 1
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------ sessions */
+
+/* Starts publishing under a name, or joins the session that runs, and returns at once. It never fails and never stops the program: what
+ * differs from what was asked for is said by tickscope_warnings. The name is 1 to 64 of A-Z a-z 0-9 . _ -, and not only digits; any
+ * other name is corrected. The variables TICKSCOPE_* of the environment are the settings, if they are set before the first scope or
+ * start. A session that is not finished ends with the program. */
+TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
+
+/* Ends a session, and waits for its last record, at most a second. NULL is no session. */
+TICKSCOPE_API_ void tickscope_finish(tickscope_session *session);
+
+/* Returns the present state of a session: a tickscope_state. */
+TICKSCOPE_API_ int tickscope_status(const tickscope_session *session);
+
+/* Writes what differs from what was asked for, a line each, cut to `size` bytes with the zero at the end. Returns the bytes of the whole
+ * text without that zero, as snprintf does: 0 if there is no warning. */
+TICKSCOPE_API_ size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size);
+
+/* Writes the path of the ring file in the same way; 0 until it exists. */
+TICKSCOPE_API_ size_t tickscope_path(const tickscope_session *session, char *text, size_t size);
+
+/* Writes in the same way why the last of the functions below that returned -1 on this thread did so. */
+TICKSCOPE_API_ size_t tickscope_error(char *text, size_t size);
+
+/* ------------------------------------------------------------------ at any time */
+
+/* Sets all counters of all threads to zero. Open scopes go on counting from here. */
+TICKSCOPE_API_ void tickscope_reset(void);
+
+/* The same soon, in the publisher's thread: this call returns at once. */
+TICKSCOPE_API_ void tickscope_request_reset(void);
+
+/* Writes a report to a new file, whole or not at all. Returns 0, or -1 if it cannot, a file of that name exists for instance. No session
+ * is needed. Without the form in the library the snapshot is written in its place, with .tks appended to the name. */
+TICKSCOPE_API_ int tickscope_dump(const char *path, tickscope_format format);
+
+/* Writes a report to an open file, pipe or socket. Returns 0, or -1 if it cannot. */
+TICKSCOPE_API_ int tickscope_dump_to(int descriptor, tickscope_format format);
+
+/* Measures in another mode from now on, on all threads. Returns 0, or -1 if there is no such mode. */
+TICKSCOPE_API_ int tickscope_set_mode(tickscope_mode mode);
+
+/* Enable or disable all sites that a pattern matches, such as "parse" or "book::*". The last one that matches a site decides. Return how
+ * many known sites match, or -1 if the pattern is none. */
+TICKSCOPE_API_ int tickscope_enable(const char *pattern);
+TICKSCOPE_API_ int tickscope_disable(const char *pattern);
+
+/* Tells slow calls of the functions that a pattern matches from typical ones. Returns 0, or -1 if it cannot. */
+TICKSCOPE_API_ int tickscope_watch(const char *pattern);
+
+/* The calling thread counts from now on, or no longer. */
+TICKSCOPE_API_ void tickscope_include_thread(void);
+TICKSCOPE_API_ void tickscope_exclude_thread(void);
+
+/* ------------------------------------------------------------------ what the macros call */
+
+/* Opens a scope, and returns NULL if it does not count: then there is nothing to end. Else the thread that has opened it ends it by
+ * tickscope_leave. */
+TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
+TICKSCOPE_API_ void tickscope_leave(void *scope);
+TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount);
+TICKSCOPE_API_ void tickscope_value(tickscope_site *site, uint64_t number);
+TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#ifdef TICKSCOPE_OPTIONAL
+/* Each of them, or what it returns where the library is missing. */
+#define tickscope_start(name) (tickscope_start ? tickscope_start(name) : NULL)
+#define tickscope_finish(session) (tickscope_finish ? tickscope_finish(session) : (void)(session))
+#define tickscope_status(session) (tickscope_status ? tickscope_status(session) : (int)TICKSCOPE_OFF)
+#define tickscope_warnings(session, text, size) \
+    (tickscope_warnings ? tickscope_warnings(session, text, size) : tickscope_nothing_(text, size))
+#define tickscope_path(session, text, size) (tickscope_path ? tickscope_path(session, text, size) : tickscope_nothing_(text, size))
+#define tickscope_error(text, size) (tickscope_error ? tickscope_error(text, size) : tickscope_nothing_(text, size))
+#define tickscope_reset() (tickscope_reset ? tickscope_reset() : (void)0)
+#define tickscope_request_reset() (tickscope_request_reset ? tickscope_request_reset() : (void)0)
+#define tickscope_dump(path, format) (tickscope_dump ? tickscope_dump(path, format) : 0)
+#define tickscope_dump_to(descriptor, format) (tickscope_dump_to ? tickscope_dump_to(descriptor, format) : 0)
+#define tickscope_set_mode(mode) (tickscope_set_mode ? tickscope_set_mode(mode) : 0)
+#define tickscope_enable(pattern) (tickscope_enable ? tickscope_enable(pattern) : 0)
+#define tickscope_disable(pattern) (tickscope_disable ? tickscope_disable(pattern) : 0)
+#define tickscope_watch(pattern) (tickscope_watch ? tickscope_watch(pattern) : 0)
+#define tickscope_include_thread() (tickscope_include_thread ? tickscope_include_thread() : (void)0)
+#define tickscope_exclude_thread() (tickscope_exclude_thread ? tickscope_exclude_thread() : (void)0)
+#endif
+
+#define TICKSCOPE_KIND_SCOPE_ 0u
+#define TICKSCOPE_KIND_WATCHED_ 1u
+#define TICKSCOPE_KIND_COUNTER_ 2u
+#define TICKSCOPE_KIND_VALUE_ 3u
+#define TICKSCOPE_KIND_GAUGE_ 4u
+#define TICKSCOPE_KIND_FUNCTION_ 16u
+
+#define TICKSCOPE_JOINED_(a, b) a##b
+#define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
+#define TICKSCOPE_SITE_(variable, kind, group, name) \
+    static tickscope_site variable = {name, __FILE__, group, (uint32_t)__LINE__, kind, NULL}
+
+#ifdef __cplusplus
+
+namespace tickscope {
+
+/* An open scope, which ends with its block. */
+class scope {
+public:
+    explicit scope(tickscope_site &site) : open_(TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(&site) : nullptr) {}
+    ~scope() {
+        if (open_) tickscope_leave(open_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+
+private:
+    void *open_;
+};
+
+} // namespace tickscope
+
+#define TICKSCOPE_FUNCTION_NAME_ __PRETTY_FUNCTION__
+#define TICKSCOPE_OPEN_(variable, site) const ::tickscope::scope variable(site)
+
+#else
+
+#define TICKSCOPE_FUNCTION_NAME_ __func__
+#define TICKSCOPE_OPEN_(variable, site) \
+    __attribute__((cleanup(tickscope_close_), unused)) void *variable = TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(&site) : NULL
+
+static inline __attribute__((unused)) void tickscope_close_(void **scope) {
+    if (*scope) tickscope_leave(*scope);
+}
+
+#endif
+
+#define TICKSCOPE_OPEN_SITE_(kind, group, name) \
+    TICKSCOPE_SITE_(TICKSCOPE_JOIN_(tickscope_site_, __LINE__), kind, group, name); \
+    TICKSCOPE_OPEN_(TICKSCOPE_JOIN_(tickscope_scope_, __LINE__), TICKSCOPE_JOIN_(tickscope_site_, __LINE__))
+
+#define TICKSCOPE_CALL_(function, kind, group, name, number) \
+    do { \
+        TICKSCOPE_SITE_(tickscope_site_here_, kind, group, name); \
+        if (TICKSCOPE_HAS_(function)) function(&tickscope_site_here_, number); \
+    } while (0)
+
+/* ------------------------------------------------------------------ macros
+ *
+ * Names and groups are string literals. A scope ends with its block, however that is left: by a return, a break, a goto, an exception.
+ * longjmp leaves it open until a scope around it ends.
+ */
+
+/* The rest of the block is a row. */
+#define TICKSCOPE_SCOPE(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_, "", name)
+#define TICKSCOPE_SCOPE_IN(group, name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_, group, name)
+
+/* The same, with the name of the function. */
+#define TICKSCOPE_FUNCTION() TICKSCOPE_FUNCTION_IN("")
+#define TICKSCOPE_FUNCTION_IN(group) \
+    TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_ | TICKSCOPE_KIND_FUNCTION_, group, TICKSCOPE_FUNCTION_NAME_)
+
+/* A scope whose slow calls are told from typical ones: see `tickscope why`. */
+#define TICKSCOPE_WATCH(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_WATCHED_, "", name)
+
+/* Counts an execution, and adds an amount up. */
+#define TICKSCOPE_COUNT(name, amount) TICKSCOPE_COUNT_IN("", name, amount)
+#define TICKSCOPE_COUNT_IN(group, name, amount) \
+    TICKSCOPE_CALL_(tickscope_count, TICKSCOPE_KIND_COUNTER_, group, name, (uint64_t)(amount))
+
+/* Keeps the sum, the smallest and the largest of numbers, and their histogram. */
+#define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
+#define TICKSCOPE_VALUE_IN(group, name, number) \
+    TICKSCOPE_CALL_(tickscope_value, TICKSCOPE_KIND_VALUE_, group, name, (uint64_t)(number))
+
+/* Keeps the level that was set last, the lowest and the highest. */
+#define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
+#define TICKSCOPE_GAUGE_IN(group, name, level) \
+    TICKSCOPE_CALL_(tickscope_gauge, TICKSCOPE_KIND_GAUGE_, group, name, (int64_t)(level))
+
+#endif /* measured */
+#endif /* TICKSCOPE_H */

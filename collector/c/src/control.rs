@@ -1,0 +1,168 @@
+//! What a program may do while it runs: reset, dump, modes, rules, and which threads count.
+
+use std::ffi::c_char;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::BorrowedFd;
+
+use tickscope::{Format, Mode, Over, Snapshot, thread};
+use tickscope_format::snapshot_file;
+#[cfg(feature = "report")]
+use tickscope_report::form::{Form, FormOptions};
+
+use crate::text::{failed, of_c};
+
+/// Sets all counters to zero, in this call.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_reset() {
+    drop(tickscope::reset());
+}
+
+/// Sets all counters to zero soon, and returns at once.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_request_reset() {
+    tickscope::request_reset();
+}
+
+/// Writes a report to a new file.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_dump(path: *const c_char, format: i32) -> i32 {
+    let Some(format) = format_of(format) else {
+        return failed(&format!(
+            "no dump: there is no form {format}; wanted one of enum tickscope_format"
+        ));
+    };
+    match tickscope::dump(of_c(path), format) {
+        Ok(_) => 0,
+        Err(error) => failed(&error),
+    }
+}
+
+/// Writes a report to an open file.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
+    let Some(format) = format_of(format) else {
+        return failed(&format!(
+            "no dump: there is no form {format}; wanted one of enum tickscope_format"
+        ));
+    };
+    if descriptor < 0 {
+        return failed(&format!(
+            "no dump: {descriptor} is no descriptor; wanted an open file"
+        ));
+    }
+    // SAFETY: the header asks for a descriptor that stays open during the call.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
+    let written = borrowed
+        .try_clone_to_owned()
+        .map(File::from)
+        .and_then(|mut file| {
+            // The time that writing takes is charged to no scope.
+            let _pause = tickscope::pause();
+            file.write_all(&bytes_of(&tickscope::snapshot(), format)?)
+        });
+    match written {
+        Ok(()) => 0,
+        Err(error) => failed(&format!("no dump: descriptor {descriptor}: {error}")),
+    }
+}
+
+#[cfg(feature = "report")]
+fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
+    let form = match format {
+        Format::Text => Form::Text,
+        Format::Html => Form::Html,
+        Format::Folded => Form::Folded,
+        Format::Callgrind => Form::Callgrind,
+        Format::Json => Form::Json,
+        Format::Csv => Form::Csv,
+        Format::Speedscope => Form::Speedscope,
+        Format::Pprof => Form::Pprof,
+        Format::Tks | _ => return snapshot_file::bytes(snapshot).map_err(io::Error::other),
+    };
+    let mut bytes = Vec::new();
+    form.write(snapshot, &FormOptions::default(), &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Without the feature `report` there is one form, from which `tickscope report` makes all others.
+#[cfg(not(feature = "report"))]
+fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
+    if format != Format::Tks {
+        return Err(io::Error::other(
+            "this form needs the feature `report` of tickscope-c; wanted TICKSCOPE_TKS",
+        ));
+    }
+    snapshot_file::bytes(snapshot).map_err(io::Error::other)
+}
+
+fn format_of(code: i32) -> Option<Format> {
+    Some(match code {
+        0 => Format::Tks,
+        1 => Format::Text,
+        2 => Format::Html,
+        3 => Format::Folded,
+        4 => Format::Callgrind,
+        5 => Format::Json,
+        6 => Format::Csv,
+        7 => Format::Speedscope,
+        8 => Format::Pprof,
+        _ => return None,
+    })
+}
+
+/// Measures in another mode from now on.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
+    tickscope::set_mode(match mode {
+        0 => Mode::Adaptive,
+        1 => Mode::Exact,
+        2 => Mode::Sampled,
+        3 => Mode::Off,
+        _ => {
+            return failed(&format!(
+                "there is no mode {mode}; wanted one of enum tickscope_mode"
+            ));
+        }
+    });
+    0
+}
+
+/// Enables all sites that a pattern matches.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_enable(pattern: *const c_char) -> i32 {
+    match tickscope::enable_sites(&of_c(pattern)) {
+        Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Disables all sites that a pattern matches.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
+    match tickscope::disable_sites(&of_c(pattern)) {
+        Ok(count) => i32::try_from(count).unwrap_or(i32::MAX),
+        Err(error) => failed(&error),
+    }
+}
+
+/// Tells slow calls of functions from typical ones.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
+    match tickscope::watch(&of_c(pattern), Over::Tail) {
+        Ok(_) => 0,
+        Err(error) => failed(&error),
+    }
+}
+
+/// Makes the calling thread count.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_include_thread() {
+    thread::include();
+}
+
+/// Stops counting on the calling thread.
+#[unsafe(no_mangle)]
+extern "C" fn tickscope_exclude_thread() {
+    thread::exclude();
+}

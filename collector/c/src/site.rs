@@ -1,0 +1,146 @@
+//! Scopes and counters: each place in the source has a `tickscope_site`, which leads to its site once it was met.
+
+use std::ffi::c_char;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use tickscope::__private::foreign::{self, Kind, Open, Place};
+use tickscope::__private::{self, Site};
+
+use crate::name;
+use crate::text::of_constant;
+
+/// `tickscope_site` of the header: a static variable at each call site.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct CSite {
+    /// Its name, or that of the function as the compiler prints it.
+    name: *const c_char,
+    file: *const c_char,
+    group: *const c_char,
+    line: u32,
+    kind: u32,
+    /// Null until it is met.
+    made: AtomicPtr<Site>,
+}
+
+// SAFETY: the texts are constants, and the rest is a number or an atomic.
+unsafe impl Sync for CSite {}
+
+/// The name is that of a function.
+const FUNCTION: u32 = 16;
+
+impl CSite {
+    /// Returns the site if it was met.
+    #[inline(always)]
+    fn known(&self) -> Option<&'static Site> {
+        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site before it.
+        unsafe { self.made.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// Returns the site, which is made at the first call.
+    fn meet(&self) -> Option<&'static Site> {
+        let kind = match self.kind & !FUNCTION {
+            1 => Kind::WatchedScope,
+            2 => Kind::Counter,
+            3 => Kind::Value,
+            4 => Kind::Gauge,
+            _ => Kind::Scope,
+        };
+        let (given, file) = (of_constant(self.name), of_constant(self.file));
+        let place = Place {
+            name: if self.kind & FUNCTION == 0 {
+                given
+            } else {
+                name::of_function(given)
+            },
+            module: name::of_file(file),
+            file,
+            line: self.line,
+            group: of_constant(self.group),
+        };
+        let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
+        let none = std::ptr::null_mut();
+        // SYNC POINT: the site before the pointer to it. Two threads may meet it at once; the first one's is taken.
+        let there = self
+            .made
+            .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
+        // SAFETY: what is there was made from a reference that lives for ever.
+        unsafe { there.err().unwrap_or(made).as_ref() }
+    }
+}
+
+// Nothing here unwinds. Without the guard against it, which `extern "C"` has, the rare ways are jumps and save no registers.
+
+/// Opens a scope.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_enter(site: &CSite) -> Option<Open> {
+    match site.known() {
+        Some(site) => foreign::enter(site),
+        None => first(site, foreign::enter),
+    }
+}
+
+/// Ends a scope. The header does not call it for one that does not count.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_leave(scope: Open) {
+    foreign::leave(scope);
+}
+
+/// Adds to a counter.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_count(site: &CSite, amount: u64) {
+    match site.known() {
+        Some(site) => __private::count(site, amount),
+        None => first_number(site, amount, __private::count),
+    }
+}
+
+/// Keeps a number.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_value(site: &CSite, number: u64) {
+    match site.known() {
+        Some(site) => __private::value(site, number),
+        None => first_number(site, number, __private::value),
+    }
+}
+
+/// Sets a level.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_gauge(site: &CSite, level: i64) {
+    match site.known() {
+        Some(site) => __private::gauge(site, level),
+        None => first_number(site, level, __private::gauge),
+    }
+}
+
+/// Handles the first call of a site.
+#[cold]
+#[inline(never)]
+fn first(site: &CSite, then: fn(&'static Site) -> Option<Open>) -> Option<Open> {
+    then(site.meet()?)
+}
+
+/// The same of what takes a number.
+#[cold]
+#[inline(never)]
+fn first_number<T>(site: &CSite, number: T, then: fn(&'static Site, T)) {
+    if let Some(site) = site.meet() {
+        then(site, number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::*;
+
+    /// `tests/programs/every.c` has the same of the header.
+    #[test]
+    fn a_site_is_laid_out_as_in_the_header() {
+        assert_eq!((size_of::<CSite>(), offset_of!(CSite, made)), (40, 32));
+        assert_eq!((offset_of!(CSite, name), offset_of!(CSite, file)), (0, 8));
+        assert_eq!((offset_of!(CSite, group), offset_of!(CSite, line)), (16, 24));
+        assert_eq!(offset_of!(CSite, kind), 28);
+    }
+}

@@ -1,0 +1,64 @@
+//! Functions that tell of their calls themselves, of programs that know nothing of the library.
+
+use crate::support::{self, Counted, Language, done};
+
+#[test]
+fn each_call_of_an_unaware_program_ends_once() {
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    for compiler in Language::Cpp.compilers() {
+        for words in [&["-O0"][..], &["-O2"], &["-O2", "-fno-omit-frame-pointer"]] {
+            let words = [words, &["-std=c++17", "-g", "-finstrument-functions"]].concat();
+            let program = support::build(dir.path(), compiler, Language::Cpp, &words, "unaware.cpp");
+            for mode in ["exact", "adaptive", "sampled"] {
+                let kept = dir.path().join("kept.tks");
+                let _ = std::fs::remove_file(&kept);
+                let mut command = support::program(&program, dir.path());
+                command.env("TICKSCOPE", "report").env("TICKSCOPE_REPORT", &kept);
+                let output = done(command.env("TICKSCOPE_MODE", mode));
+                assert_eq!(output.stdout, b"349674\n", "{compiler} {words:?}: {output:?}");
+                check(&Counted::read(&kept), &format!("{compiler} {words:?} {mode}"));
+            }
+        }
+    }
+}
+
+fn check(counted: &Counted, what: &str) {
+    let calls = counted.calls();
+    let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+    let fib = |n: u32| {
+        let (mut a, mut b) = (0_u64, 1);
+        (0..=n).for_each(|_| (a, b) = (b, a + b));
+        2 * a - 1
+    };
+    assert_eq!((of("main"), of("thread")), (1, 2), "{what}: {calls:?}");
+    assert_eq!((of("jumps"), of("jumps_far"), of("stays")), (5, 5, 15), "{what}");
+    assert_eq!((of("inlines"), of("inlined"), of("grows")), (1, 10, 5), "{what}");
+    assert_eq!((of("catches"), of("throws")), (5, 25), "{what}");
+    assert_eq!(of("fib"), fib(10) + 2 * fib(8) + fib(2), "{what}");
+    for name in ["shapes::Square<int>::area", "shapes::Square<double>::area"] {
+        assert_eq!(of(name), 1, "{what}: {calls:?}");
+    }
+    // What has ended by longjmp or an exception is no caller of what comes after it.
+    let below = |outer: &str, inner: &str| counted.calls_below(outer, inner);
+    assert_eq!(
+        (below("main", "jumps"), below("main", "jumps_far")),
+        (5, 5),
+        "{what}"
+    );
+    assert_eq!(
+        (below("main", "stays"), below("grows", "stays")),
+        (10, 5),
+        "{what}"
+    );
+    assert_eq!(
+        (below("main", "catches"), below("inlines", "inlined")),
+        (5, 10),
+        "{what}"
+    );
+    // On the coroutine's stack nothing is counted.
+    let losses = &counted.0.capture.losses;
+    assert_eq!((losses.dropped, losses.unbalanced), (1 + 2 * fib(3), 0), "{what}");
+}

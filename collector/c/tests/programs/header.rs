@@ -1,0 +1,203 @@
+//! The header: every compiler takes it, it declares what the library has, and nothing is left of it where that is asked for.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use object::{Object, ObjectSymbol};
+
+use crate::support::{self, Counted, Language, compile, done, source};
+
+#[test]
+fn every_compiler_takes_all_of_it_without_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    for language in [Language::C, Language::Cpp] {
+        for compiler in language.compilers() {
+            for standard in language.standards() {
+                for how in ["-DPLAIN", "-DTICKSCOPE_DISABLE", "-DTICKSCOPE_OPTIONAL"] {
+                    let mut command = compile(compiler, language, &[standard, how, "-O1", "-c"]);
+                    done(
+                        command
+                            .arg(source("every.c"))
+                            .arg("-o")
+                            .arg(dir.path().join("every.o")),
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_library_has_what_the_header_declares_and_nothing_else() {
+    let header = fs::read_to_string(support::package().join("include/tickscope.h")).unwrap();
+    let declared: BTreeSet<String> = header
+        .lines()
+        .filter_map(|line| line.strip_prefix("TICKSCOPE_API_ "))
+        .map(|line| {
+            let name = line.split('(').next().unwrap();
+            name.rsplit([' ', '*']).next().unwrap().to_string()
+        })
+        .collect();
+    assert!(declared.len() > 20, "{declared:?}");
+    let bytes = fs::read(support::libraries().join("libtickscope.so")).unwrap();
+    let library = object::File::parse(&*bytes).unwrap();
+    let symbols = library.dynamic_symbols().filter(|symbol| symbol.is_definition());
+    let mut names: BTreeSet<String> = symbols.map(|symbol| symbol.name().unwrap().to_string()).collect();
+    if cfg!(target_arch = "x86_64") {
+        for name in ["__cyg_profile_func_enter", "__cyg_profile_func_exit"] {
+            assert!(names.remove(name), "{name}");
+        }
+    }
+    assert_eq!(names, declared);
+}
+
+#[test]
+fn nothing_is_left_where_it_is_disabled() {
+    let dir = tempfile::tempdir().unwrap();
+    for language in [Language::C, Language::Cpp] {
+        for compiler in language.compilers() {
+            let object = dir.path().join("pair.o");
+            let names = |how: &str| {
+                let standard = language.standards()[0];
+                let mut command = compile(compiler, language, &[standard, "-O2", how, "-c"]);
+                done(command.arg(source("pair.c")).arg("-o").arg(&object));
+                let bytes = fs::read(&object).unwrap();
+                let object = object::File::parse(&*bytes).unwrap();
+                let names = object.symbols().map(|symbol| symbol.name().unwrap().to_string());
+                names
+                    .filter(|name| name.contains("tickscope"))
+                    .collect::<Vec<_>>()
+            };
+            assert!(!names("-DPLAIN").is_empty());
+            let left = names("-DTICKSCOPE_DISABLE");
+            assert!(left.is_empty(), "{compiler}: {left:?}");
+            let Some((plain, scoped)) = instructions(&object, language) else {
+                return;
+            };
+            assert!(plain.len() > 5, "{plain:?}");
+            assert_eq!(plain, scoped, "{compiler}");
+        }
+    }
+}
+
+/// The instructions of both functions, without addresses; none without objdump.
+fn instructions(object: &std::path::Path, language: Language) -> Option<(Vec<String>, Vec<String>)> {
+    if !support::has("objdump") {
+        return None;
+    }
+    let mut objdump = Command::new("objdump");
+    let output = done(
+        objdump
+            .args(["-d", "--no-show-raw-insn", "--no-addresses"])
+            .arg(object),
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let of = |name: &str| {
+        let name = match language {
+            Language::C => name.to_string(),
+            Language::Cpp => format!("_Z{}{name}PKii", name.len()),
+        };
+        let begin = format!("<{name}>:");
+        let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
+        // Targets of jumps are in the function itself. What aligns the next one is no part of it.
+        let lines = lines.take_while(|line| !line.is_empty());
+        let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
+        let lines = lines.map(|line| match line.starts_with('j') {
+            true => line.split_whitespace().next().unwrap().to_string(),
+            false => line,
+        });
+        lines
+            .filter(|line| !line.contains("nop") && *line != "xchg   %ax,%ax")
+            .collect::<Vec<_>>()
+    };
+    Some((of("plain"), of("scoped")))
+}
+
+#[test]
+fn all_that_it_has_does_what_it_says() {
+    let dir = tempfile::tempdir().unwrap();
+    for language in [Language::C, Language::Cpp] {
+        let Some(compiler) = language.compiler() else {
+            continue;
+        };
+        // A weak name takes nothing out of an archive.
+        for words in [
+            &["-O2"][..],
+            &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,--whole-archive"],
+        ] {
+            let program = support::build(dir.path(), compiler, language, words, "every.c");
+            let kept = dir.path().join("kept.tks");
+            let _ = fs::remove_file(&kept);
+            let output = done(support::program(&program, dir.path()).arg(&kept));
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert!(["0 1 1\n", "1 1 1\n"].contains(&said.as_str()), "{said}");
+            let written = dir.path().join("written.tks");
+            fs::write(&written, output.stdout).unwrap();
+            for path in [&kept, &written] {
+                check(&Counted::read(path));
+            }
+        }
+    }
+}
+
+fn check(counted: &Counted) {
+    let calls = counted.calls();
+    let all = [
+        ("leaves", 7),
+        // 1 + 1 + 1 + 3 + 3, and 3 after it was enabled again.
+        ("in loop", 12),
+        ("counts", 10),
+        ("count", 10),
+        ("count in", 10),
+        ("value", 10),
+        ("value in", 10),
+        ("gauge", 10),
+        ("gauge in", 10),
+        ("grouped", 10),
+        ("without braces", 4),
+        ("otherwise", 6),
+        ("watched", 1),
+    ];
+    let wanted = all.map(|(name, count)| (name.to_string(), count)).into();
+    assert_eq!(calls, wanted);
+    assert_eq!(counted.calls_below("leaves", "in loop"), 12);
+    assert_eq!(counted.calls_below("counts", "grouped"), 10);
+    let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
+    assert_eq!(
+        (site("grouped").group.as_str(), site("leaves").group.as_str()),
+        ("group", "")
+    );
+    assert_eq!(site("leaves").module, "every");
+    assert!(site("leaves").file.ends_with("every.c") && site("leaves").line > 10);
+    let losses = &counted.0.capture.losses;
+    assert_eq!((losses.dropped, losses.unbalanced), (0, 0));
+}
+
+#[test]
+fn without_the_library_a_program_links_and_does_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
+    let program = dir.path().join("pair");
+    let main = dir.path().join("main.c");
+    fs::write(
+        &main,
+        "#include <tickscope.h>\nint scoped(const int *, int);\nint main(void) {\n\
+             int n[] = {1, 2};\nchar text[9] = \"x\";\ntickscope_session *session = tickscope_start(\"x\");\n\
+             tickscope_reset();\nif (scoped(n, 2) != 9 || session || tickscope_status(session) != TICKSCOPE_OFF) return 1;\n\
+             if (tickscope_dump(\"x\", TICKSCOPE_TKS) != 0 || tickscope_warnings(session, text, 9) != 0 || *text) return 2;\n\
+             tickscope_finish(session);\nreturn 0;\n}\n",
+    )
+    .unwrap();
+    let mut command = compile(compiler, Language::C, &["-DTICKSCOPE_OPTIONAL"]);
+    done(command.arg(source("pair.c")).arg(&main).arg("-o").arg(&program));
+    done(&mut support::program(&program, dir.path()));
+    let mut command = compile(compiler, Language::C, &[]);
+    command.arg(source("pair.c")).arg(&main).arg("-o").arg(&program);
+    assert!(
+        !command.output().unwrap().status.success(),
+        "it links although the library is missing"
+    );
+}

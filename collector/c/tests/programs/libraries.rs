@@ -1,0 +1,93 @@
+//! Libraries that are loaded while a program runs.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::{self, Counted, Language, compile, done, source};
+
+/// Builds the plugin with the shared library, or with a collector of its own.
+fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
+    let library = dir.join(name);
+    let mut command = compile(compiler, Language::C, &["-O2", "-fPIC", "-shared"]);
+    command
+        .arg(source("plugin.c"))
+        .args(["-x", "none", "-o"])
+        .arg(&library);
+    if is_shared {
+        command.arg("-L").arg(support::libraries()).arg("-ltickscope");
+        command.arg(format!("-Wl,-rpath,{}", support::libraries().display()));
+    } else {
+        command
+            .arg(support::libraries().join("libtickscope.a"))
+            .args(support::SYSTEM);
+        // The collector stays where it is, as the shared library does.
+        command.arg("-Wl,-z,nodelete").arg("-Wl,--exclude-libs,ALL");
+    }
+    done(&mut command);
+    library
+}
+
+fn calls(path: &Path) -> (u64, u64, u64) {
+    let calls = Counted::read(path).calls();
+    let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+    (of("work"), of("of plugin"), of("bytes"))
+}
+
+#[test]
+fn libraries_share_a_collector_or_have_one_each() {
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let host = dir.path().join("host");
+    let mut command = compile(compiler, Language::C, &["-O1"]);
+    done(
+        command
+            .arg(source("host.c"))
+            .args(["-x", "none", "-o"])
+            .arg(&host)
+            .args(["-ldl", "-lpthread"]),
+    );
+    for is_shared in [true, false] {
+        let mut command = support::program(&host, dir.path());
+        let mut kept = Vec::new();
+        for name in ["one", "two"] {
+            let name = format!("{name}{is_shared}");
+            command.arg(plugin(dir.path(), compiler, &format!("lib{name}.so"), is_shared));
+            command.arg(dir.path().join(&name));
+            kept.push(name);
+        }
+        done(&mut command);
+        let calls = |name: &str, round: u32| calls(&dir.path().join(format!("{name}.{round}.tks")));
+        // Each library has its work done in two threads: 5 and 3 times.
+        let times = |n: u64| (2 * n, 8 * n, 8 * n);
+        let wanted = if is_shared { [1, 2, 3, 4] } else { [1, 1, 2, 2] };
+        let counted = [
+            calls(&kept[0], 0),
+            calls(&kept[1], 0),
+            calls(&kept[0], 1),
+            calls(&kept[1], 1),
+        ];
+        assert_eq!(counted, wanted.map(times), "shared: {is_shared}");
+    }
+}
+
+#[test]
+fn python_loads_a_library_that_uses_it() {
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
+    if !support::has("python3") {
+        eprintln!("skipped: no python3 here");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let library = plugin(dir.path(), compiler, "libplugin.so", true);
+    let kept = dir.path().join("kept.tks");
+    let script = format!(
+        "import ctypes\nplugin = ctypes.CDLL({library:?})\nassert plugin.work(7) == 7\nassert plugin.keep({:?}.encode()) == 0\n",
+        kept.display().to_string()
+    );
+    let mut python = support::program(Path::new("python3"), dir.path());
+    done(python.args(["-c", &script]));
+    assert_eq!(calls(&kept), (1, 7, 7));
+}

@@ -1,0 +1,174 @@
+//! The library, compilers, and what programs have counted.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot_file;
+
+/// What a linker needs behind the static library.
+pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
+
+/// A language, with its compilers and its standards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Language {
+    C,
+    Cpp,
+}
+
+impl Language {
+    pub(crate) fn standards(self) -> [&'static str; 2] {
+        match self {
+            Self::C => ["-std=c99", "-std=c11"],
+            Self::Cpp => ["-std=c++11", "-std=c++17"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::Cpp => "c++",
+        }
+    }
+
+    /// The compilers that are here. Where there are none, says what is skipped.
+    pub(crate) fn compilers(self) -> Vec<&'static str> {
+        let names = match self {
+            Self::C => ["gcc", "clang"],
+            Self::Cpp => ["g++", "clang++"],
+        };
+        let found: Vec<&str> = names.into_iter().filter(|name| has(name)).collect();
+        if found.is_empty() {
+            eprintln!("skipped: neither {} nor {} is here", names[0], names[1]);
+        }
+        found
+    }
+
+    /// The first of them.
+    pub(crate) fn compiler(self) -> Option<&'static str> {
+        self.compilers().first().copied()
+    }
+}
+
+/// Whether a program is here.
+pub(crate) fn has(program: &str) -> bool {
+    let run = Command::new(program).arg("--version").output();
+    run.is_ok_and(|output| output.status.success())
+}
+
+/// The folder of this package.
+pub(crate) fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A source beside this file.
+pub(crate) fn source(name: &str) -> PathBuf {
+    package().join("tests/programs").join(name)
+}
+
+/// The folder with libtickscope.a and libtickscope.so, which are built here: cargo builds no such library for a test.
+pub(crate) fn libraries() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let this = std::env::current_exe().unwrap();
+        let built = this.parent().unwrap().parent().unwrap();
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet", "-p", "tickscope-c"]);
+        cargo.current_dir(package());
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        done(cargo.env("CARGO_TARGET_DIR", built.parent().unwrap()));
+        // The name by which programs look for it.
+        let link = built.join("libtickscope.so.0");
+        let _ = std::os::unix::fs::symlink("libtickscope.so", &link);
+        assert!(
+            link.exists() && built.join("libtickscope.a").exists(),
+            "{}",
+            built.display()
+        );
+        built.to_path_buf()
+    })
+}
+
+/// A compiler with the header, and with what is asked for.
+pub(crate) fn compile(compiler: &str, language: Language, words: &[&str]) -> Command {
+    let mut command = Command::new(compiler);
+    command.arg("-I").arg(package().join("include"));
+    command.args(["-Wall", "-Wextra", "-Werror", "-pedantic"]);
+    command.args(["-x", language.name()]).args(words);
+    command
+}
+
+/// Builds a program with the static library, and returns its path.
+pub(crate) fn build(dir: &Path, compiler: &str, language: Language, words: &[&str], name: &str) -> PathBuf {
+    let program = dir.join("program");
+    let mut command = compile(compiler, language, words);
+    command.arg(source(name)).args(["-x", "none", "-o"]).arg(&program);
+    command
+        .arg(libraries().join("libtickscope.a"))
+        .arg("-Wl,--no-whole-archive");
+    done(command.args(SYSTEM));
+    program
+}
+
+/// A program that has no settings but those that are given here, and its rings in this folder.
+pub(crate) fn program(path: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(path);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TICKSCOPE") {
+            command.env_remove(name);
+        }
+    }
+    command.env("TICKSCOPE_DIR", dir.join("rings"));
+    command
+}
+
+/// Runs a command that is to succeed.
+pub(crate) fn done(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{said}", output.status);
+    output
+}
+
+/// What a program has counted.
+pub(crate) struct Counted(pub(crate) Snapshot);
+
+impl Counted {
+    pub(crate) fn read(path: &Path) -> Self {
+        Self(snapshot_file::read(path).unwrap())
+    }
+
+    /// The calls of all rows by their names.
+    pub(crate) fn calls(&self) -> BTreeMap<String, u64> {
+        let mut calls = BTreeMap::new();
+        self.rows(|name, _, count| *calls.entry(name.to_string()).or_default() += count);
+        calls
+    }
+
+    /// The calls of the rows of a name directly below rows of another one.
+    pub(crate) fn calls_below(&self, outer: &str, inner: &str) -> u64 {
+        let mut sum = 0;
+        self.rows(|name, parent, count| {
+            if name == inner && parent == Some(outer) {
+                sum += count;
+            }
+        });
+        sum
+    }
+
+    /// Gives each row's name, its parent's and its calls.
+    fn rows(&self, mut row: impl FnMut(&str, Option<&str>, u64)) {
+        let Self(snapshot) = self;
+        let name = |node| snapshot.site_of(node).name.as_str();
+        for index in 0..snapshot.nodes.len() {
+            let node = NodeId(index as u32);
+            let parent = snapshot.nodes.parent_of(node).map(name);
+            row(name(node), parent, snapshot.nodes.calls[index]);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Scopes and counters of other languages: their sites are made at run time, at the first call, and an open scope is a value that
+//! they keep. Nothing here takes a lock or uses the allocator, so that such a scope may stand where one of Rust may.
+
+use crate::enabled::record::arena::{Made, Texts};
+use crate::enabled::record::current_thread;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+use crate::enabled::scope;
+
+/// The largest number of sites. What is counted at further ones is dropped, and the drop is counted.
+const SITES_MAX: usize = 16_384;
+
+/// The largest number of bytes in names and paths.
+const TEXT_BYTES: usize = 2 << 20;
+
+static SITES: Made<Site, SITES_MAX> = Made::none();
+static TEXTS: Texts<TEXT_BYTES> = Texts::none();
+
+/// What happens at a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It opens scopes.
+    Scope,
+    /// It opens scopes, whose calls are watched.
+    WatchedScope,
+    /// It adds amounts up.
+    Counter,
+    /// It keeps numbers.
+    Value,
+    /// It sets a level.
+    Gauge,
+}
+
+/// Where a site is, and what it is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its module.
+    pub module: &'a str,
+    /// The file of its source.
+    pub file: &'a str,
+    /// The line there.
+    pub line: u32,
+    /// Its group, or nothing.
+    pub group: &'a str,
+}
+
+/// An open scope.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Open(&'static Node);
+
+/// Makes a site that lives for ever, with copies of the texts. Returns `None` if there is no space for it.
+#[cold]
+pub fn site(kind: Kind, place: &Place<'_>) -> Option<&'static Site> {
+    let kept = || {
+        let (name, module) = (TEXTS.keep(place.name)?, TEXTS.keep(place.module)?);
+        let (file, group) = (TEXTS.keep(place.file)?, TEXTS.keep(place.group)?);
+        let site = Site::named(name, module, file, place.line).in_group(group);
+        SITES.keep(match kind {
+            Kind::Scope => site,
+            Kind::WatchedScope => site.watched(),
+            Kind::Counter => site.counting(),
+            Kind::Value => site.of_value(),
+            Kind::Gauge => site.of_gauge(),
+        })
+    };
+    let site = kept();
+    if site.is_none() {
+        current_thread::drop_call();
+    }
+    site
+}
+
+/// Opens a scope. Returns `None` if it does not count.
+#[inline(always)]
+pub fn enter(site: &'static Site) -> Option<Open> {
+    scope::enter(site).keep_open().map(Open)
+}
+
+/// Ends an open scope.
+#[inline(always)]
+pub fn leave(open: Open) {
+    scope::end(open.0);
+}

@@ -1,0 +1,343 @@
+//! Functions that tell of their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
+//!
+//! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not the
+//! place of the return address on the stack, which is what tells open functions apart and which of them have ended without an event
+//! (`record/frames`). That place is as far above the stack pointer as in the last call of the same function. If the return address
+//! is not there, it is looked for.
+//!
+//! A function that was inlined tells of its calls as well. It has the place and the return address of the function that it was
+//! inlined into. So a function that begins at the place of one that is open was either inlined into it, or that one has ended without
+//! an event, by `longjmp` for instance. Where the call came from tells which.
+
+use tickscope_format::snapshot;
+
+use crate::enabled::functions::unseen::{close_ended, close_inner, counting_tree};
+use crate::enabled::functions::usual;
+use crate::enabled::platform::image::Image;
+use crate::enabled::platform::os;
+use crate::enabled::record::called_functions::{self, Function};
+use crate::enabled::record::current_thread;
+use crate::enabled::record::frames::Frame;
+use crate::enabled::record::site::SiteState;
+use crate::enabled::record::tree::Tree;
+use crate::enabled::scope;
+
+/// How far above the stack pointer a return address is looked for, in bytes.
+const LOOK: u64 = 1 << 20;
+
+/// Finds the name of the function at an address, when it is shown.
+pub type Describe = fn(u64) -> snapshot::Site;
+
+/// What is known where a function tells that it begins or ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Event {
+    /// The address of the function.
+    pub function: u64,
+    /// The address that it returns to.
+    pub caller: u64,
+    /// The stack pointer in the function.
+    pub stack: u64,
+    /// The frame pointer, if the function has one; else anything.
+    pub frame: u64,
+    /// Where the call that tells it returns to.
+    pub from: u64,
+}
+
+impl Event {
+    /// Returns whether the function jumps to the call that tells its end, which then returns in its place.
+    #[inline(always)]
+    fn is_in_place_of_return(&self) -> bool {
+        self.from == self.caller
+    }
+}
+
+/// A function begins.
+#[inline(always)]
+pub fn begin(event: &Event, describe: Describe) {
+    if !begin_usually(event) {
+        begin_rarely(*event, describe);
+    }
+}
+
+/// A function ends.
+#[inline(always)]
+pub fn end(event: &Event) {
+    let mut event = *event;
+    if event.is_in_place_of_return() {
+        // The stack pointer is at the return address.
+        event.stack -= 8;
+    }
+    let event = &event;
+    if !end_usually(event) {
+        end_rarely(*event);
+    }
+}
+
+/// A program or library that is loaded.
+#[derive(Debug)]
+pub struct File(Image);
+
+impl File {
+    /// Returns the file that holds an address.
+    pub fn holding(address: u64) -> Option<Self> {
+        Image::holding(address as usize).map(Self)
+    }
+
+    /// Returns a path by which this process can open it.
+    pub fn path(&self) -> &std::path::Path {
+        self.0.file()
+    }
+
+    /// Returns what the loader has added to the addresses in the file.
+    pub fn base(&self) -> u64 {
+        self.0.base as u64
+    }
+
+    /// Reads the addresses and the linker's names of all its functions, in the order of addresses.
+    pub fn functions(&self) -> Vec<(u64, String)> {
+        self.0.functions()
+    }
+}
+
+#[inline(always)]
+fn begin_usually(event: &Event) -> bool {
+    let Some(function) = called_functions::find(event.function) else {
+        return false;
+    };
+    let site = &function.site;
+    if !site.is(SiteState::Enabled) {
+        return site.is(SiteState::Disabled);
+    }
+    let Some(tree) = current_thread::hot() else {
+        // A thread that does not count now is not made to by this event.
+        return current_thread::is_decided();
+    };
+    let Some(top) = tree.frames.top() else {
+        return false;
+    };
+    let place = match usual_place(tree, function, event) {
+        Some(place) if top.place() > place => place,
+        _ => match inlined_place(tree, event) {
+            Some(place) => place,
+            None => return false,
+        },
+    };
+    usual::begin(
+        tree,
+        site,
+        place,
+        |_| true,
+        |frame, node| {
+            set_call(frame, event);
+            tree.frames.open(frame, place, node);
+        },
+    )
+}
+
+#[inline(always)]
+fn set_call(frame: &Frame, event: &Event) {
+    frame
+        .call
+        .set(event.function, event.caller, event.from, event.stack);
+}
+
+#[inline(always)]
+fn end_usually(event: &Event) -> bool {
+    let Some(tree) = current_thread::hot() else {
+        return true;
+    };
+    let Some(top) = tree.frames.top() else { return true };
+    let is_there = if event.is_in_place_of_return() {
+        top.place() == event.stack
+    } else {
+        top.call.stack() == event.stack
+    };
+    let is_it = is_there && top.call.function() == event.function && top.call.caller() == event.caller;
+    match top.node().filter(|node| is_it && tree.current.is(node)) {
+        Some(node) => usual::end(tree, top, node),
+        None => false,
+    }
+}
+
+/// The word at an address on the thread's own stack.
+#[inline(always)]
+fn word(tree: &Tree, address: u64) -> Option<u64> {
+    if tree.frames.is_elsewhere(address) || !address.is_multiple_of(8) {
+        return None;
+    }
+    let place = std::ptr::with_exposed_provenance::<u64>(address as usize);
+    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned. No other code
+    // of this thread runs meanwhile, and a word of any value is a number.
+    Some(unsafe { place.read_volatile() })
+}
+
+/// Returns where the return address stands, if it is as far away as the last time.
+#[inline(always)]
+fn usual_place(tree: &Tree, function: &Function, event: &Event) -> Option<u64> {
+    let place = event.stack.wrapping_add(function.to_return());
+    (word(tree, place) == Some(event.caller)).then_some(place)
+}
+
+/// Returns the place of the innermost open function, if this one was inlined into it.
+#[inline(always)]
+fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
+    let top = tree.frames.top()?;
+    let place = top.place();
+    if place < event.stack || top.call.caller() != event.caller || word(tree, place) != Some(event.caller) {
+        return None;
+    }
+    let mut outer = top;
+    loop {
+        if outer.call.from() == event.from {
+            // The same beginning again.
+            return None;
+        }
+        match outer.below().filter(|below| below.place() == place) {
+            Some(below) => outer = below,
+            None => break,
+        }
+    }
+    is_inlined(outer.call.function(), event.function, event.from).then_some(place)
+}
+
+/// Returns whether a function that tells of its beginning from this place in the code was inlined into another one. If not, the place
+/// is behind its own beginning, with no beginning of the other one in between.
+#[inline(always)]
+fn is_inlined(into: u64, function: u64, from: u64) -> bool {
+    let is_its_own = function <= from && !(function < into && into <= from);
+    into == function || !is_its_own
+}
+
+/// Looks for the return address on the stack, where the frame pointer says or anywhere.
+fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
+    let is_return = |place: &u64| word(tree, *place) == Some(event.caller);
+    let by_frame = event.frame.wrapping_add(8);
+    let by_frame = Some(by_frame).filter(|place| *place >= event.stack && is_return(place));
+    let until = tree.frames.stack_end().min(event.stack.saturating_add(LOOK));
+    by_frame.or_else(|| (event.stack..until).step_by(8).find(is_return))
+}
+
+/// Handles all other beginnings.
+#[cold]
+#[inline(never)]
+fn begin_rarely(event: Event, describe: Describe) {
+    os::keeping_errno(|| {
+        if current_thread::is_own_work() {
+            return;
+        }
+        let Some(function) = called_functions::meet(event.function, describe) else {
+            return current_thread::drop_call();
+        };
+        let Some(tree) = counting_tree(&function.site, event.stack) else {
+            let is_elsewhere =
+                |tree: &&Tree| tree.frames.top().is_some() && tree.frames.is_elsewhere(event.stack);
+            if current_thread::hot().filter(is_elsewhere).is_some() {
+                // On the stack of a coroutine or of a signal handler.
+                current_thread::drop_call();
+            }
+            return;
+        };
+        let usual = usual_place(tree, function, &event);
+        let is_deeper = |place: &u64| tree.frames.top().is_some_and(|top| top.place() > *place);
+        let inlined = match usual.filter(is_deeper) {
+            Some(_) => None,
+            None => inlined_place(tree, &event),
+        };
+        let place = match inlined.or(usual) {
+            Some(place) => place,
+            None => {
+                let place = find_place(tree, &event).unwrap_or(event.stack);
+                function
+                    .to_return
+                    .store(place - event.stack, std::sync::atomic::Ordering::Relaxed);
+                place
+            }
+        };
+        close_ended(
+            tree,
+            place,
+            inlined.is_none() && !begins_again(tree, &event, place),
+        );
+        let scope = scope::enter(&function.site);
+        if scope.counts()
+            && let Some(node) = tree.current.get()
+        {
+            // The function's end closes it, whichever way it ends.
+            std::mem::forget(scope);
+            if tree.frames.open_next(place, node)
+                && let Some(top) = tree.frames.top()
+            {
+                set_call(top, &event);
+            }
+        }
+    });
+}
+
+/// If an inlined function begins that has begun at the same place of the code and not ended, closes it and what is inside, and
+/// returns true: the function around it is still open.
+fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
+    let mut frame = tree.frames.top();
+    let mut count = 0;
+    while let Some(open) = frame.filter(|open| open.place() == place && open.call.caller() == event.caller) {
+        count += 1;
+        let below = open.below().filter(|below| below.place() == place);
+        if open.call.from() == event.from {
+            if below.is_some() {
+                close_inner(tree, count);
+            }
+            return below.is_some();
+        }
+        frame = below;
+    }
+    false
+}
+
+/// Handles all other ends.
+#[cold]
+#[inline(never)]
+fn end_rarely(event: Event) {
+    os::keeping_errno(|| {
+        let Some(tree) = current_thread::hot() else { return };
+        if tree.frames.is_elsewhere(event.stack) {
+            return;
+        }
+        close_ended(tree, event.stack, false);
+        let function = called_functions::find(event.function);
+        let own_place = function.and_then(|function| usual_place(tree, function, &event));
+        let is_it = |open: &Frame| {
+            let call = &open.call;
+            (call.function(), call.caller()) == (event.function, event.caller)
+                && open.place() >= event.stack
+                && (call.stack() == event.stack || own_place.is_none_or(|place| place == open.place()))
+        };
+        let mut inner = 0;
+        let mut frame = tree.frames.top();
+        // One that is not among the open ones began when it did not count.
+        while let Some(open) = frame.filter(|open| !is_it(open)) {
+            inner += 1;
+            frame = open.below();
+        }
+        let Some(open) = frame else { return };
+        let Some(node) = open.node() else { return };
+        close_inner(tree, inner);
+        tree.frames.close(open);
+        scope::end_function(tree, node);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inlined_function_is_told_from_one_that_is_called() {
+        // Where two functions begin; each has 16 bytes.
+        let (low, high) = (0x1000, 0x1010);
+        assert!(!is_inlined(low, high, 0x1014));
+        assert!(!is_inlined(high, low, 0x1004));
+        assert!(is_inlined(low, high, 0x1004));
+        assert!(is_inlined(high, low, 0x1014));
+        // Into itself, or moved to where other cold code is.
+        assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
+    }
+}

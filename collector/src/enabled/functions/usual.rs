@@ -1,0 +1,121 @@
+//! The usual beginnings and ends of functions, which call nothing. Each returns false, with nothing changed, if the event needs a
+//! closer look.
+
+use crate::enabled::platform::clock;
+use crate::enabled::platform::sync::add;
+use crate::enabled::record::frames::Frame;
+use crate::enabled::record::journal::Kind;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::{Path, Tree};
+
+/// Begins a call of a function whose return address stands at `place`. Whether it is inside the innermost open function is said by
+/// `is_inside`; `open` makes its frame the innermost one.
+#[inline(always)]
+pub(super) fn begin(
+    tree: &'static Tree,
+    site: &'static Site,
+    place: u64,
+    is_inside: impl FnOnce(&'static Frame) -> bool,
+    open: impl Fn(&'static Frame, &'static Node),
+) -> bool {
+    let Some(current) = tree.current.get() else {
+        // An event of this thread is in progress: this is a signal handler or the program's allocator.
+        add(&tree.dropped, 1);
+        return true;
+    };
+    let Some(top) = tree.frames.top() else {
+        return false;
+    };
+    if tree.frames.is_elsewhere(place) {
+        tree.frames.note_elsewhere();
+        return true;
+    }
+    if !is_inside(top) {
+        return false;
+    }
+    let Some(frame) = top.above() else { return false };
+    let Some(child) = tree.known_child(current, site) else {
+        return false;
+    };
+    if tree.is(Path::Fast) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.is_usual_gap(now) {
+            tree.put(current);
+            return false;
+        }
+        open(frame, child);
+        tree.begin_usually(current, child, now, false);
+    } else if tree.is(Path::Sampled) || tree.may_skip_clock() && child.is_skipped(current) {
+        tree.mark();
+        open(frame, child);
+        tree.begin_untimed(child, 1);
+    } else if tree.is(Path::Adaptive) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.is_usual_gap(now) {
+            tree.put(current);
+            return false;
+        }
+        open(frame, child);
+        tree.begin_usually(current, child, now, true);
+    } else if tree.is(Path::Watched) {
+        tree.mark();
+        let now = clock::tsc();
+        if !tree.may_note_usually(now) {
+            tree.put(current);
+            return false;
+        }
+        open(frame, child);
+        tree.note_usual(current, Kind::Enter, tree.gap_until(now));
+        tree.begin_usually(current, child, now, tree.is_adaptive_outside());
+    } else {
+        return false;
+    }
+    true
+}
+
+/// Ends the call of the innermost open function, which is the call of the innermost open node.
+#[inline(always)]
+pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node) -> bool {
+    let Some(parent) = node.parent.get() else {
+        return false;
+    };
+    if tree.unit.is_of(node) {
+        return false;
+    }
+    if tree.is(Path::Fast) {
+        tree.mark();
+        if !tree.end_usually(node, clock::tsc(), false) {
+            tree.put(node);
+            return false;
+        }
+    } else if tree.may_skip_clock() && !node.is_timed() {
+        tree.mark();
+    } else if tree.is(Path::Adaptive) {
+        if node.latency.get().is_some_and(|latency| latency.is_rate_due()) {
+            return false;
+        }
+        tree.mark();
+        if !tree.end_usually(node, clock::tsc(), true) {
+            tree.put(node);
+            return false;
+        }
+        tree.skip_some(parent, node);
+    } else if tree.is(Path::Watched) && !tree.watching.is_of(node) {
+        tree.mark();
+        let now = clock::tsc();
+        let gap = tree.gap_until(now);
+        if !(tree.may_note_usually(now) && tree.end_usually(node, now, tree.is_adaptive_outside())) {
+            tree.put(node);
+            return false;
+        }
+        tree.note_usual(node, Kind::Exit, gap);
+    } else {
+        return false;
+    }
+    tree.frames.close(top);
+    tree.put(parent);
+    true
+}
