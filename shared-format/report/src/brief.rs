@@ -4,6 +4,7 @@
 //! ```text
 //! Snapshot -> top        the functions with the most of a measure
 //!          -> sites      what was met, and what is switched off
+//! Rings    -> programs   which programs there are
 //! Verdict  -> condition  whether a condition is true, and what was found
 //! ```
 //!
@@ -12,6 +13,7 @@
 pub mod condition;
 mod fit;
 mod next;
+pub mod programs;
 pub mod sites;
 pub mod top;
 

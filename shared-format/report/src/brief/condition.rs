@@ -3,10 +3,25 @@
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
 use serde::Serialize;
-use tickscope_analysis::trigger::{Absence, Condition, Verdict};
+use tickscope_analysis::trigger::{Absence, Condition, Metric, Verdict};
 
 use super::{Program, Subject, cut, fitted};
 use crate::json::{VERSION, written};
+
+/// What was found of a condition that was waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited<'a> {
+    /// The condition.
+    pub condition: &'a Condition,
+    /// What was found last.
+    pub verdict: &'a Verdict,
+    /// What has become of it.
+    pub outcome: Outcome,
+    /// How long it was waited for, in nanoseconds.
+    pub waited_ns: u64,
+    /// The time that it was judged over last, in nanoseconds.
+    pub over_ns: u64,
+}
 
 /// What has become of waiting for a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +54,7 @@ struct Document<'a> {
     waited_ns: u64,
     /// The time that the condition was judged over.
     over_ns: u64,
+    /// Whether a time among the values may be an estimate; calls never are.
     estimated: bool,
     shown: usize,
     total: usize,
@@ -63,15 +79,14 @@ struct Row {
 }
 
 /// Returns the answer as a JSON document, ending in a newline.
-pub fn json(
-    subject: &Subject<'_>,
-    condition: &Condition,
-    verdict: &Verdict,
-    outcome: Outcome,
-    waited_ns: u64,
-) -> String {
+pub fn json(subject: &Subject<'_>, waited: &Waited<'_>) -> String {
+    let condition = waited.condition;
     let comparisons = condition.any_of.iter().flatten();
-    let all: Vec<_> = comparisons.zip(verdict.findings.iter().flatten()).collect();
+    let findings = waited.verdict.findings.iter().flatten();
+    let all: Vec<_> = comparisons.zip(findings).collect();
+    let has_times = all
+        .iter()
+        .any(|(comparison, _)| !matches!(comparison.metric, Metric::Calls | Metric::InFlight));
     let document = |count: usize| {
         let rows = all.iter().take(count).map(|(comparison, finding)| Row {
             comparison: cut(&comparison.to_string()),
@@ -94,15 +109,18 @@ pub fn json(
             tickscope: VERSION,
             program: Program::of(subject.snapshot, subject.state),
             condition: cut(&condition.to_string()),
-            outcome: outcome.as_str(),
-            waited_ns,
-            over_ns: subject.snapshot.capture.since_reset_ns,
-            estimated: subject.snapshot.capture.mode.has_estimated_times(),
+            outcome: waited.outcome.as_str(),
+            waited_ns: waited.waited_ns,
+            over_ns: waited.over_ns,
+            estimated: has_times && subject.snapshot.capture.mode.has_estimated_times(),
             shown: count.min(all.len()),
             total: all.len(),
             findings: rows.collect(),
             notes: subject.notes,
-            next: vec![subject.next.top(), subject.next.compare()],
+            next: [Some(subject.next.top()), subject.next.keep()]
+                .into_iter()
+                .flatten()
+                .collect(),
         };
         written(&document, count)
     };

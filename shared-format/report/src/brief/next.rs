@@ -79,6 +79,10 @@ impl Next {
     /// How to see the functions that cost most.
     pub(crate) fn top(&self) -> String {
         match self {
+            // Digits alone are a number of functions there.
+            Self::Shell { target, .. } if target.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("tickscope top -p {target} --json")
+            }
             Self::Shell { target, .. } => format!("tickscope top {target} --json"),
             Self::Tools { target, .. } => format!("top {}", json!({ "target": target })),
         }

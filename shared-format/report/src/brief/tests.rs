@@ -5,7 +5,7 @@ use tickscope_format::snapshot::{Estimate, Mode, Site};
 use tickscope_format::ids::NodeId;
 use tickscope_testkit::fixture;
 
-use super::condition::Outcome;
+use super::condition::{Outcome, Waited};
 use super::*;
 
 fn live() -> Next {
@@ -43,7 +43,14 @@ fn answers_say_unit_exactness_how_much_is_shown_and_how_to_go_on() {
     let sites = sites::json(&subject(&snapshot, &next), Some(&pattern), Length::Brief);
     let condition: Condition = "calls(*) > 1 and p99(nothing) > 5ms".parse().unwrap();
     let verdict = judge(&condition, &snapshot);
-    let found = condition::json(&subject(&snapshot, &next), &condition, &verdict, Outcome::Timeout, 5);
+    let waited = Waited {
+        condition: &condition,
+        verdict: &verdict,
+        outcome: Outcome::Timeout,
+        waited_ns: 5,
+        over_ns: 7,
+    };
+    let found = condition::json(&subject(&snapshot, &next), &waited);
     insta::assert_snapshot!([exact, waiting, estimated, sites, found].join("=====\n"));
 }
 
