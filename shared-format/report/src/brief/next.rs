@@ -20,6 +20,8 @@ pub enum Next {
         target: String,
         /// Whether it is a program that runs.
         is_live: bool,
+        /// Whether functions may be watched.
+        may_watch: bool,
     },
 }
 
@@ -39,6 +41,7 @@ impl Next {
             Self::Shell { target, .. } => {
                 format!("tickscope why {} {target} --for 10s --json", shell_word(function))
             }
+            Self::Tools { may_watch: false, .. } => return None,
             Self::Tools { target, .. } => {
                 let arguments = json!({ "function": function, "target": target, "seconds": 10 });
                 format!("why {arguments}")
@@ -54,17 +57,15 @@ impl Next {
         })
     }
 
-    /// How to compare with what was kept.
-    pub(crate) fn compare(&self) -> String {
+    /// How to compare with what was kept; none where the answer of `mark` says it.
+    pub(crate) fn compare(&self) -> Option<String> {
         match self {
-            Self::Shell { target, is_live } => match is_live {
-                true => format!("tickscope diff before.tks {target}"),
-                false => format!("tickscope diff {target} after.tks"),
-            },
-            Self::Tools { target, is_live } => match is_live {
-                true => format!("compare {}", json!({ "before": "mark-1", "after": target })),
-                false => format!("compare {}", json!({ "before": target, "after": "after.tks" })),
-            },
+            Self::Shell {
+                target,
+                is_live: true,
+            } => Some(format!("tickscope diff before.tks {target}")),
+            Self::Shell { target, .. } => Some(format!("tickscope diff {target} after.tks")),
+            Self::Tools { .. } => None,
         }
     }
 
@@ -118,6 +119,6 @@ mod tests {
             is_live: false,
         };
         assert_eq!((next.why("parse"), next.keep()), (None, None));
-        assert_eq!(next.compare(), "tickscope diff ./run.tks after.tks");
+        assert_eq!(next.compare().unwrap(), "tickscope diff ./run.tks after.tks");
     }
 }

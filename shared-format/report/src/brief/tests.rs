@@ -1,8 +1,8 @@
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::trigger::{Condition, judge};
+use tickscope_format::ids::NodeId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Estimate, Mode, Site};
-use tickscope_format::ids::NodeId;
 use tickscope_testkit::fixture;
 
 use super::condition::{Outcome, Waited};
@@ -60,11 +60,21 @@ fn a_tool_is_told_calls_of_tools() {
     let next = Next::Tools {
         target: "4711".into(),
         is_live: true,
+        may_watch: true,
     };
     let text = top::json(&subject(&snapshot, &next), Measure::Time, Length::Brief);
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let calls: Vec<&str> = answer["next"].as_array().unwrap().iter().map(|next| next.as_str().unwrap()).collect();
-    assert!(calls[0].starts_with("why {\"function\":") && calls[0].ends_with("\"seconds\":10,\"target\":\"4711\"}"), "{calls:?}");
+    let calls: Vec<&str> = answer["next"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|next| next.as_str().unwrap())
+        .collect();
+    assert!(
+        calls[0].starts_with("why {\"function\":")
+            && calls[0].ends_with("\"seconds\":10,\"target\":\"4711\"}"),
+        "{calls:?}"
+    );
     assert_eq!(calls[1], "mark {\"target\":\"4711\"}");
 }
 

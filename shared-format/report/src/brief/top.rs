@@ -78,10 +78,7 @@ pub fn json(subject: &Subject<'_>, by: Measure, length: Length) -> String {
             whole: tree.measured_ns(),
             shown: listed.len(),
             total: rows.len(),
-            functions: listed
-                .iter()
-                .map(|row| self::row(row, &tree, &shown))
-                .collect(),
+            functions: listed.iter().map(|row| self::row(row, &tree, &shown)).collect(),
             notes: notes(subject, rows.is_empty()),
             next: next(subject, by, rows.first().map(name), rows.len() > listed.len()),
         };
@@ -148,7 +145,7 @@ fn next(subject: &Subject<'_>, by: Measure, first: Option<String>, has_more: boo
     [
         first.and_then(|first| next.why(&first)),
         next.keep(),
-        Some(next.compare()),
+        next.compare(),
         all,
     ]
     .into_iter()

@@ -208,7 +208,11 @@ fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String,
     let text = |text: &str| if is_brief { cut(text) } else { text.to_owned() };
     let notes = exemplar.trace.iter().flat_map(|trace| {
         trace.notes.iter().map(|note| Noted {
-            key: trace.keys.get(note.key as usize).map(|key| text(key)).unwrap_or_default(),
+            key: trace
+                .keys
+                .get(note.key as usize)
+                .map(|key| text(key))
+                .unwrap_or_default(),
             value: text(&note.value),
         })
     });

@@ -71,7 +71,6 @@ impl TopArgs {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::cli::args::Command;
     use crate::cli::parse;
 
@@ -87,12 +86,26 @@ mod tests {
         let target = |name: &str| Some(name.to_string());
         assert_eq!(parsed("tickscope top"), Ok((None, None)));
         assert_eq!(parsed("tickscope top 5"), Ok((Some(5), None)));
-        assert_eq!(parsed("tickscope top order-book"), Ok((None, target("order-book"))));
+        assert_eq!(
+            parsed("tickscope top order-book"),
+            Ok((None, target("order-book")))
+        );
         assert_eq!(parsed("tickscope top 5 4711"), Ok((Some(5), target("4711"))));
-        assert_eq!(parsed("tickscope top run.tks --by calls"), Ok((None, target("run.tks"))));
+        assert_eq!(
+            parsed("tickscope top run.tks --by calls"),
+            Ok((None, target("run.tks")))
+        );
         assert!(parsed("tickscope top 0").unwrap_err().contains("1 to 10000"));
         assert!(parsed("tickscope top 471100").unwrap_err().contains("behind -p"));
-        assert!(parsed("tickscope top app other").unwrap_err().contains("app: wanted a number"));
-        assert!(parsed("tickscope top app -p 7").unwrap_err().contains("app and -p"));
+        assert!(
+            parsed("tickscope top app other")
+                .unwrap_err()
+                .contains("app: wanted a number")
+        );
+        assert!(
+            parsed("tickscope top app -p 7")
+                .unwrap_err()
+                .contains("app and -p")
+        );
     }
 }

@@ -24,7 +24,11 @@ mod tests {
     #[test]
     fn it_is_short_and_its_commands_parse() {
         assert!(GUIDE.lines().count() <= 60);
-        assert!(GUIDE.lines().all(|line| line.chars().count() <= 100 && line.is_ascii()));
+        assert!(
+            GUIDE
+                .lines()
+                .all(|line| line.chars().count() <= 100 && line.is_ascii())
+        );
         let mut parsed = 0;
         for line in GUIDE.lines().filter_map(|line| line.strip_prefix("  tickscope ")) {
             let line = line.split("  ").next().unwrap_or_default();

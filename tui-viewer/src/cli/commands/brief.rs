@@ -34,6 +34,11 @@ impl Named {
                 word: path.display().to_string(),
                 is_live: false,
             },
+            // It cannot be read again.
+            Found::Streamed(_) => Self {
+                word: "-".into(),
+                is_live: false,
+            },
         }
     }
 
@@ -56,10 +61,11 @@ impl Named {
     }
 
     /// For a client of `tickscope mcp`.
-    pub(super) fn in_tools(&self) -> Next {
+    pub(super) fn in_tools(&self, may_watch: bool) -> Next {
         Next::Tools {
             target: self.word.clone(),
             is_live: self.is_live,
+            may_watch,
         }
     }
 }

@@ -9,6 +9,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
+use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::ProcessState;
 use tickscope_report::archive;
 
@@ -64,6 +65,7 @@ pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> a
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
         Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
         Found::Kept(path) => format!("{} is a file", path.display()),
+        Found::Streamed(_) => "standard input is a stream".into(),
     };
     Err(Misuse(format!("{what}; {why}")).into())
 }
@@ -96,6 +98,14 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
             let state = ProcessState::FromFile;
             Ok((LiveSnapshot { snapshot, state }, None))
         }
+        Found::Streamed(snapshot) => {
+            let state = match snapshot.capture.kind {
+                CaptureKind::Final => ProcessState::Exited,
+                _ => ProcessState::FromFile,
+            };
+            let snapshot = (**snapshot).clone();
+            Ok((LiveSnapshot { snapshot, state }, None))
+        }
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
     }
 }
@@ -121,7 +131,7 @@ fn of_ring(
             "process {pid} has no ring; showing what an earlier process {pid} left: {}",
             line_of(ring, liveness)
         )),
-        Wanted::Only | Wanted::Pid(_) | Wanted::File(_) | Wanted::Started { .. } => None,
+        Wanted::Only | Wanted::Pid(_) | Wanted::File(_) | Wanted::Stdin | Wanted::Started { .. } => None,
     };
     let (_, snapshot) = ring
         .newest_snapshot()

@@ -40,7 +40,9 @@ pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
             Input::TooLong => Some(message::too_long()),
             Input::Signal => return Ok(BY_SIGNAL),
             Input::End(None) => break,
-            Input::End(Some(error)) => return Err(anyhow::Error::new(error).context("cannot read standard input")),
+            Input::End(Some(error)) => {
+                return Err(anyhow::Error::new(error).context("cannot read standard input"));
+            }
         };
         if let Some(answer) = answer
             && !send(&answer)?

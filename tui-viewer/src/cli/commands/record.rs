@@ -3,6 +3,7 @@
 mod copier;
 mod recording;
 pub mod started;
+mod streamed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
 use crate::cli::commands::run::Program;
 use crate::cli::commands::status_line::StatusLine;
+use crate::output::console::Misuse;
 use crate::source::target::wanted::is_live;
 
 /// Records a program that runs, or one that is started for it.
@@ -26,6 +28,12 @@ use crate::source::target::wanted::is_live;
 pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if !args.command.is_empty() {
         return started::run(args, Program::named(&args.command));
+    }
+    if streamed::is_wanted(args) {
+        return streamed::run(args);
+    }
+    if args.follow {
+        return Err(Misuse("--follow is for a stream: -o -; a file has one run".into()).into());
     }
     let ring = live_snapshot::find_running(&args.target, None, "a program is recorded while it runs")?;
     let stop = stop_on_signals()?;

@@ -41,6 +41,10 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
             let why = "wait-until watches a program that runs";
             return Err(Misuse(format!("{} is a file; {why}", path.display())).into());
         }
+        Found::Streamed(_) => {
+            let why = "wait-until watches a program that runs";
+            return Err(Misuse(format!("standard input is a stream; {why}")).into());
+        }
     };
     // By name it may be an earlier run than the one that is meant.
     if !is_live(liveness) && !matches!(wanted, Wanted::Pid(_) | Wanted::File(_)) {
@@ -117,7 +121,9 @@ fn wait(
         if args.timeout.is_some_and(|timeout| begin.elapsed() >= timeout) {
             return Ok((Outcome::Timeout, judged));
         }
-        let left = args.timeout.map(|timeout| timeout.saturating_sub(begin.elapsed()));
+        let left = args
+            .timeout
+            .map(|timeout| timeout.saturating_sub(begin.elapsed()));
         // Judging a large program takes its time; four fifths of a CPU are left to others.
         let rest = looked.elapsed().saturating_mul(4);
         let pause = feed.next_look().min(LOOK).max(rest);

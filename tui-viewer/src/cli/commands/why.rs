@@ -189,7 +189,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
                 let target = target.or_else(by_pid).unwrap_or_default();
                 format!("watch it for a while: tickscope why {name}{target} --for 10s")
             }
-            Found::Ring(..) | Found::Kept(_) => {
+            Found::Ring(..) | Found::Kept(_) | Found::Streamed(_) => {
                 "what was not watched while it ran cannot be told afterwards: tickscope watch, then record"
                     .into()
             }

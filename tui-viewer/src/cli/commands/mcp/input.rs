@@ -117,7 +117,10 @@ mod tests {
 
     #[test]
     fn lines_are_read_whole_and_the_last_one_needs_no_end() {
-        assert_eq!(lines(&b"one\n\nthree is longer\nlast"[..]), ["one", "", "three is longer", "last"]);
+        assert_eq!(
+            lines(&b"one\n\nthree is longer\nlast"[..]),
+            ["one", "", "three is longer", "last"]
+        );
         assert_eq!(lines(&b""[..]), Vec::<String>::new());
     }
 

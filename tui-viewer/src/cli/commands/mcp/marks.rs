@@ -65,7 +65,11 @@ impl Marks {
         }
         let Some(mark) = self.kept.iter().find(|mark| mark.handle == handle) else {
             let there: Vec<&str> = self.kept.iter().map(|mark| mark.handle.as_str()).collect();
-            let there = if there.is_empty() { "none".into() } else { there.join(", ") };
+            let there = if there.is_empty() {
+                "none".into()
+            } else {
+                there.join(", ")
+            };
             return Err(format!(
                 "{handle} is not kept; there are: {there}. The tool mark makes one; the last {MARKS_MAX} are kept, as long as this server runs"
             ));
@@ -96,7 +100,12 @@ mod tests {
         assert_eq!(marks.get("mark-1").unwrap().unwrap(), orderbook::snapshot(100));
         let (handle, dropped) = marks.keep(&orderbook::snapshot(200)).unwrap();
         assert_eq!((handle.as_str(), dropped), ("mark-17", 1));
-        assert!(marks.get("mark-1").unwrap_err().contains("mark-1 is not kept; there are: mark-2"));
+        assert!(
+            marks
+                .get("mark-1")
+                .unwrap_err()
+                .contains("mark-1 is not kept; there are: mark-2")
+        );
         assert_eq!(marks.get("order-book"), Ok(None));
         assert_eq!(marks.get("mark-up"), Ok(None));
     }

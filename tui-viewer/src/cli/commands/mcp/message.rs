@@ -51,7 +51,12 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
         Value::Array(_) => {
             return Err(invalid(None, "a batch; MCP has one message a line"));
         }
-        _ => return Err(invalid(None, "a JSON value that is no object; wanted a message of JSON-RPC 2.0")),
+        _ => {
+            return Err(invalid(
+                None,
+                "a JSON value that is no object; wanted a message of JSON-RPC 2.0",
+            ));
+        }
     };
     let id = message.remove("id");
     let method = message.remove("method");
@@ -134,7 +139,10 @@ mod tests {
             (" \r", None),
             (r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, None),
             (r#"{"jsonrpc":"2.0","id":7,"result":{}}"#, None),
-            (r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x"}}"#, None),
+            (
+                r#"{"jsonrpc":"2.0","id":7,"error":{"code":1,"message":"x"}}"#,
+                None,
+            ),
             ("nonsense", Some(-32_700)),
             (deep.as_str(), Some(-32_700)),
             (r#"{"jsonrpc":"2.0""#, Some(-32_700)),
@@ -147,7 +155,10 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":5}"#, Some(-32_600)),
             (r#"{"jsonrpc":"2.0","id":1}"#, Some(-32_600)),
             (r#"{"jsonrpc":"2.0"}"#, Some(-32_600)),
-            (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, Some(-32_602)),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#,
+                Some(-32_602),
+            ),
         ] {
             assert_eq!(code(line), wanted, "{line}");
         }
@@ -159,7 +170,9 @@ mod tests {
         let answer = read(br#"{"jsonrpc":"2.0","id":"a","method":"x","params":1}"#).unwrap_err();
         assert_eq!(answer["id"], "a");
         assert_eq!(too_long().get("id"), None);
-        let request = read(br#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#).unwrap().unwrap();
+        let request = read(br#"{"jsonrpc":"2.0","id":3,"method":"ping"}"#)
+            .unwrap()
+            .unwrap();
         assert_eq!((request.id, request.method.as_str()), (json!(3), "ping"));
     }
 }

@@ -76,7 +76,10 @@ impl Server {
             (_, Some(_)) => self.of_tools(&request),
             (_, None) => Err(Refusal::new(
                 INVALID_PARAMS,
-                format!("no {VERSION} in _meta, and no initialize before; this server speaks {}", versions()),
+                format!(
+                    "no {VERSION} in _meta, and no initialize before; this server speaks {}",
+                    versions()
+                ),
             )),
         }
     }
@@ -135,7 +138,10 @@ impl Server {
 /// Whether a request is of a version that is spoken here, with all that it has to say.
 fn check(meta: &Map<String, Value>) -> Result<(), Refusal> {
     let Some(Value::String(version)) = meta.get(VERSION) else {
-        return Err(Refusal::new(INVALID_PARAMS, format!("{VERSION} in _meta is no text")));
+        return Err(Refusal::new(
+            INVALID_PARAMS,
+            format!("{VERSION} in _meta is no text"),
+        ));
     };
     if !STATELESS.contains(&version.as_str()) {
         let supported: Vec<&str> = STATELESS.into_iter().chain(WITH_HANDSHAKE).collect();
@@ -147,7 +153,10 @@ fn check(meta: &Map<String, Value>) -> Result<(), Refusal> {
     }
     match meta.get(CAPABILITIES) {
         Some(Value::Object(_)) => Ok(()),
-        _ => Err(Refusal::new(INVALID_PARAMS, format!("no {CAPABILITIES} in _meta that is an object"))),
+        _ => Err(Refusal::new(
+            INVALID_PARAMS,
+            format!("no {CAPABILITIES} in _meta that is an object"),
+        )),
     }
 }
 
@@ -187,7 +196,11 @@ mod tests {
             ("1900-01-01", "2025-11-25"),
         ] {
             let mut server = server();
-            let answer = ask(&mut server, "initialize", json!({ "protocolVersion": asked, "capabilities": {} }));
+            let answer = ask(
+                &mut server,
+                "initialize",
+                json!({ "protocolVersion": asked, "capabilities": {} }),
+            );
             assert_eq!(answer["result"]["protocolVersion"], agreed, "{asked}");
             let tools = ask(&mut server, "tools/list", json!({}));
             assert_eq!(tools["result"]["tools"].as_array().unwrap().len(), 6);
@@ -211,12 +224,29 @@ mod tests {
         assert_eq!(other["code"], -32_022);
         assert_eq!(other["data"]["requested"], "1900-01-01");
         assert_eq!(other["data"]["supported"][0], "2026-07-28");
-        assert_eq!(code("tools/list", json!({}))["code"], -32_602, "neither initialize nor a version");
-        assert_eq!(code("tools/list", json!({ "_meta": { VERSION: 7 } }))["code"], -32_602);
-        assert_eq!(code("tools/list", json!({ "_meta": { VERSION: "2026-07-28" } }))["code"], -32_602);
+        assert_eq!(
+            code("tools/list", json!({}))["code"],
+            -32_602,
+            "neither initialize nor a version"
+        );
+        assert_eq!(
+            code("tools/list", json!({ "_meta": { VERSION: 7 } }))["code"],
+            -32_602
+        );
+        assert_eq!(
+            code("tools/list", json!({ "_meta": { VERSION: "2026-07-28" } }))["code"],
+            -32_602
+        );
         assert_eq!(code("resources/list", meta("2026-07-28"))["code"], -32_601);
-        assert_eq!(code("ping", meta("2026-07-28"))["code"], -32_601, "it has none any more");
-        assert_eq!(code("initialize", json!({ "protocolVersion": 5 }))["code"], -32_602);
+        assert_eq!(
+            code("ping", meta("2026-07-28"))["code"],
+            -32_601,
+            "it has none any more"
+        );
+        assert_eq!(
+            code("initialize", json!({ "protocolVersion": 5 }))["code"],
+            -32_602
+        );
         assert_eq!(code("tools/call", meta("2026-07-28"))["code"], -32_602, "no name");
     }
 }

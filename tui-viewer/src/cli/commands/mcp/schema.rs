@@ -9,7 +9,9 @@ use super::tools::{ROWS_MAX, SECONDS_MAX};
 /// The six tools, always in this order.
 pub(super) fn list(may_control: bool) -> Value {
     let target = || {
-        text("A program by name or process id (digits), or the path of a .tks, .ring or .html file. Without it: the only program that runs.")
+        text(
+            "A program by name or process id (digits), or the path of a .tks, .ring or .html file. Without it: the only program that runs.",
+        )
     };
     let rows = || {
         json!({

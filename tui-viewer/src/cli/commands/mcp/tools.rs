@@ -182,13 +182,15 @@ impl Tools {
             };
             let now = &answered.live.snapshot;
             if !window::same_epoch(now, &earlier) {
-                bail!("since: {handle} is of another run, or the program was reset since; compare tells runs apart");
+                bail!(
+                    "since: {handle} is of another run, or the program was reset since; compare tells runs apart"
+                );
             }
             answered.live.snapshot = window::between(now, &earlier);
             answered.extent.when = Some(format!("since {handle}"));
         }
         let by = measure(top.by.as_deref(), &answered.live.snapshot)?;
-        let next = answered.named.in_tools();
+        let next = answered.named.in_tools(self.may_control);
         Ok(brief::top::json(&answered.subject(&next), by, length))
     }
 
@@ -197,8 +199,12 @@ impl Tools {
         let matching = sites.matching.as_deref().map(values::pattern).transpose();
         let matching = matching.map_err(|why| anyhow!("matching: {why}"))?;
         let answered = self.read(sites.target.as_deref())?;
-        let next = answered.named.in_tools();
-        Ok(brief::sites::json(&answered.subject(&next), matching.as_ref(), length))
+        let next = answered.named.in_tools(self.may_control);
+        Ok(brief::sites::json(
+            &answered.subject(&next),
+            matching.as_ref(),
+            length,
+        ))
     }
 
     fn mark(&mut self, mark: &Mark) -> anyhow::Result<String> {
@@ -248,12 +254,14 @@ impl Tools {
         let (live, named) = why::answered(&args, &self.stop)?;
         let watch = why::watched(&live.snapshot, &args)?;
         let answer = Answer::of(&live.snapshot, watch, why::options());
-        Ok(slow::brief(&answer, &named.in_tools()))
+        Ok(slow::brief(&answer, &named.in_tools(self.may_control)))
     }
 
     fn compare(&self, compare: &Compare) -> anyhow::Result<String> {
         let length = length(compare.rows)?;
-        let before = self.side(&compare.before).map_err(|error| error.context("before"))?;
+        let before = self
+            .side(&compare.before)
+            .map_err(|error| error.context("before"))?;
         let after = compare.after.as_deref().unwrap_or(&before.snapshot.process.name);
         let after = self.side(after).map_err(|error| error.context("after"))?;
         let by = measure(compare.by.as_deref(), &before.snapshot)?;
@@ -270,7 +278,10 @@ impl Tools {
         })?;
         let mut doubts = doubts(&before_snapshots, &after_snapshots);
         if is_one_run {
-            doubts.push("both are of one run, so after has what before has; top with since tells what came after it".into());
+            doubts.push(
+                "both are of one run, so after has what before has; top with since tells what came after it"
+                    .into(),
+            );
         }
         doubts.push("one run a side: calls compare, and times only where they differ by much".into());
         let comparison = Comparison {
@@ -284,7 +295,11 @@ impl Tools {
             min_share: MIN_SHARE,
             ascii: false,
         };
-        Ok(diff_brief::json(&comparison, &after.named.in_tools(), length))
+        Ok(diff_brief::json(
+            &comparison,
+            &after.named.in_tools(self.may_control),
+            length,
+        ))
     }
 
     /// A mark, a file or a program.
@@ -313,7 +328,9 @@ impl Tools {
 
     fn target(&self, target: Option<&str>) -> anyhow::Result<TargetArgs> {
         match target {
-            Some("-") => bail!("target: standard input is the client's here; give a name, a process id or a file"),
+            Some("-") => {
+                bail!("target: standard input is the client's here; give a name, a process id or a file")
+            }
             Some(text) if text.is_empty() || text.len() > TEXT_MAX || text.contains('\0') => {
                 bail!("target: wanted 1 to {TEXT_MAX} bytes, a name, a process id or a file")
             }
@@ -347,7 +364,9 @@ fn measure(name: Option<&str>, snapshot: &Snapshot) -> anyhow::Result<Measure> {
         let all = Measure::ALL.map(Measure::name).join(", ");
         bail!("by: {name}; wanted one of {all}");
     };
-    measure.check(snapshot).map_err(|why| anyhow!("by {name}: {why}"))?;
+    measure
+        .check(snapshot)
+        .map_err(|why| anyhow!("by {name}: {why}"))?;
     Ok(measure)
 }
 
