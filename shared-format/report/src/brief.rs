@@ -25,14 +25,9 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::ProcessState;
 
+pub use self::fit::BYTES_MAX;
 pub(crate) use self::fit::{cut, fitted};
 pub use self::next::{Next, shell_word};
-
-/// An answer is no longer than this, in bytes, unless more rows are asked for.
-pub const BYTES_MAX: usize = 2_000;
-
-/// Names are cut to so many bytes where an answer is to be short.
-pub(crate) const NAME_BYTES: usize = 96;
 
 /// What an answer is on.
 #[derive(Clone, Copy, Debug)]

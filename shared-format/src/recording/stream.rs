@@ -72,7 +72,7 @@ impl<R: Read> Stream<R> {
     /// # Errors
     /// [`FormatError::NotOurs`] if it does not begin as a recording does, [`FormatError::Damaged`] if it goes on as none does,
     /// [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and what the system says.
-    pub fn next(&mut self) -> Result<Piece, FormatError> {
+    pub fn next_piece(&mut self) -> Result<Piece, FormatError> {
         let begin = self.read;
         let head = self.take(PAGE_BYTES as u64)?;
         if head.is_empty() {
@@ -232,7 +232,7 @@ mod tests {
         let mut stream = Stream::new(input, LONGEST);
         let mut all = Vec::new();
         loop {
-            all.push(stream.next()?);
+            all.push(stream.next_piece()?);
             if matches!(all.last(), Some(Piece::End { .. })) {
                 return Ok(all);
             }

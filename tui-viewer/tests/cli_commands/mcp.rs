@@ -177,7 +177,10 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
     assert_eq!(answer["slow_calls"], 0, "{answer}");
     assert!(answer["calls"].as_u64().unwrap() > 0, "{answer}");
     let said = client.error("why", json!({ "function": "leaf", "target": program.name }));
-    assert!(said.contains("leaf is not watched (no function is watched)"), "{said}");
+    assert!(
+        said.contains("leaf is not watched (no function is watched)"),
+        "{said}"
+    );
 
     // A client that leaves meanwhile, and a signal, end the watch and not only the server.
     for leaves in [true, false] {

@@ -1,6 +1,10 @@
 //! Answers that are to be short: names that are cut, and rows that are left out until the rest fits.
 
-use super::{BYTES_MAX, NAME_BYTES};
+/// An answer is no longer than this, in bytes, unless more rows are asked for.
+pub const BYTES_MAX: usize = 2_000;
+
+/// Names are cut to so many bytes where an answer is to be short.
+pub(super) const NAME_BYTES: usize = 96;
 
 /// Stands where something of a name is left out.
 const CUT: &str = "…";

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::NAME_BYTES;
+use super::fit::NAME_BYTES;
 
 /// How commands to go on with are written, and of which target.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -90,12 +90,11 @@ fn a_process_of_another_host_is_not_looked_for_here() {
         last_line(&app)
     );
     let effects = keys(&mut app, "2E");
-    let edits: Vec<_> = effects
-        .iter()
-        .filter_map(|effect| match effect {
-            Effect::Edit(place) => Some(place.pid),
-            _ => None,
-        })
-        .collect();
+    let mut edits = Vec::new();
+    for effect in &effects {
+        if let Effect::Edit(place) = effect {
+            edits.push(place.pid);
+        }
+    }
     assert!(edits.iter().all(Option::is_none), "{edits:?}");
 }

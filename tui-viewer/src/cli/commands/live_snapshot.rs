@@ -99,9 +99,10 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
             Ok((LiveSnapshot { snapshot, state }, None))
         }
         Found::Streamed(snapshot) => {
-            let state = match snapshot.capture.kind {
-                CaptureKind::Final => ProcessState::Exited,
-                _ => ProcessState::FromFile,
+            let state = if snapshot.capture.kind == CaptureKind::Final {
+                ProcessState::Exited
+            } else {
+                ProcessState::FromFile
             };
             let snapshot = (**snapshot).clone();
             Ok((LiveSnapshot { snapshot, state }, None))

@@ -5,16 +5,14 @@ mod recording;
 pub mod started;
 mod streamed;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
-
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::copier::{Begin, Copier};
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
+pub(super) use crate::cli::commands::record::recording::stop_on_signals;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
 use crate::cli::commands::run::Program;
 use crate::cli::commands::status_line::StatusLine;
@@ -53,13 +51,4 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     });
     progress.clear();
     finish(copier, copied)
-}
-
-/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
-pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }

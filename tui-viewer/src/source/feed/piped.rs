@@ -117,7 +117,7 @@ impl PipeFeed {
     pub fn begin() -> anyhow::Result<Self> {
         // Where a password is asked for on the terminal, that comes first.
         let mut stream = open()?;
-        match stream.next() {
+        match stream.next_piece() {
             Ok(Piece::Begin) => {}
             Ok(Piece::Record(_) | Piece::End { .. }) => return Err(nothing_came()),
             Err(error) => return Err(anyhow::anyhow!("standard input: {error}")),
@@ -184,11 +184,11 @@ impl PipeFeed {
         });
         (self.came, self.unix_ns) = (Instant::now(), record.unix_ns);
         self.interval_ns = snapshot.capture.interval_ns;
-        self.status = match record.kind {
-            CaptureKind::Final => Status::Exited {
-                unix_ns: record.unix_ns,
-            },
-            _ => Status::Piped(Pipe::Flowing),
+        let unix_ns = record.unix_ns;
+        self.status = if record.kind == CaptureKind::Final {
+            Status::Exited { unix_ns }
+        } else {
+            Status::Piped(Pipe::Flowing)
         };
         events.snapshot = Some(Rc::new(snapshot));
     }
@@ -197,7 +197,7 @@ impl PipeFeed {
 /// Reads to the end, or to what is no recording.
 fn read(mut stream: Stream<impl io::Read>, queue: &Queue) {
     loop {
-        let (arrived, is_over) = match stream.next() {
+        let (arrived, is_over) = match stream.next_piece() {
             Ok(Piece::Begin) => (Arrived::Begin, false),
             Ok(Piece::Record(record)) => (Arrived::Record(record), false),
             Ok(Piece::End { torn }) => (Arrived::End(torn), true),

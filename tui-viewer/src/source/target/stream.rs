@@ -45,7 +45,7 @@ pub(super) fn newest() -> anyhow::Result<Snapshot> {
     let mut stream = open()?;
     let mut newest = None;
     loop {
-        match stream.next() {
+        match stream.next_piece() {
             Ok(Piece::Begin) => {}
             Ok(Piece::Record(record)) => newest = Some(record.payload),
             Ok(Piece::End { torn }) => {

@@ -51,7 +51,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
         Value::Array(_) => {
             return Err(invalid(None, "a batch; MCP has one message a line"));
         }
-        _ => {
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             return Err(invalid(
                 None,
                 "a JSON value that is no object; wanted a message of JSON-RPC 2.0",

@@ -162,12 +162,12 @@ impl Copier {
             .append(record.stamp, &record.payload)
             .map_err(|error| {
                 // It says itself which file.
-                match error {
-                    FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
-                        anyhow::Error::new(ReaderGone)
-                    }
-                    FormatError::Io { .. } => anyhow!("cannot {error}"),
-                    _ => anyhow!(about(self.ring.path(), &error)),
+                if is_gone(&error) {
+                    anyhow::Error::new(ReaderGone)
+                } else if matches!(error, FormatError::Io { .. }) {
+                    anyhow!("cannot {error}")
+                } else {
+                    anyhow!(about(self.ring.path(), &error))
                 }
             })?;
         self.copied = Some(record.sequence);
@@ -201,6 +201,11 @@ impl Copier {
     pub(super) fn finish(self) -> Result<(), FormatError> {
         self.writer.finish()
     }
+}
+
+/// Whether the other end of a pipe was closed.
+fn is_gone(error: &FormatError) -> bool {
+    matches!(error, FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// `1 record`, `120 records`.

@@ -3,10 +3,13 @@
 use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::recording::Writer;
 
@@ -40,6 +43,15 @@ pub(crate) enum End {
     Program(Liveness),
     /// The reader of a stream has gone.
     Reader,
+}
+
+/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
+pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
 }
 
 /// Creates the file, so that a file that cannot be written is reported before the recording.

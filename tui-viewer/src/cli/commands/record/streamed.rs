@@ -19,8 +19,7 @@ use tickscope_format::recording::Writer;
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::copier::{Begin, Copier};
-use crate::cli::commands::record::recording::{End, LOOK_AROUND, copy};
-use crate::cli::commands::record::stop_on_signals;
+use crate::cli::commands::record::recording::{End, LOOK_AROUND, copy, stop_on_signals};
 use crate::cli::commands::status_line::StatusLine;
 use crate::output::console;
 use crate::output::console::{Misuse, about};
@@ -69,10 +68,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
             .duration
             .map(|duration| duration.saturating_sub(begin.elapsed()));
         let stopped = || stop.load(Ordering::Relaxed) || has_no_reader();
-        let end = match copy(&mut copier, left, &mut silent, stopped) {
-            Ok(end) => end,
-            Err(error) => return Err(error),
-        };
+        let end = copy(&mut copier, left, &mut silent, stopped)?;
         if !args.follow || !matches!(end, End::Program(_)) {
             return Ok(console::DONE);
         }
