@@ -304,6 +304,50 @@ impl Snapshot {
     pub fn measured_ticks(&self) -> u64 {
         0
     }
+
+    /// Returns zeros, because nothing is measured here.
+    pub fn function<N: FunctionName>(&self, name: N) -> FunctionNumbers {
+        let _ = name.as_name();
+        FunctionNumbers::default()
+    }
+}
+
+/// What functions of one name have in a snapshot: nothing, here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionNumbers {
+    /// 0.
+    pub sites: usize,
+    /// 0.
+    pub calls: u64,
+    /// None.
+    pub self_time: Duration,
+    /// None.
+    pub total_time: Duration,
+}
+
+/// The name of a function. Texts are names where the feature `report` is on.
+#[diagnostic::on_unimplemented(
+    message = "`Snapshot::function` needs the feature `report` of tickscope",
+    label = "this call needs `report`",
+    note = "in Cargo.toml: tickscope = {{ .., features = [\"report\"] }}"
+)]
+pub trait FunctionName {
+    /// Returns the name.
+    fn as_name(&self) -> &str;
+}
+
+#[cfg(feature = "report")]
+impl FunctionName for &str {
+    fn as_name(&self) -> &str {
+        self
+    }
+}
+
+#[cfg(feature = "report")]
+impl FunctionName for &String {
+    fn as_name(&self) -> &str {
+        self
+    }
 }
 
 /// The setters. Each takes its value and returns the builder.

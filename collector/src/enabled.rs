@@ -40,6 +40,7 @@ pub use {
     scope::{Pause, Scope, pause},
     tasks::task,
     tickscope_format::Snapshot,
+    tickscope_format::snapshot::{FunctionName, FunctionNumbers},
 };
 
 /// Starts publishing this program's call trees under a name, until the session is dropped.

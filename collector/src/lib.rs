@@ -109,6 +109,9 @@
 //! of things are distributed, and [`gauge!`], which follows a level.
 //!
 //! # Reports
+//! With the feature `report`, tests assert what a function did: `snapshot().function("parse").calls`. It has the calls and times of
+//! that name ([`FunctionNumbers`]).
+//!
 //! Viewers read the program from outside. From inside, [`dump`] writes a report at any time, on any thread and at any
 //! depth. [`Builder::report_at_exit`] or `TICKSCOPE_REPORT` writes one when the program ends. [`Format`] lists the
 //! forms and the feature that each one needs.
@@ -148,8 +151,9 @@ mod disabled;
 use disabled as implementation;
 
 pub use implementation::{
-    Builder, Pause, Scope, Session, Snapshot, disable_sites, dump, enable_sites, measure_cost, mode, pause,
-    request_reset, reset, set_histogram, set_mode, snapshot, start, sync, task, thread, unwatch, watch,
+    Builder, FunctionName, FunctionNumbers, Pause, Scope, Session, Snapshot, disable_sites, dump,
+    enable_sites, measure_cost, mode, pause, request_reset, reset, set_histogram, set_mode, snapshot, start,
+    sync, task, thread, unwatch, watch,
 };
 
 pub use alloc::Alloc;

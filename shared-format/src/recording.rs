@@ -7,6 +7,8 @@
 #[cfg(feature = "deflate")]
 mod append;
 mod stored;
+#[cfg(feature = "deflate")]
+mod stream;
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -26,6 +28,8 @@ use crate::words;
 
 #[cfg(feature = "deflate")]
 pub use self::append::Writer;
+#[cfg(feature = "deflate")]
+pub use self::stream::{Piece, Stream, StreamedRecord};
 
 /// Words before the first record: magic, version, features, and reserved words.
 pub(crate) const HEAD_WORDS: usize = 8;
@@ -155,20 +159,7 @@ impl Recording {
                 wanted: (HEAD_WORDS * WORD) as u64,
             });
         };
-        let version = ((version >> 32) as u32, version as u32);
-        if version.0 != FORMAT_MAJOR {
-            return Err(FormatError::Version {
-                found: format!("{}.{}", version.0, version.1),
-                wanted: format!("{FORMAT_MAJOR}.x"),
-            });
-        }
-        let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
-        if features & !known != 0 {
-            return Err(FormatError::Features {
-                found: features & !known,
-            });
-        }
-        Ok(())
+        check_version(version, features)
     }
 
     /// The record at a position, if a whole one is there.
@@ -264,6 +255,24 @@ impl Recording {
             .map_err(|error| FormatError::io("read", &self.path, error))?;
         Ok(bytes)
     }
+}
+
+/// Whether a recording of this version and with these features can be read.
+fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
+    let version = ((version >> 32) as u32, version as u32);
+    if version.0 != FORMAT_MAJOR {
+        return Err(FormatError::Version {
+            found: format!("{}.{}", version.0, version.1),
+            wanted: format!("{FORMAT_MAJOR}.x"),
+        });
+    }
+    let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
+    if features & !known != 0 {
+        return Err(FormatError::Features {
+            found: features & !known,
+        });
+    }
+    Ok(())
 }
 
 impl Moment {

@@ -4,6 +4,7 @@
 //! counted in it *itself*. Totals are sums over the subtree and are never stored, so self + children = total holds by
 //! construction.
 
+mod by_function;
 mod functions;
 mod in_place;
 mod lines;
@@ -23,6 +24,7 @@ use bincode::{Decode, Encode};
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
+pub use self::by_function::{FunctionName, FunctionNumbers};
 pub use self::functions::{FunctionChoice, Functions};
 pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost, SeenCost};
 pub use self::lines::{

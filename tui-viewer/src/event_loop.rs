@@ -28,7 +28,7 @@ use crate::output::console;
 use crate::source::code_reader::CodeReader;
 use crate::source::events::Feed;
 use crate::source::source_files;
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
 use crate::text::clock_time::UtcOffset;
@@ -469,6 +469,8 @@ fn state_of(status: &Status) -> ProcessState {
         Status::Stale { .. } => ProcessState::Stale,
         Status::Exited { .. } => ProcessState::Exited,
         Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
-        Status::Kept => ProcessState::FromFile,
+        Status::Kept | Status::Piped(Pipe::Closed) => ProcessState::FromFile,
+        Status::Piped(Pipe::Flowing) => ProcessState::Running,
+        Status::Piped(Pipe::Silent { .. }) => ProcessState::Stale,
     }
 }

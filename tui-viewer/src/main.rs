@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, cost, demo, diff, export, lines, list, log, man, mode, mute, record, report, reset,
-    run, sites, snapshot, stacks, switch, trigger, watch, why,
+    agents, attach, completions, cost, demo, diff, export, lines, list, log, man, mcp, mode, mute, record,
+    report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -51,10 +51,14 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         }) => attach::run(&target, &look, &compare),
         Some(Command::List { json, clean, dir }) => list::run(dir.as_deref(), json, clean),
         Some(Command::Report(args)) => report::run(&args),
+        Some(Command::Top(args)) => top::run(&args),
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Log(args)) => log::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
+        Some(Command::WaitUntil(args)) => wait_until::run(&args),
+        Some(Command::Agents) => agents::run(),
+        Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
         Some(Command::Export(args)) => export::run(&args),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),

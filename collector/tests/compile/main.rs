@@ -2,5 +2,10 @@
 
 #[test]
 fn mistakes() {
-    trybuild::TestCases::new().compile_fail("tests/compile/cases/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/compile/cases/*.rs");
+    // Other packages of the workspace switch the feature on; `cargo test -p tickscope --features enable` alone does not.
+    if cfg!(not(feature = "report")) {
+        cases.compile_fail("tests/compile/without_report/*.rs");
+    }
 }

@@ -73,3 +73,21 @@ fn tests_that_pass_and_fail_are_in_the_report() {
         assert!(named("inner_works"), "{:?}", snapshot.threads);
     }
 }
+
+#[tickscope::profile]
+fn asserted(depth: u32) {
+    if depth > 0 {
+        asserted(depth - 1);
+    }
+}
+
+#[test]
+fn a_test_asserts_how_often_a_function_was_called() {
+    let before = tickscope::snapshot().function("asserted");
+    assert_eq!((before.sites, before.calls), (0, 0), "no other test calls it");
+    asserted(2);
+    std::thread::spawn(|| asserted(0)).join().unwrap();
+    let after = tickscope::snapshot().function("standard_harness::asserted");
+    assert_eq!((after.sites, after.calls), (1, 4));
+    assert_eq!(after.total_time, after.self_time, "it calls nothing but itself");
+}

@@ -1,5 +1,7 @@
 //! Reports of a comparison of two builds: text, Markdown for pull requests, JSON, and an HTML page.
 
+#[cfg(feature = "json")]
+pub mod brief;
 mod doubts;
 #[cfg(feature = "json")]
 pub mod json;

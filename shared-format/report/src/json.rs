@@ -18,6 +18,7 @@ mod tally;
 mod tests;
 
 pub(crate) use self::document::cost;
+pub(crate) use self::layout::VERSION;
 
 use serde::Serialize;
 use tickscope_analysis::code::Addresses;

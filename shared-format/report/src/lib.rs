@@ -11,6 +11,7 @@
 //!          -> sites              what was met, and what is switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
+//!          -> brief              short answers for scripts and agents (feature `json`)
 //!          -> csv                the facts of the nodes as a table (feature `export`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
@@ -41,6 +42,8 @@
 #![warn(missing_docs)]
 
 pub mod archive;
+#[cfg(feature = "json")]
+pub mod brief;
 pub mod callgrind;
 pub mod clock;
 pub mod cost;

@@ -4,7 +4,7 @@
 //! Snapshot, Watch -> tickscope-analysis -> sentences  what is known, the causes, what is in doubt
 //!                                       -> text       for reading, about ten lines
 //!                                       -> markdown   for a message or an issue
-//!                                       -> json       for programs (feature `json`)
+//!                                       -> json       for programs, whole and brief (feature `json`)
 //! ```
 
 mod answer;
@@ -16,7 +16,7 @@ mod text;
 
 pub use self::answer::{Answer, SlowOptions, Typed, both_calls, calls, difference, duration};
 #[cfg(feature = "json")]
-pub use self::json::json;
+pub use self::json::{brief, json};
 pub use self::markdown::markdown;
 pub use self::text::text;
 

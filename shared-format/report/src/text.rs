@@ -75,6 +75,7 @@ fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         _ if page.tree.rows.is_empty() => tree::write(out, page)?,
         View::Threads => false,
         View::Hot => top::write(out, page, usize::MAX)?,
+        View::Top => top::write(out, page, page.options.top)?,
         View::Flat => flat::write(out, page)?,
         View::Graph => graph::write(out, page)?,
     };

@@ -24,6 +24,8 @@ pub struct Writer {
     position: u64,
     previous: u64,
     records: u64,
+    /// It goes to a pipe or the like, where nothing can be taken back.
+    is_stream: bool,
     /// The sites that were written last, and the position of the record that has them.
     sites: Option<(u64, Vec<u8>)>,
 }
@@ -68,19 +70,54 @@ impl Writer {
             position: 0,
             previous: u64::MAX,
             records: 0,
+            is_stream: false,
             sites: None,
         };
+        match writer.write_page() {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                writer.remove_empty();
+                Err(error)
+            }
+        }
+    }
+
+    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. `name` stands for it
+    /// in messages.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn stream(output: File, name: &Path) -> Result<Self, FormatError> {
+        let mut writer = Self {
+            file: output,
+            path: name.to_path_buf(),
+            for_now: None,
+            position: 0,
+            previous: u64::MAX,
+            records: 0,
+            is_stream: true,
+            sites: None,
+        };
+        writer.write_page()?;
+        Ok(writer)
+    }
+
+    /// Begins another recording behind the one so far, in a stream: what follows is of another run.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn begin_again(&mut self) -> Result<(), FormatError> {
+        (self.position, self.previous, self.sites) = (0, u64::MAX, None);
+        self.write_page()
+    }
+
+    fn write_page(&mut self) -> Result<(), FormatError> {
         let mut page = [0; HEAD_WORDS];
         page[0] = SNAPSHOT_FILE_MAGIC;
         page[1] = u64::from(FORMAT_MAJOR) << 32 | u64::from(FORMAT_MINOR);
         page[2] = PACKED;
-        match writer.file.write_all(&words::to_bytes(page)) {
-            Ok(()) => Ok(writer),
-            Err(error) => {
-                writer.remove_empty();
-                Err(FormatError::io("write", path, error))
-            }
-        }
+        let written = self.file.write_all(&words::to_bytes(page));
+        written.map_err(|error| FormatError::io("write", &self.path, error))
     }
 
     /// Appends a record. If that fails, earlier records stay as they are.
@@ -102,7 +139,9 @@ impl Writer {
         let bytes = words::to_bytes(head.into_iter().chain(payload_words(&stored)));
         if let Err(error) = self.file.write_all(&bytes) {
             // What stands there of it is no record; where it cannot be cut off either, readers leave it out.
-            let _ = self.file.set_len(self.bytes());
+            if !self.is_stream {
+                let _ = self.file.set_len(self.bytes());
+            }
             return Err(FormatError::io("write", &self.path, error));
         }
         if sites_at == self.position {
@@ -135,11 +174,14 @@ impl Writer {
         (HEAD_WORDS as u64 + self.position) * WORD as u64
     }
 
-    /// Flushes the file to the disk, and removes it if it has no record.
+    /// Flushes the file to the disk, and removes it if it has no record. A stream has nothing to flush.
     ///
     /// # Errors
     /// The system's error.
     pub fn finish(self) -> Result<(), FormatError> {
+        if self.is_stream {
+            return Ok(());
+        }
         if self.records == 0 {
             self.remove_empty();
             return Ok(());

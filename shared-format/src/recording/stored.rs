@@ -90,20 +90,32 @@ pub(super) fn packed(info: RecordInfo, others: &[u8], sites: Option<&[u8]>) -> s
 
 /// The payload of a stored record without its sites.
 pub(super) fn unpacked(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED)
+    inflated(stored, PACKED, record::BYTES_MAX)
+}
+
+/// The same; one of more than so many bytes is refused.
+#[cfg(feature = "deflate")]
+pub(super) fn unpacked_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
+    inflated(stored, PACKED, longest)
+}
+
+/// The sites of a stored record that has them itself; of more than so many bytes they are refused.
+#[cfg(feature = "deflate")]
+pub(super) fn unpacked_sites_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
+    inflated(stored, PACKED_SITES, longest)
 }
 
 /// The sites of a stored record that has them itself.
 pub(super) fn unpacked_sites(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
-    inflated(stored, PACKED_SITES)
+    inflated(stored, PACKED_SITES, record::BYTES_MAX)
 }
 
-fn inflated(stored: &[u8], wanted: u64) -> Result<Vec<u8>, FormatError> {
+fn inflated(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
     let mut at = 0;
     while at < stored.len() {
         let (id, body) = codec::section_at(stored, at)?;
         if id == wanted {
-            return inflate(body, at, record::BYTES_MAX);
+            return inflate(body, at, longest);
         }
         at += 16 + body.len();
     }

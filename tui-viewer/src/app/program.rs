@@ -62,6 +62,11 @@ impl Default for Program {
 }
 
 impl Program {
+    /// Whether it is at the other end of a pipe, so that its process id means nothing here.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.target.as_ref().is_some_and(Target::is_elsewhere)
+    }
+
     /// When the newest snapshot was captured.
     pub(super) fn newest_ns(&self) -> Option<u64> {
         self.newest.as_ref().map(|newest| newest.capture.unix_ns)

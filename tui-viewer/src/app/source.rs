@@ -210,8 +210,9 @@ impl KnownCode {
     }
 
     /// What is to be found out of the code of a snapshot's samples, and was not yet asked for.
-    pub(super) fn addresses_of(&mut self, snapshot: &Snapshot) -> Option<Unknown> {
-        let pid = snapshot.process.pid;
+    ///
+    /// `pid` is the process, or 0 where it is not of this system.
+    pub(super) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         if pid != self.pid {
             *self = Self {
                 pid,

@@ -9,6 +9,7 @@ mod measuring;
 pub(crate) mod moments;
 mod muting;
 mod notices;
+mod piped;
 mod recording;
 mod shapes;
 mod sites;

@@ -9,14 +9,17 @@ mod lines;
 mod list;
 mod log;
 pub(crate) mod look;
+mod mcp;
 mod moment;
 mod mute;
 mod record;
 mod report;
 mod shared;
 mod slow;
+mod top;
 pub(crate) mod trigger;
 pub(crate) mod values;
+mod wait_until;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -30,13 +33,16 @@ pub use self::export::{ExportArgs, ExportFormat};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
+pub use self::mcp::McpArgs;
 pub use self::moment::{MomentArgs, When};
 pub use self::mute::MuteArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
 pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
+pub use self::top::TopArgs;
 pub use self::trigger::{TriggerArgs, TriggerOptions};
+pub use self::wait_until::WaitUntilArgs;
 use crate::cli::args::values::duration;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
@@ -75,11 +81,13 @@ Examples:
   tickscope mode exact             time every call from now on
   tickscope off 'alloc::*'         leave sites out
   tickscope why handle --for 10s   why its slow calls are slow
+  tickscope top --json             what takes most, for scripts; tickscope agents says more
   tickscope demo                   look around without a program of your own
   tickscope completions bash       a script that makes Tab complete all this
   tickscope man | man -l -         the manual; of one command: tickscope man report
 
-Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed; run: the program's own.
+Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed, or the time of wait-until
+is over; 4 the program of wait-until has ended; run: the program's own.
 
 On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";
@@ -130,6 +138,8 @@ pub enum Command {
     /// Print the call tree and the top functions, or export them.
     #[command(visible_alias = "dump")]
     Report(Box<ReportArgs>),
+    /// Print the functions that take most, in a few lines; --json for scripts and agents.
+    Top(Box<TopArgs>),
     /// Compare two builds or two runs, and fail where calls or times have grown.
     Diff(Box<DiffArgs>),
     /// Record a program's snapshots in a file that `tickscope FILE` opens again, to go back and forth in.
@@ -147,6 +157,8 @@ pub enum Command {
     Log(Box<LogArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.
     Trigger(Box<TriggerArgs>),
+    /// Wait until a condition is true, for scripts: the exit code says whether it is.
+    WaitUntil(Box<WaitUntilArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.
     Snapshot {
         /// Which program.
@@ -221,6 +233,10 @@ pub enum Command {
     Cost(Box<CostArgs>),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),
+    /// Print a guide for agents and scripts: what numbers mean, how to measure, change and compare.
+    Agents,
+    /// Answer a client of the Model Context Protocol on standard input and output.
+    Mcp(McpArgs),
     /// Start a program and watch it; its output follows afterwards, its exit code is ours.
     Run {
         /// No screen: print the report to standard error at the end.

@@ -1,6 +1,8 @@
 //! The commands: the same data without a screen, and the ways to the screen.
 
+pub mod agents;
 pub mod attach;
+mod brief;
 pub mod completions;
 pub mod cost;
 pub mod demo;
@@ -12,6 +14,7 @@ pub mod list;
 pub mod live_snapshot;
 pub mod log;
 pub mod man;
+pub mod mcp;
 pub mod mode;
 pub mod mute;
 pub mod record;
@@ -24,6 +27,8 @@ pub mod snapshot;
 pub mod stacks;
 pub(crate) mod status_line;
 pub mod switch;
+pub mod top;
 pub mod trigger;
+pub mod wait_until;
 pub mod watch;
 pub mod why;

@@ -17,6 +17,10 @@ pub const FAILED: u8 = 1;
 pub const NO_TARGET: u8 = 2;
 /// A comparison was made, and a gate did not let it pass.
 pub const GATE_FAILED: u8 = 3;
+/// A condition did not become true in the time that it was waited for.
+pub const TIME_OVER: u8 = 3;
+/// The program ended before a condition became true.
+pub const PROGRAM_ENDED: u8 = 4;
 
 /// A command line that makes no sense, and why.
 #[derive(Debug)]

@@ -22,6 +22,16 @@ pub struct Target {
     pub path: PathBuf,
 }
 
+impl Target {
+    /// Whether it comes through a pipe: its process id and its files are not of this system.
+    pub(crate) fn is_elsewhere(&self) -> bool {
+        self.path == Path::new(PIPE)
+    }
+}
+
+/// What stands for the file of a program that comes through a pipe.
+pub(crate) const PIPE: &str = "-";
+
 /// A ring file that could be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingLine {
@@ -65,6 +75,8 @@ pub struct Events {
     pub functions: Option<Rc<KnownFunctions>>,
     /// The program was started again: old and new process id.
     pub new_run: Option<(u32, u32)>,
+    /// What has become of the way to the program, in a line.
+    pub notice: Option<String>,
 }
 
 /// A record as it stands in the file; it is decoded when it is shown.
@@ -152,6 +164,7 @@ impl Events {
             outcomes: Vec::new(),
             functions: None,
             new_run: None,
+            notice: None,
         }
     }
 }

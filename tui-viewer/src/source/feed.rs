@@ -4,6 +4,7 @@ mod answer;
 mod attached;
 mod pace;
 mod past;
+mod piped;
 mod recorded;
 
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ use crate::source::status::{Status, since_unix_ns, state_of};
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
 use crate::text::clock_time::{UtcOffset, clock_time};
+
+pub use piped::PipeFeed;
 
 pub use answer::{RULES_FULL, TOO_OLD, refusal, result_of};
 
@@ -152,6 +155,8 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
+            // Streams have a feed of their own.
+            Found::Streamed(_) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
                 Ok((snapshot, recorded)) => {
                     self.status = Status::Kept;
@@ -288,6 +293,7 @@ impl Feed for RingFeed {
             outcomes: std::mem::take(&mut self.outcomes),
             functions,
             new_run: self.new_run.take(),
+            notice: None,
         }
     }
 

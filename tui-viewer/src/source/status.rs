@@ -32,11 +32,27 @@ pub enum Status {
     },
     /// A snapshot that was kept in a file; no program is behind it.
     Kept,
+    /// The records of a program come through a pipe, which leads one way.
+    Piped(Pipe),
     /// The file cannot be read as what it claims to be.
     Broken {
         /// What was found, what was wanted, and what to do next.
         why: String,
     },
+}
+
+/// How a pipe is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// Records come.
+    Flowing,
+    /// None has come for a while.
+    Silent {
+        /// The last one was captured then: nanoseconds since the Unix epoch.
+        since_unix_ns: u64,
+    },
+    /// It has ended before the program had.
+    Closed,
 }
 
 impl Status {
@@ -49,6 +65,9 @@ impl Status {
             Self::Exited { .. } => "EXITED",
             Self::Crashed { .. } => "CRASHED",
             Self::Kept => "KEPT",
+            Self::Piped(Pipe::Flowing) => "PIPED",
+            Self::Piped(Pipe::Silent { .. }) => "SILENT",
+            Self::Piped(Pipe::Closed) => "CLOSED",
             Self::Broken { .. } => "BROKEN",
         }
     }
@@ -56,11 +75,16 @@ impl Status {
     pub(crate) fn mark(&self) -> Mark {
         match self {
             Self::Waiting { .. } => Mark::Waiting,
-            Self::Live => Mark::Live,
-            Self::Stale { .. } | Self::Broken { .. } => Mark::Stale,
-            Self::Exited { .. } | Self::Crashed { .. } => Mark::Ended,
+            Self::Live | Self::Piped(Pipe::Flowing) => Mark::Live,
+            Self::Stale { .. } | Self::Broken { .. } | Self::Piped(Pipe::Silent { .. }) => Mark::Stale,
+            Self::Exited { .. } | Self::Crashed { .. } | Self::Piped(Pipe::Closed) => Mark::Ended,
             Self::Kept => Mark::Kept,
         }
+    }
+
+    /// Whether new records may come by themselves.
+    pub(crate) fn moves(&self) -> bool {
+        self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
     }
 
     /// Whether the program can be asked for something.

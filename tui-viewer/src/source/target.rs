@@ -3,6 +3,7 @@
 mod damaged_rings;
 mod program;
 mod search_paths;
+pub(crate) mod stream;
 pub mod wanted;
 
 use std::path::Path;
@@ -53,6 +54,9 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     }
     if let Wanted::File(path) = wanted {
         return open_file(path, dir);
+    }
+    if *wanted == Wanted::Stdin {
+        return Ok(Found::Streamed(Box::new(stream::newest()?)));
     }
     let found = find_program(wanted, dir);
     // No program of this name runs, but it could be started.

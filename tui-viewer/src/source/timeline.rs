@@ -59,6 +59,9 @@ impl Timeline {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
             Found::Kept(path) if snapshot_file::is_snapshot_file(path) => Self::of_series(path, offset),
             Found::Kept(path) => Err(single(path)),
+            Found::Streamed(_) => Err(anyhow!(
+                "of standard input only the newest moment is kept; record into a file to look back: tickscope record -o run.tks"
+            )),
         }
     }
 

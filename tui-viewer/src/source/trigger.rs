@@ -6,7 +6,7 @@ pub(crate) mod words;
 
 use std::time::Duration;
 
-use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, judge};
+use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
 
 use crate::cli::args::TriggerOptions;
 use crate::source::events::Past;
@@ -25,6 +25,8 @@ pub(crate) struct Watch {
     episodes: Episodes,
     /// What was found at the last judgement.
     found: Result<Judgement, NoWindow>,
+    /// What was found when it acted last.
+    fired: Option<Judgement>,
     /// When the record of the last judgement was captured.
     judged_ns: Option<u64>,
     /// That a function of the condition was not met yet.
@@ -63,6 +65,7 @@ impl Watch {
             condition,
             options,
             found: Err(NoWindow::TooShort { ns: 0 }),
+            fired: None,
             judged_ns: None,
             unmet: None,
             acted: 0,
@@ -151,9 +154,22 @@ impl Watch {
                     finding: finding.clone(),
                 };
                 self.acted += 1;
+                self.fired = Some(judgement.clone());
                 Some(Event::Act(Box::new(fired)))
             }
         }
+    }
+
+    /// What was found last, and how long the window was in nanoseconds; none where there was no window yet.
+    pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
+        let judgement = self.found.as_ref().ok()?;
+        Some((&judgement.verdict, judgement.window_ns))
+    }
+
+    /// The same of when it was true last; none where it never was.
+    pub(crate) fn true_once(&self) -> Option<(&Verdict, u64)> {
+        let judgement = self.fired.as_ref()?;
+        Some((&judgement.verdict, judgement.window_ns))
     }
 
     /// What was found last, in words: `p99(app::handle) = 12.1ms`.

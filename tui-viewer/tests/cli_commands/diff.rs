@@ -213,3 +213,82 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
         "a run that fails is no run"
     );
 }
+
+/// What the action for pull requests does, in a job whose files are here.
+#[test]
+fn the_action_for_pull_requests_compares_two_commands() {
+    let place = Place::new();
+    std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();
+    for (side, numbers) in [("before", "20 3"), ("after", "20 4")] {
+        let role = place.role("counted", numbers);
+        let mut script = String::from("#!/bin/sh\nexec env");
+        for (name, value) in role.get_envs().filter_map(|(name, value)| Some((name, value?))) {
+            script += &format!(" {}='{}'", name.display(), value.display());
+        }
+        script += &format!(" '{}'", role.get_program().display());
+        for argument in role.get_args() {
+            script += &format!(" '{}'", argument.display());
+        }
+        let path = place.work().join(side);
+        fs::write(&path, script).unwrap();
+        fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    }
+    let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/actions/diff/diff.sh");
+    let run = |variables: &[(&str, &str)]| {
+        let mut command = place.command(&action);
+        let path = std::env::var("PATH").unwrap();
+        command
+            .env("PATH", format!("{}:{path}", place.work().display()))
+            .env("GITHUB_STEP_SUMMARY", place.work().join("summary"))
+            .env("GITHUB_OUTPUT", place.work().join("output"));
+        for (name, value) in [("RUNS", "1"), ("BEFORE", "./before x"), ("PER", "frame")] {
+            command.env(name, value);
+        }
+        command.envs(variables.iter().copied());
+        finish(&mut command)
+    };
+    let output = || fs::read_to_string(place.work().join("output")).unwrap();
+    let done = run(&[
+        ("AFTER", "./after"),
+        ("FAIL_IF", "calls > 1%\n\ncalls(whole) > 0\n"),
+    ])
+    .with_code(3);
+    assert!(done.out.contains("**tickscope diff: FAILED**"), "{}", done.out);
+    assert_eq!(
+        fs::read_to_string(place.work().join("summary")).unwrap(),
+        done.out
+    );
+    assert_eq!(output(), "result=failed\n");
+    run(&[("AFTER", "./before"), ("FAIL_IF", "calls > 0")]).ok();
+    assert!(output().ends_with("result=passed\n"));
+    let done = run(&[("AFTER", "./no-such-program"), ("FAIL_IF", "")]);
+    assert_ne!(done.code, Some(0));
+    assert!(output().ends_with("result=error\n"), "{}", output());
+    run(&[("AFTER", "./after"), ("RUNS", "many")])
+        .with_code(2)
+        .says(&["runs is 'many', wanted 1 to 99"]);
+}
+
+#[test]
+fn the_action_gives_its_script_all_that_it_is_given() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/actions/diff");
+    let action = fs::read_to_string(folder.join("action.yml")).unwrap();
+    let script = fs::read_to_string(folder.join("diff.sh")).unwrap();
+    for (variable, input) in [
+        ("BEFORE", "before"),
+        ("AFTER", "after"),
+        ("PER", "per"),
+        ("FAIL_IF", "fail-if"),
+        ("RUNS", "runs"),
+    ] {
+        assert!(action.contains(&format!("\n  {input}:\n")), "{input}");
+        assert!(
+            action.contains(&format!("{variable}: ${{{{ inputs.{input} }}}}")),
+            "{variable}"
+        );
+        assert!(
+            script.contains(&format!("${variable}")) || script.contains(&format!("${{{variable}")),
+            "{variable}"
+        );
+    }
+}

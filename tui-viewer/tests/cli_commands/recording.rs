@@ -187,7 +187,7 @@ fn what_gives_no_recording_leaves_no_file() {
         .failed(1, &["/nowhere/run.tks", "make the directory first"]);
     plain(&["-o", "-", "--", "true"]).failed(
         2,
-        &["a recording goes to a file, not to standard output: -o FILE"],
+        &["a program that is started has standard output for itself: -o FILE"],
     );
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");

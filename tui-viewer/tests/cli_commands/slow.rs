@@ -36,18 +36,26 @@ fn a_kept_snapshot_says_why_slow_calls_are_slow() {
 }
 
 #[test]
-fn the_json_is_the_same_by_either_option() {
+fn the_json_has_the_members_promised_whole_and_short() {
     let (place, file) = kept();
-    let document = place
+    let short = place
         .tickscope(&["why", "draw_frame", file, "--json"])
         .ok()
         .quiet();
-    let by_form = place
+    assert!(short.out.len() <= 2_000, "{}", short.out);
+    let document = place
         .tickscope(&["why", "game::draw_frame", file, "-f", "json"])
         .ok()
         .quiet();
-    assert_eq!(document.out, by_form.out);
-    let document = document.json();
+    let (short, document) = (short.json(), document.json());
+    assert_eq!(short["shown"]["rows"], 2);
+    assert_eq!(document["shown"], document["total"]);
+    assert_eq!(short["total"], document["total"]);
+    assert_eq!(short["causes"], document["causes"]);
+    assert_eq!(
+        short.as_object().unwrap().keys().collect::<Vec<_>>(),
+        document.as_object().unwrap().keys().collect::<Vec<_>>()
+    );
     let members: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
     let mut wanted = [
         "function",
@@ -59,6 +67,12 @@ fn the_json_is_the_same_by_either_option() {
         "causes",
         "rows",
         "exemplars",
+        "unit",
+        "estimated",
+        "shown",
+        "total",
+        "doubt",
+        "next",
     ];
     wanted.sort_unstable();
     assert_eq!(members, wanted);

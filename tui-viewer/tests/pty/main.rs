@@ -12,6 +12,7 @@ mod editor;
 mod keys;
 mod leaving;
 mod looks;
+mod piped;
 mod program;
 mod session;
 mod sizes;

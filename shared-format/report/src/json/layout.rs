@@ -10,7 +10,7 @@ use serde_json::ser::Formatter;
 use crate::escape::shapeless;
 
 /// The version of the documents.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// How deep in brackets the writer is, and whether the second level is a list.
 #[derive(Debug, Default)]

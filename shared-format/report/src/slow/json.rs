@@ -1,12 +1,20 @@
 //! The answer as JSON. All `_ns` of causes and rows are means per call of the watched function.
+//!
+//! Members keep their order and meaning within version 1; new members are added at the end.
 
 use serde::Serialize;
 use tickscope_analysis::slow;
 use tickscope_format::snapshot::Exemplar;
 
 use super::answer::Answer;
+use crate::brief::{BYTES_MAX, Next, cut, shell_word};
 use crate::json::written;
 use crate::names::full_names;
+
+/// So many rows, causes and calls a short answer has at most.
+const ROWS: usize = 10;
+const CAUSES: usize = 5;
+const CALLS: usize = 3;
 
 #[derive(Serialize)]
 struct Document {
@@ -19,6 +27,22 @@ struct Document {
     causes: Vec<Cause>,
     rows: Vec<Row>,
     exemplars: Vec<Call>,
+    /// Of all members that end in `_ns`.
+    unit: &'static str,
+    /// Each call of a watched function is timed.
+    estimated: bool,
+    shown: Counts,
+    total: Counts,
+    doubt: Option<String>,
+    next: Vec<String>,
+}
+
+/// How many there are of each list.
+#[derive(Clone, Copy, Serialize)]
+struct Counts {
+    causes: usize,
+    rows: usize,
+    exemplars: usize,
 }
 
 #[derive(Serialize)]
@@ -66,8 +90,48 @@ struct Noted {
     value: String,
 }
 
-/// Returns the answer as a JSON document, ending in a newline.
-pub fn json(answer: &Answer<'_>) -> String {
+/// Returns the whole answer as a JSON document, ending in a newline.
+pub fn json(answer: &Answer<'_>, next: &Next) -> String {
+    document(answer, next, total(answer), false)
+}
+
+/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members: the first of the causes, rows and
+/// calls, and long paths without their middle.
+pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
+    let total = total(answer);
+    let mut shown = Counts {
+        causes: total.causes.min(CAUSES),
+        rows: total.rows.min(ROWS),
+        exemplars: total.exemplars.min(CALLS),
+    };
+    loop {
+        let text = document(answer, next, shown, true);
+        // Causes say most, so they go last.
+        let longest = if shown.rows > 1 {
+            &mut shown.rows
+        } else if shown.exemplars > 0 {
+            &mut shown.exemplars
+        } else if shown.rows > 0 {
+            &mut shown.rows
+        } else {
+            &mut shown.causes
+        };
+        if text.len() <= BYTES_MAX || *longest == 0 {
+            return text;
+        }
+        *longest -= 1;
+    }
+}
+
+fn total(answer: &Answer<'_>) -> Counts {
+    Counts {
+        causes: answer.slow.causes.len(),
+        rows: answer.slow.rows.len(),
+        exemplars: answer.exemplars().len(),
+    }
+}
+
+fn document(answer: &Answer<'_>, next: &Next, shown: Counts, is_brief: bool) -> String {
     let names = full_names(&answer.functions, |name| name.replace(';', ":"));
     let path = |path: u32| {
         let lineage = slow::lineage(answer.watch, path);
@@ -75,7 +139,8 @@ pub fn json(answer: &Answer<'_>) -> String {
             .iter()
             .filter_map(|&path| answer.watch.paths.get(path as usize));
         let names = sites.map(|path| names[answer.functions.of_site[path.site.index()].index()].as_str());
-        names.collect::<Vec<_>>().join(";")
+        let path = names.collect::<Vec<_>>().join(";");
+        if is_brief { cut(&path) } else { path }
     };
     let slow = &answer.slow;
     let document = Document {
@@ -88,6 +153,7 @@ pub fn json(answer: &Answer<'_>) -> String {
         causes: slow
             .causes
             .iter()
+            .take(shown.causes)
             .map(|cause| Cause {
                 path: path(cause.path),
                 slow_calls: cause.slow_calls,
@@ -101,6 +167,7 @@ pub fn json(answer: &Answer<'_>) -> String {
         rows: slow
             .rows
             .iter()
+            .take(shown.rows)
             .map(|row| Row {
                 path: path(row.path),
                 typical_ns: row.typical.map(|means| tenths(means.ns)),
@@ -115,17 +182,38 @@ pub fn json(answer: &Answer<'_>) -> String {
         exemplars: answer
             .exemplars()
             .into_iter()
-            .map(|one| call(answer, one, &path))
+            .take(shown.exemplars)
+            .map(|one| call(answer, one, &path, is_brief))
             .collect(),
+        unit: "ns",
+        estimated: false,
+        shown,
+        total: total(answer),
+        doubt: answer.doubt(),
+        next: next_of(answer, next, is_brief),
     };
-    written(&document, slow.rows.len() + answer.watch.exemplars.len())
+    written(&document, shown.rows + shown.exemplars)
 }
 
-fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String) -> Call {
+fn next_of(answer: &Answer<'_>, next: &Next, is_brief: bool) -> Vec<String> {
+    let function = shell_word(&answer.watch.function);
+    let all = is_brief.then(|| next.all(&format!("tickscope why {function} TARGET -f json")));
+    let call = (!answer.exemplars().is_empty())
+        .then(|| next.all(&format!("tickscope why {function} TARGET -f trace > slow.json")));
+    let more = all.flatten().into_iter().chain(call.flatten());
+    more.chain([next.top()]).collect()
+}
+
+fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String, is_brief: bool) -> Call {
+    let text = |text: &str| if is_brief { cut(text) } else { text.to_owned() };
     let notes = exemplar.trace.iter().flat_map(|trace| {
         trace.notes.iter().map(|note| Noted {
-            key: trace.keys.get(note.key as usize).cloned().unwrap_or_default(),
-            value: note.value.clone(),
+            key: trace
+                .keys
+                .get(note.key as usize)
+                .map(|key| text(key))
+                .unwrap_or_default(),
+            value: text(&note.value),
         })
     });
     Call {
@@ -133,7 +221,7 @@ fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String)
         is_longest: exemplar.is_longest,
         began_unix_ns: exemplar.began_unix_ns,
         ns: answer.snapshot.nanos(exemplar.ticks),
-        thread: exemplar.thread.clone(),
+        thread: text(&exemplar.thread),
         tid: exemplar.tid,
         path: exemplar.cause.map(|cause| path(cause.0)),
         kind: exemplar.cause.map(|cause| cause.1.as_str()),

@@ -4,6 +4,7 @@ use tickscope_format::snapshot::{
 use tickscope_testkit::fixture;
 
 use super::*;
+use crate::brief::{BYTES_MAX, Next};
 
 fn answer(snapshot: &Snapshot, ascii: bool) -> Answer<'_> {
     let options = SlowOptions {
@@ -19,8 +20,35 @@ fn the_answer_as_text_markdown_and_json() {
     let ascii = text(&answer(&snapshot, true));
     assert!(ascii.is_ascii(), "{ascii}");
     let answer = answer(&snapshot, false);
-    let all = [text(&answer), markdown(&answer), json(&answer)].join("\n=====\n");
+    let all = [text(&answer), markdown(&answer), json(&answer, &next())].join("\n=====\n");
     insta::assert_snapshot!(all);
+}
+
+fn next() -> Next {
+    Next::Shell {
+        target: "game".into(),
+        is_live: true,
+    }
+}
+
+#[test]
+fn the_short_answer_has_the_same_members_and_the_first_of_each_list() {
+    let mut snapshot = fixture::slow_frames();
+    let whole: serde_json::Value = serde_json::from_str(&json(&answer(&snapshot, false), &next())).unwrap();
+    let text = brief(&answer(&snapshot, false), &next());
+    insta::assert_snapshot!(text);
+    let short: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(text.len() <= BYTES_MAX);
+    let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(keys(&short), keys(&whole));
+    assert_eq!(short["total"], whole["total"]);
+    // Names of any length do not make it longer.
+    for site in &mut snapshot.sites {
+        site.module = format!("{}\u{202e}", "\"quoted\"::".repeat(400));
+    }
+    snapshot.process.name = "x".repeat(4_000);
+    let text = brief(&answer(&snapshot, false), &next());
+    assert!(text.len() <= BYTES_MAX, "{}", text.len());
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub enum View {
     Tree,
     /// All functions by self time.
     Hot,
+    /// The first [`top`](TextOptions::top) functions by self time.
+    Top,
     /// The same as gprof's flat profile.
     Flat,
     /// Each function between its callers and its callees, as gprof's call graph.
@@ -39,7 +41,7 @@ pub struct TextOptions {
     pub thread: Option<ThreadId>,
     /// Whether to use ASCII characters only.
     pub ascii: bool,
-    /// How many functions to list below the tree by self time; 0 leaves the list out.
+    /// How many functions to list by self time, below the tree or alone; 0 leaves the list out.
     pub top: usize,
     /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted; so are
     /// functions whose self time is.

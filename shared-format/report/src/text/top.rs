@@ -42,7 +42,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
         rows.len(),
     )?;
     let columns = Columns::of(page, WIDTH_FOR_TOP);
-    if page.options.view == View::Hot {
+    if matches!(page.options.view, View::Hot | View::Top) {
         page.write_off_cpu(out, columns)?;
     }
     if rows.iter().any(|row| row.tally.is_some()) {

@@ -25,6 +25,9 @@ const HEADER: Part = (
         ("EXITED", "ended; these are its last numbers"),
         ("CRASHED", "ended without a last record"),
         ("KEPT", "a snapshot from a file"),
+        ("PIPED", "from another host, through a pipe"),
+        ("SILENT", "a pipe through which nothing comes"),
+        ("CLOSED", "a pipe that has ended"),
         ("RECORDED", "a recording, at its newest moment"),
         ("WAITING", "no program is here yet"),
         ("BROKEN", "its file cannot be read, or no more"),
@@ -182,7 +185,7 @@ mod tests {
     use super::*;
     use crate::app::columns;
     use crate::app::view::View;
-    use crate::source::status::Status;
+    use crate::source::status::{Pipe, Status};
     use crate::text::cells::width;
 
     fn has(name: &str) -> bool {
@@ -220,6 +223,9 @@ mod tests {
             Status::Exited { unix_ns: 0 },
             Status::Crashed { unix_ns: None },
             Status::Kept,
+            Status::Piped(Pipe::Flowing),
+            Status::Piped(Pipe::Silent { since_unix_ns: 0 }),
+            Status::Piped(Pipe::Closed),
         ];
         for state in states {
             assert!(has(state.word()), "{}", state.word());

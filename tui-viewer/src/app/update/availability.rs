@@ -40,6 +40,7 @@ impl App {
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
                 || self.program.status.answers()
+                || (action == Action::Freeze && self.program.status.moves())
                 || (action == Action::Freeze && self.playback.stands_still()))
     }
 

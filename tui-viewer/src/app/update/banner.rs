@@ -4,7 +4,7 @@ use tickscope_format::Snapshot;
 
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::clock_time::clock_time;
 use crate::text::clock_time::seconds;
@@ -49,7 +49,13 @@ impl App {
             Status::Kept => self
                 .shown()
                 .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
-            Status::Waiting { .. } | Status::Live | Status::Broken { .. } => None,
+            Status::Piped(Pipe::Silent { since_unix_ns }) => Some(format!("since {}", at(since_unix_ns))),
+            Status::Piped(Pipe::Closed) => self
+                .shown()
+                .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
+            Status::Waiting { .. } | Status::Live | Status::Broken { .. } | Status::Piped(Pipe::Flowing) => {
+                None
+            }
         }
     }
 
@@ -73,7 +79,7 @@ impl App {
                 "Meanwhile the program has ended; p shows its last state."
             }
             _ if self.playback.stands_still() => "The program runs on; p lets the screen follow it again.",
-            Status::Live => {
+            Status::Live | Status::Piped(Pipe::Flowing) => {
                 return self
                     .thread_gone(shown)
                     .or_else(|| switched_off(shown))
@@ -82,6 +88,8 @@ impl App {
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
+            Status::Piped(Pipe::Silent { .. }) => "Nothing comes: the program or the line stands still.",
+            Status::Piped(Pipe::Closed) => "The stream has ended: , . go back, s keeps this.",
             Status::Kept => "A kept snapshot, no program behind it. d: report.",
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,

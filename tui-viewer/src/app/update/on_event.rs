@@ -56,6 +56,10 @@ impl App {
             });
             self.screen.dirty = true;
         }
+        if let Some(notice) = events.notice {
+            self.tell(notice);
+            self.screen.dirty = true;
+        }
         if let Some(functions) = events.functions {
             self.program.functions = Some(functions);
         }

@@ -8,14 +8,14 @@ use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::output::console::printable;
 use crate::source::events::Request;
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 
 impl App {
     pub(in crate::app) fn freeze(&mut self) {
-        if !self.playback.stands_still() && !self.program.status.answers() {
+        if !self.playback.stands_still() && !self.program.status.moves() {
             // The word for the state says more than FROZEN would.
             self.tell(match self.program.status {
                 Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
@@ -25,6 +25,7 @@ impl App {
                 Status::Exited { .. } | Status::Crashed { .. } => {
                     "nothing to freeze: the program has ended, the numbers stand still"
                 }
+                Status::Piped(_) => "nothing to freeze: the stream has ended, the numbers stand still",
                 Status::Waiting { .. } | Status::Broken { .. } | Status::Live | Status::Stale { .. } => {
                     "nothing to freeze: no program is being read"
                 }
@@ -45,6 +46,10 @@ impl App {
                 "a recording has no program behind it".into()
             }
             Status::Kept => "a kept snapshot has no program behind it".into(),
+            Status::Piped(Pipe::Flowing | Pipe::Silent { .. }) => {
+                "a pipe leads one way; ask the program on its own host".into()
+            }
+            Status::Piped(Pipe::Closed) => "the stream has ended".into(),
             Status::Exited { .. }
             | Status::Crashed { .. }
             | Status::Waiting { .. }
@@ -168,10 +173,7 @@ impl App {
     /// The list comes up with the mode in force selected.
     pub(in crate::app) fn list_modes(&mut self) {
         if !self.program.status.answers() {
-            self.complain(format!(
-                "no mode to change: the program is {}",
-                self.program.status.word().to_lowercase()
-            ));
+            self.complain(format!("no mode to change: {}", self.why_no_answer()));
         } else if let Some(mode) = self.program.mode() {
             let index = Mode::ALL.iter().position(|&other| other == mode);
             self.overlay = Some(Overlay::Modes {

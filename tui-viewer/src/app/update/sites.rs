@@ -55,10 +55,7 @@ impl App {
             return;
         };
         if !self.program.status.answers() {
-            self.complain(format!(
-                "nothing to switch: the program is {}",
-                self.program.status.word().to_lowercase()
-            ));
+            self.complain(format!("nothing to switch: {}", self.why_no_answer()));
             return;
         }
         let pattern = pattern_of_row(data, row);

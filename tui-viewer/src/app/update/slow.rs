@@ -268,7 +268,7 @@ impl App {
 
     /// Looks for what happened in the slow calls on a screen that stands still: the snapshots around it have what it leaves out.
     pub(in crate::app) fn find_traces(&mut self) {
-        let follows = !self.playback.stands_still() && self.program.status.answers();
+        let follows = !self.playback.stands_still() && self.program.status.moves();
         if self.views.current != View::Slow || follows {
             return;
         }

@@ -102,8 +102,15 @@ impl App {
         else {
             return;
         };
+        // What runs under this number here is another program.
+        let is_elsewhere = self.program.is_elsewhere();
+        let pid = if is_elsewhere {
+            0
+        } else {
+            data.snapshot.process.pid
+        };
         let known = &mut self.views.source.known;
-        effects.extend(known.addresses_of(&data.snapshot).map(Effect::FindCode));
+        effects.extend(known.addresses_of(&data.snapshot, pid).map(Effect::FindCode));
         let key = SourceKey {
             seen: self.derived.seen_memo.revision(),
             known: known.revision(),

@@ -15,6 +15,8 @@ Examples:
   tickscope record                            the program that runs, until Ctrl-C or its end
   tickscope record order-book -d 30s --after 10s -o run.tks
   tickscope record -o run.tks -- ./app --fast from its start to its end; its exit code is ours
+  ssh host tickscope record -o - app | tickscope -
+                                              the live screen of a program on another host
   tickscope run.tks                           go back and forth in it: , . ( ) { } :at 14:02:11
   tickscope report run.tks --at 12s           what was counted up to then
   tickscope report run.tks --from 12s --to 14:02:11 -f html -o slow.html
@@ -22,7 +24,8 @@ Examples:
 Whatever ends the recording, all records that were written stay and can be read: also where the
 program or the recorder is killed, or the disk is full. What is written each time is what the
 program has counted since its last reset, and what a reset takes away is written before it.
-With -- CMD the recording ends after -d as well; the program itself runs on to its end.";
+With -- CMD the recording ends after -d as well; the program itself runs on to its end.
+With -o - the recording goes to standard output as it comes, for tickscope - at the other end of a pipe.";
 
 /// What to record, for how long, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -37,12 +40,15 @@ pub struct RecordArgs {
     /// Wait so long first; the program runs meanwhile.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub after: Option<Duration>,
-    /// The new file; by default ./NAME-PID-TIME.tks, or ./CMD-TIME.tks.
+    /// The new file; by default ./NAME-PID-TIME.tks, or ./CMD-TIME.tks. - is standard output, for tickscope -.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write over the file if it is there.
     #[arg(long, requires = "output")]
     pub force: bool,
+    /// With -o -: wait for the program to appear, and go on with its next run when it has ended.
+    #[arg(long, requires = "output", conflicts_with = "command")]
+    pub follow: bool,
     /// So many records a second, 1 to 100; without it 10.
     #[arg(long, value_name = "HZ", value_parser = clap::value_parser!(u64).range(1..=100))]
     pub rate: Option<u64>,

@@ -45,7 +45,7 @@ pub struct WhyArgs {
     /// With -f trace, firefox or speedscope: which call, by its number in the JSON; without it the longest.
     #[arg(long, value_name = "NUMBER")]
     pub call: Option<u64>,
-    /// The same as -f json.
+    /// JSON of at most 2 kB, for scripts and agents: the members of -f json, and the first of each list.
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
 }

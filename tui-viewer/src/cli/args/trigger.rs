@@ -82,7 +82,7 @@ fn limit(text: &str) -> Result<Limit, String> {
     text.parse::<Limit>().map_err(|error| error.to_string())
 }
 
-fn over(text: &str) -> Result<Duration, String> {
+pub(super) fn over(text: &str) -> Result<Duration, String> {
     within(
         text,
         Duration::from_millis(200)..=Duration::from_secs(600),

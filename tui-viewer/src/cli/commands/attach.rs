@@ -1,5 +1,6 @@
 //! `tickscope [TARGET]`: the screen, or where there is none the text report.
 
+use std::fs::File;
 use std::io::IsTerminal;
 use std::path::Path;
 use std::rc::Rc;
@@ -14,7 +15,7 @@ use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
 use crate::output::console::printable;
 use crate::source::events::Feed;
-use crate::source::feed::RingFeed;
+use crate::source::feed::{PipeFeed, RingFeed};
 use crate::source::local_time;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted};
@@ -50,6 +51,15 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
 pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     // A file that cannot be compared with is told before the screen is taken.
     let compare = compare.compare.as_deref().map(compared).transpose()?;
+    let wanted = Wanted::of(args);
+    if wanted == Wanted::Stdin && has_screen_beside(true) {
+        let mut feed = PipeFeed::begin()?;
+        let options = ScreenOptions {
+            compare,
+            ..options(look)?
+        };
+        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+    }
     if !has_screen() {
         anyhow::ensure!(
             compare.is_none(),
@@ -62,7 +72,6 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     }
     // Nor does a directory that cannot be looked into.
     target::check_dir(args.dir.as_deref())?;
-    let wanted = Wanted::of(args);
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
         // A file or a process that is not there does not come by waiting: say so before taking the screen.
         target::find(&wanted, args.dir.as_deref())?;
@@ -81,6 +90,7 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
     let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
         Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
         Found::Kept(path) => archive::read(&path),
+        Found::Streamed(snapshot) => Ok(*snapshot),
     };
     let snapshot = snapshot.with_context(|| path.display().to_string())?;
     let name = path.file_name().unwrap_or(path.as_os_str());
@@ -92,8 +102,14 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
 
 /// Whether there is a terminal to draw on and to hear keys from.
 pub fn has_screen() -> bool {
+    has_screen_beside(false)
+}
+
+/// The same, where standard input may be a pipe with something else, so that keys come from the terminal itself.
+fn has_screen_beside(pipe: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-    !dumb && std::io::stdout().is_terminal() && std::io::stdin().is_terminal()
+    let has_keys = || std::io::stdin().is_terminal() || (pipe && File::open("/dev/tty").is_ok());
+    !dumb && std::io::stdout().is_terminal() && has_keys()
 }
 
 /// Shows a feed until the user has seen enough.

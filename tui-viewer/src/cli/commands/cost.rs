@@ -38,7 +38,9 @@ pub fn run(args: &CostArgs) -> anyhow::Result<u8> {
             let who = format!("{} ({})", printable(&header.name), header.pid);
             (measured(*ring, args)?, Some(who))
         }
-        found @ (Found::Ring(..) | Found::Kept(_)) => (live_snapshot::of(&found, &wanted)?.snapshot, None),
+        found @ (Found::Ring(..) | Found::Kept(_) | Found::Streamed(_)) => {
+            (live_snapshot::of(&found, &wanted)?.snapshot, None)
+        }
     };
     if args.json {
         console::write(&cost::json(&snapshot))?;

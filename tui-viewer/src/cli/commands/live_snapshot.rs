@@ -9,6 +9,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
+use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::ProcessState;
 use tickscope_report::archive;
 
@@ -64,6 +65,7 @@ pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> a
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
         Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
         Found::Kept(path) => format!("{} is a file", path.display()),
+        Found::Streamed(_) => "standard input is a stream".into(),
     };
     Err(Misuse(format!("{what}; {why}")).into())
 }
@@ -78,44 +80,65 @@ fn may_come(error: &anyhow::Error) -> bool {
 /// # Errors
 /// Why nothing can be read.
 pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
+    let (live, note) = with_note(found, wanted)?;
+    if let Some(note) = note {
+        say(&note);
+    }
+    Ok(live)
+}
+
+/// The same; what is not as one would think comes beside it.
+///
+/// # Errors
+/// Why nothing can be read.
+pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
     match found {
-        Found::Kept(path) => Ok(LiveSnapshot {
-            snapshot: archive::read(path).map_err(|error| anyhow!(about(path, &error)))?,
-            state: ProcessState::FromFile,
-        }),
+        Found::Kept(path) => {
+            let snapshot = archive::read(path).map_err(|error| anyhow!(about(path, &error)))?;
+            let state = ProcessState::FromFile;
+            Ok((LiveSnapshot { snapshot, state }, None))
+        }
+        Found::Streamed(snapshot) => {
+            let state = if snapshot.capture.kind == CaptureKind::Final {
+                ProcessState::Exited
+            } else {
+                ProcessState::FromFile
+            };
+            let snapshot = (**snapshot).clone();
+            Ok((LiveSnapshot { snapshot, state }, None))
+        }
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
     }
 }
 
-fn of_ring(ring: &RingFile, liveness: &Liveness, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
-    if is_live(liveness) {
-        if let Err(why) = publish_now(ring) {
+fn of_ring(
+    ring: &RingFile,
+    liveness: &Liveness,
+    wanted: &Wanted,
+) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+    let note = match wanted {
+        _ if is_live(liveness) => publish_now(ring).err().map(|why| {
             let age = ring
                 .newest()
                 .map(|record| seconds_since(record.stamp.unix_ns))
                 .unwrap_or_default();
-            say(&format!("{why}; showing the newest record, {age:.1} s old"));
-        }
-    } else if let Wanted::Name(_) = wanted {
-        say(&format!(
+            format!("{why}; showing the newest record, {age:.1} s old")
+        }),
+        Wanted::Name(_) => Some(format!(
             "no live {wanted}; showing the newest that has ended: {}",
             line_of(ring, liveness)
-        ));
-    } else if let Wanted::Pid(pid) = wanted
-        && os::start_time(pid).is_some()
-    {
-        say(&format!(
+        )),
+        Wanted::Pid(pid) if os::start_time(*pid).is_some() => Some(format!(
             "process {pid} has no ring; showing what an earlier process {pid} left: {}",
             line_of(ring, liveness)
-        ));
-    }
+        )),
+        Wanted::Only | Wanted::Pid(_) | Wanted::File(_) | Wanted::Stdin | Wanted::Started { .. } => None,
+    };
     let (_, snapshot) = ring
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
-    Ok(LiveSnapshot {
-        snapshot,
-        state: state_of(&ring.liveness()?),
-    })
+    let state = state_of(&ring.liveness()?);
+    Ok((LiveSnapshot { snapshot, state }, note))
 }
 
 fn seconds_since(then_unix_ns: u64) -> f64 {

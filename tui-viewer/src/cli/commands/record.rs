@@ -3,20 +3,20 @@
 mod copier;
 mod recording;
 pub mod started;
+mod streamed;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
-
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use self::copier::{Begin, Copier};
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
+pub(super) use crate::cli::commands::record::recording::stop_on_signals;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
 use crate::cli::commands::run::Program;
 use crate::cli::commands::status_line::StatusLine;
+use crate::output::console::Misuse;
 use crate::source::target::wanted::is_live;
 
 /// Records a program that runs, or one that is started for it.
@@ -26,6 +26,12 @@ use crate::source::target::wanted::is_live;
 pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if !args.command.is_empty() {
         return started::run(args, Program::named(&args.command));
+    }
+    if streamed::is_wanted(args) {
+        return streamed::run(args);
+    }
+    if args.follow {
+        return Err(Misuse("--follow is for a stream: -o -; a file has one run".into()).into());
     }
     let ring = live_snapshot::find_running(&args.target, None, "a program is recorded while it runs")?;
     let stop = stop_on_signals()?;
@@ -45,13 +51,4 @@ pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     });
     progress.clear();
     finish(copier, copied)
-}
-
-/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
-pub(super) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
-    Ok(stop)
 }

@@ -1,6 +1,6 @@
 //! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
 
-mod moment;
+pub(super) mod moment;
 mod threads;
 
 use std::io;
@@ -89,7 +89,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 }
 
 /// Cells of a line on standard output, where that is a terminal.
-fn terminal_width() -> Option<usize> {
+pub(super) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }

@@ -72,6 +72,9 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
             line_of(&ring, &liveness)
         ),
         Found::Kept(path) => bail!("{} is a kept snapshot: no program is behind it", path.display()),
+        Found::Streamed(_) => {
+            bail!("standard input is a stream, which leads one way: ask the program on its own host")
+        }
     }
 }
 

@@ -93,7 +93,8 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
             | Status::Stale { .. }
             | Status::Live
             | Status::Waiting { .. }
-            | Status::Kept => {}
+            | Status::Kept
+            | Status::Piped(_) => {}
         }
         told_status = events.status.word();
         line.show(begin.elapsed(), || {

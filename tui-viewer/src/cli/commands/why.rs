@@ -13,11 +13,13 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::{Over, Watch, WatchState};
 use tickscope_report::ProcessState;
+use tickscope_report::brief::Next;
 use tickscope_report::exemplar::ExemplarForm;
 use tickscope_report::html::{self, PageOptions};
 use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 
 use crate::cli::args::{WhyArgs, WhyFormat};
+use crate::cli::commands::brief::Named;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
@@ -40,13 +42,38 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// # Errors
 /// The function is not watched, no such target, or why it cannot be read.
 pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
+    let stop = Arc::new(AtomicBool::new(false));
+    if args.during.is_some() {
+        for signal in [SIGINT, SIGTERM, SIGHUP] {
+            signal_hook::flag::register(signal, Arc::clone(&stop))?;
+        }
+    }
+    let (LiveSnapshot { snapshot, state }, named) = answered(args, &stop)?;
+    let watch = watched(&snapshot, args)?;
+    write(args, &snapshot, state, watch, &named.in_shell(&args.target))?;
+    Ok(console::DONE)
+}
+
+/// What a target shows of a function, watched for a time first where that is asked for, until `stop`.
+///
+/// # Errors
+/// The function is not watched, no such target, or why it cannot be read.
+pub(super) fn answered(args: &WhyArgs, stop: &AtomicBool) -> anyhow::Result<(LiveSnapshot, Named)> {
     let mut traces = KeptTraces::default();
-    let LiveSnapshot { mut snapshot, state } = match args.during {
-        Some(during) => watched_for(args, during, &mut traces)?,
+    let (mut live, named) = match args.during {
+        Some(during) => watched_for(args, during, stop, &mut traces)?,
         None => of_target(args, &mut traces)?,
     };
-    traces.fill(&mut snapshot);
-    let Some(watch) = watch_of(&snapshot, &args.function) else {
+    traces.fill(&mut live.snapshot);
+    Ok((live, named))
+}
+
+/// What the snapshot says of the function.
+///
+/// # Errors
+/// The program watches it no longer, or has no such function.
+pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Result<&'a Watch> {
+    let Some(watch) = watch_of(snapshot, &args.function) else {
         let name = printable(args.function.as_str());
         return Err(Misuse(format!(
             "the program says nothing of {name}: it watches it no longer"
@@ -57,24 +84,33 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
         let name = printable(args.function.as_str());
         return Err(Misuse(format!(
             "no function that has been called matches {name}{}; those that were called: tickscope sites",
-            similar(&snapshot, &args.function)
+            similar(snapshot, &args.function)
         ))
         .into());
     }
-    write(args, &snapshot, state, watch)?;
-    Ok(console::DONE)
+    Ok(watch)
 }
 
-fn write(args: &WhyArgs, snapshot: &Snapshot, state: ProcessState, watch: &Watch) -> anyhow::Result<()> {
-    let options = SlowOptions {
+/// How an answer is written here.
+pub(super) fn options() -> SlowOptions {
+    SlowOptions {
         ascii: console::is_ascii(),
         utc_offset_s: local_time::utc_offset_s(),
         typed: Typed::Shell,
-    };
-    let answer = Answer::of(snapshot, watch, options);
+    }
+}
+
+fn write(
+    args: &WhyArgs,
+    snapshot: &Snapshot,
+    state: ProcessState,
+    watch: &Watch,
+    next: &Next,
+) -> anyhow::Result<()> {
+    let answer = Answer::of(snapshot, watch, options());
     let text = match args.format {
-        _ if args.json => slow::json(&answer),
-        WhyFormat::Json => slow::json(&answer),
+        _ if args.json => slow::brief(&answer, next),
+        WhyFormat::Json => slow::json(&answer, next),
         WhyFormat::Text => slow::text(&answer),
         WhyFormat::Markdown => slow::markdown(&answer),
         WhyFormat::Html => {
@@ -136,7 +172,7 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
 }
 
 /// What a target shows of a function that it watches.
-fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<LiveSnapshot> {
+fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = Wanted::of(&args.target);
     let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
     let LiveSnapshot { mut snapshot, state } = live_snapshot::of(&found, &wanted)?;
@@ -153,7 +189,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<LiveSnap
                 let target = target.or_else(by_pid).unwrap_or_default();
                 format!("watch it for a while: tickscope why {name}{target} --for 10s")
             }
-            Found::Ring(..) | Found::Kept(_) => {
+            Found::Ring(..) | Found::Kept(_) | Found::Streamed(_) => {
                 "what was not watched while it ran cannot be told afterwards: tickscope watch, then record"
                     .into()
             }
@@ -164,7 +200,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<LiveSnap
     if !traces.fill(&mut snapshot) {
         look_back(&found, traces);
     }
-    Ok(LiveSnapshot { snapshot, state })
+    Ok((LiveSnapshot { snapshot, state }, Named::of(&args.target, &found)))
 }
 
 /// Takes what earlier snapshots have of calls that the newest leaves out.
@@ -181,13 +217,14 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
 }
 
 /// Watches a function for a time; it is watched no longer afterwards, unless it was before.
-fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> anyhow::Result<LiveSnapshot> {
+fn watched_for(
+    args: &WhyArgs,
+    during: Duration,
+    stop: &AtomicBool,
+    traces: &mut KeptTraces,
+) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
     // What was watched before is told of this time alone.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
@@ -205,8 +242,9 @@ fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> any
             request::ask_of(ring, Op::Watch(args.function, over), "watch")?.into_ring()
         }
     };
-    let read = follow(&ring, during, &stop, traces);
-    let state = state_of(&ring.liveness()?);
+    let read = follow(&ring, during, stop, traces);
+    let liveness = ring.liveness()?;
+    let named = Named::of_ring(target, &ring, &liveness);
     // Also after an error nothing stays as it was not before.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
@@ -216,7 +254,8 @@ fn watched_for(args: &WhyArgs, during: Duration, traces: &mut KeptTraces) -> any
         Some(from) => window::between(&read, from),
         None => read,
     };
-    Ok(LiveSnapshot { snapshot, state })
+    let state = state_of(&liveness);
+    Ok((LiveSnapshot { snapshot, state }, named))
 }
 
 /// Reads records as they come; returns the last one.

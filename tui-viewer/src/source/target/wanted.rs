@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::cli::args::TargetArgs;
@@ -21,6 +22,8 @@ pub enum Wanted {
     Pid(u32),
     /// By path.
     File(PathBuf),
+    /// What comes through standard input.
+    Stdin,
     /// The one that `tickscope run` started: what it passed on, and the process id of the command itself.
     Started {
         /// What was passed in the environment.
@@ -37,6 +40,8 @@ pub enum Found {
     Ring(Box<RingFile>, Liveness),
     /// A kept snapshot.
     Kept(PathBuf),
+    /// The newest snapshot of a stream that has ended.
+    Streamed(Box<Snapshot>),
 }
 
 /// Why there is no target: what is there, and the command that opens it.
@@ -69,6 +74,9 @@ impl fmt::Display for NoTarget {
 
 impl std::error::Error for NoTarget {}
 
+/// The target that stands for standard input.
+const STDIN: &str = "-";
+
 /// Endings by which an argument is a path though it has no `/`.
 pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 
@@ -81,6 +89,9 @@ impl Wanted {
         let Some(text) = args.target.as_deref() else {
             return Self::Only;
         };
+        if text == STDIN {
+            return Self::Stdin;
+        }
         let ending = Path::new(text)
             .extension()
             .and_then(OsStr::to_str)
@@ -106,6 +117,7 @@ impl Wanted {
             Self::Name(name) => header.name == *name,
             Self::Pid(pid) => header.pid == *pid,
             Self::File(path) => ring.path() == path,
+            Self::Stdin => false,
             Self::Started { token, .. } => header.run_token == *token,
         }
     }
@@ -118,6 +130,7 @@ impl fmt::Display for Wanted {
             Self::Name(name) => write!(f, "program called \"{}\"", printable(name)),
             Self::Pid(pid) => write!(f, "program with pid {pid}"),
             Self::File(path) => write!(f, "file {}", path.display()),
+            Self::Stdin => write!(f, "stream on standard input"),
             Self::Started { .. } => write!(f, "scopes: nothing came from the started program"),
         }
     }
@@ -187,6 +200,7 @@ mod tests {
         assert_eq!(wanted("a.ring"), Wanted::File("a.ring".into()));
         assert_eq!(wanted("a.json"), Wanted::File("a.json".into()));
         assert_eq!(wanted("a.html"), Wanted::File("a.html".into()));
+        assert_eq!(wanted("-"), Wanted::Stdin);
         assert_eq!(wanted("4711"), Wanted::Pid(4711));
         assert_eq!(wanted("a.txt"), Wanted::Name("a.txt".into()));
         assert_eq!(wanted("99999999999999"), Wanted::Name("99999999999999".into()));

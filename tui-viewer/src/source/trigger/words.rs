@@ -79,7 +79,7 @@ pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> 
 }
 
 /// `p99(app::handle) = 63.1ms`.
-fn value(comparison: &Comparison, function: &str, finding: &Finding) -> String {
+pub(crate) fn value(comparison: &Comparison, function: &str, finding: &Finding) -> String {
     let what = format!("{}({function})", comparison.metric);
     match finding.value {
         Ok(value) => format!("{what} = {}", number_of(value, comparison.unit)),

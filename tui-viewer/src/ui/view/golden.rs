@@ -15,7 +15,7 @@ use crate::keys::decoder::Code;
 use crate::modes::in_mode;
 use crate::orderbook;
 use crate::source::events::{Events, RingLine};
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 use crate::test_driver;
 use crate::test_driver::{events, key, keys, live, looks, show, text};
 
@@ -180,6 +180,20 @@ fn every_state_tells_its_cause_and_the_next_step() {
             "s keeps",
         ),
         ("kept", Status::Kept, "◆ KEPT at 14:02:14", "no program behind it"),
+        (
+            "silent",
+            Status::Piped(Pipe::Silent {
+                since_unix_ns: UNIX_NS,
+            }),
+            "! SILENT since 14:02:11",
+            "Nothing comes",
+        ),
+        (
+            "closed",
+            Status::Piped(Pipe::Closed),
+            "■ CLOSED at 14:02:14",
+            "The stream has ended",
+        ),
     ];
     for (name, status, state, step) in states {
         for (width, height) in [(120, 30), (60, 15)] {

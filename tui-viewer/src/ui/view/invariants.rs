@@ -15,7 +15,7 @@ use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::orderbook;
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 use crate::test_driver;
 use crate::test_driver::{events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;
@@ -40,7 +40,7 @@ const SIZES: [(u16, u16); 9] = [
 const ON_TOP: [&str; 11] = ["", "?", "a", "e", "/book", "%", "p", "x", ":", "i", "r"];
 
 /// Every status there is.
-fn statuses() -> [Status; 7] {
+fn statuses() -> [Status; 10] {
     let why = "for no reason".to_string();
     [
         Status::Live,
@@ -52,6 +52,11 @@ fn statuses() -> [Status; 7] {
         Status::Crashed { unix_ns: None },
         Status::Kept,
         Status::Broken { why },
+        Status::Piped(Pipe::Flowing),
+        Status::Piped(Pipe::Silent {
+            since_unix_ns: UNIX_NS,
+        }),
+        Status::Piped(Pipe::Closed),
     ]
 }
 

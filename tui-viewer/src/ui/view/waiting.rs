@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::layout::Layout;
 use crate::app::state::App;
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 use crate::text::cells::{safe, wrapped};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
@@ -34,10 +34,15 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
             why.as_str(),
             "It appears here as soon as it calls tickscope::start().",
         ),
+        Status::Piped(Pipe::Closed) => (
+            "The stream ended before a record came.",
+            "Is there an error at its beginning? ssh HOST tickscope record -o - NAME | tickscope -",
+        ),
         Status::Live
         | Status::Stale { .. }
         | Status::Exited { .. }
         | Status::Crashed { .. }
+        | Status::Piped(Pipe::Flowing | Pipe::Silent { .. })
         | Status::Kept => (
             "Reading the first record.",
             "It is there within a second of the program's first scope.",

@@ -1,5 +1,8 @@
 //! Copies the records of a ring into a file, each once and in their order.
 
+use std::error::Error;
+use std::{fmt, io};
+
 use anyhow::anyhow;
 use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
@@ -20,6 +23,18 @@ pub(super) enum Begin {
     /// The oldest that the ring still has.
     Oldest,
 }
+
+/// The reader of a stream wants no more of it.
+#[derive(Debug)]
+pub(super) struct ReaderGone;
+
+impl fmt::Display for ReaderGone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the reader of standard output has gone")
+    }
+}
+
+impl Error for ReaderGone {}
 
 #[derive(Debug)]
 pub(super) struct Copier {
@@ -147,7 +162,9 @@ impl Copier {
             .append(record.stamp, &record.payload)
             .map_err(|error| {
                 // It says itself which file.
-                if matches!(error, FormatError::Io { .. }) {
+                if is_gone(&error) {
+                    anyhow::Error::new(ReaderGone)
+                } else if matches!(error, FormatError::Io { .. }) {
                     anyhow!("cannot {error}")
                 } else {
                     anyhow!(about(self.ring.path(), &error))
@@ -176,9 +193,19 @@ impl Copier {
         )
     }
 
+    /// Gives the writer back, which may go on with another program.
+    pub(super) fn into_writer(self) -> Writer {
+        self.writer
+    }
+
     pub(super) fn finish(self) -> Result<(), FormatError> {
         self.writer.finish()
     }
+}
+
+/// Whether the other end of a pipe was closed.
+fn is_gone(error: &FormatError) -> bool {
+    matches!(error, FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// `1 record`, `120 records`.

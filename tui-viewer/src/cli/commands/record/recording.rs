@@ -1,12 +1,15 @@
 //! A recording from the creation of its file to its end, of a program that runs or was started.
 
-use crate::cli::commands::record::copier::{Copier, bytes, records};
+use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::recording::Writer;
 
@@ -38,13 +41,24 @@ pub(crate) enum End {
     Interrupted,
     /// The program ended.
     Program(Liveness),
+    /// The reader of a stream has gone.
+    Reader,
+}
+
+/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
+pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    Ok(stop)
 }
 
 /// Creates the file, so that a file that cannot be written is reported before the recording.
 pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     let path: PathBuf = match &args.output {
         Some(path) if path.as_os_str() == "-" => {
-            let why = "a recording goes to a file, not to standard output: -o FILE";
+            let why = "a program that is started has standard output for itself: -o FILE";
             return Err(Misuse(why.into()).into());
         }
         Some(path) => {
@@ -77,7 +91,8 @@ pub(crate) fn copy(
                 Err(error) => copied = Err(anyhow!(about(copier.ring().path(), &error))),
             }
         }
-        let is_lost = copied.is_err() || matches!(liveness, Liveness::Crashed { .. });
+        let is_gone = copied.as_ref().is_err_and(anyhow::Error::is::<ReaderGone>);
+        let is_lost = (copied.is_err() && !is_gone) || matches!(liveness, Liveness::Crashed { .. });
         if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
             progress.clear();
             say(&format!(
@@ -88,16 +103,23 @@ pub(crate) fn copy(
             liveness = Liveness::Running;
             continue;
         }
+        if is_gone {
+            return Ok(End::Reader);
+        }
         copied?;
+        let unless_gone = |copied: anyhow::Result<()>, end: End| match copied {
+            Ok(()) => Ok(end),
+            Err(error) if error.is::<ReaderGone>() => Ok(End::Reader),
+            Err(error) => Err(error),
+        };
         if !is_live(&liveness) {
             // What came between the last look for records and its end.
-            copier.copy()?;
-            return Ok(End::Program(liveness));
+            return unless_gone(copier.copy(), End::Program(liveness));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
         if stops || left == Some(Duration::ZERO) {
-            copier.last_moment()?;
-            return Ok(if stops { End::Interrupted } else { End::Time });
+            let end = if stops { End::Interrupted } else { End::Time };
+            return unless_gone(copier.last_moment(), end);
         }
         let elapsed = begin.elapsed();
         progress.show(elapsed, || {
@@ -143,7 +165,7 @@ pub(crate) fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Res
         Ok(end) => {
             finished.with_context(|| format!("cannot write {}", path.display()))?;
             let why = match end {
-                End::Time | End::Interrupted => "",
+                End::Time | End::Interrupted | End::Reader => "",
                 End::Program(Liveness::Crashed { .. }) => "; the program crashed or was killed",
                 End::Program(_) => "; the program has ended",
             };

@@ -13,7 +13,11 @@ use crate::source::timeline::Timeline;
 ///
 /// # Errors
 /// There is nothing of then.
-pub(super) fn choose(args: &MomentArgs, found: &Found, live: &mut LiveSnapshot) -> anyhow::Result<Extent> {
+pub(in crate::cli::commands) fn choose(
+    args: &MomentArgs,
+    found: &Found,
+    live: &mut LiveSnapshot,
+) -> anyhow::Result<Extent> {
     if args.is_newest() {
         return Ok(Extent::default());
     }

@@ -1,0 +1,54 @@
+//! Answers that are to be short: names that are cut, and rows that are left out until the rest fits.
+
+/// An answer is no longer than this, in bytes, unless more rows are asked for.
+pub const BYTES_MAX: usize = 2_000;
+
+/// Names are cut to so many bytes where an answer is to be short.
+pub(super) const NAME_BYTES: usize = 96;
+
+/// Stands where something of a name is left out.
+const CUT: &str = "…";
+
+/// The name; a long one without its middle, since its end tells more.
+pub(crate) fn cut(name: &str) -> String {
+    if name.len() <= NAME_BYTES {
+        return name.to_owned();
+    }
+    let is_boundary = |at: &usize| name.is_char_boundary(*at);
+    let head = (0..=NAME_BYTES / 3).rev().find(is_boundary).unwrap_or(0);
+    let behind = name.len() - (NAME_BYTES - NAME_BYTES / 3 - CUT.len());
+    let tail = (behind..=name.len()).find(is_boundary).unwrap_or(name.len());
+    format!("{}{CUT}{}", &name[..head], &name[tail..])
+}
+
+/// The first of these documents that is short enough, from the one with most rows on; the one without rows where none is.
+pub(crate) fn fitted(most: usize, document: impl Fn(usize) -> String) -> String {
+    (1..=most)
+        .rev()
+        .map(&document)
+        .find(|text| text.len() <= BYTES_MAX)
+        .unwrap_or_else(|| document(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_keep_their_ends() {
+        assert_eq!(cut("book::insert"), "book::insert");
+        for name in ["x".repeat(97), "ä".repeat(60), "🦀".repeat(500)] {
+            let short = cut(&name);
+            assert!(short.len() <= NAME_BYTES && short.contains(CUT), "{short}");
+        }
+        assert!(cut(&format!("{}::the_end", "m::".repeat(99))).ends_with("::the_end"));
+    }
+
+    #[test]
+    fn rows_are_left_out_until_the_rest_fits() {
+        let document = |rows: usize| "r".repeat(rows * 900);
+        assert_eq!(fitted(10, document).len(), 1_800);
+        assert_eq!(fitted(1, document).len(), 900);
+        assert_eq!(fitted(3, |rows| "r".repeat(5_000 + rows)).len(), 5_000);
+    }
+}

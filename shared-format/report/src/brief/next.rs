@@ -1,0 +1,124 @@
+//! The commands with which a reader of an answer goes on.
+
+use serde_json::json;
+
+use super::fit::NAME_BYTES;
+
+/// How commands to go on with are written, and of which target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// For a shell: what stands for the target there, with `--dir` where that is needed, quoted.
+    Shell {
+        /// The target: `order-book`, `4711`, `./run.tks`.
+        target: String,
+        /// Whether it is a program that runs.
+        is_live: bool,
+    },
+    /// For a client of `tickscope mcp`: the target as it is.
+    Tools {
+        /// The target.
+        target: String,
+        /// Whether it is a program that runs.
+        is_live: bool,
+        /// Whether functions may be watched.
+        may_watch: bool,
+    },
+}
+
+impl Next {
+    fn is_live(&self) -> bool {
+        match self {
+            Self::Shell { is_live, .. } | Self::Tools { is_live, .. } => *is_live,
+        }
+    }
+
+    /// How to find out why a function's slow calls are slow; none where that cannot be told any more.
+    pub(crate) fn why(&self, function: &str) -> Option<String> {
+        if !self.is_live() || function.len() > NAME_BYTES {
+            return None;
+        }
+        Some(match self {
+            Self::Shell { target, .. } => {
+                format!("tickscope why {} {target} --for 10s --json", shell_word(function))
+            }
+            Self::Tools { may_watch: false, .. } => return None,
+            Self::Tools { target, .. } => {
+                let arguments = json!({ "function": function, "target": target, "seconds": 10 });
+                format!("why {arguments}")
+            }
+        })
+    }
+
+    /// How to keep what is there now, to compare with later.
+    pub(crate) fn keep(&self) -> Option<String> {
+        self.is_live().then(|| match self {
+            Self::Shell { target, .. } => format!("tickscope snapshot {target} -o before.tks"),
+            Self::Tools { target, .. } => format!("mark {}", json!({ "target": target })),
+        })
+    }
+
+    /// How to compare with what was kept; none where the answer of `mark` says it.
+    pub(crate) fn compare(&self) -> Option<String> {
+        match self {
+            Self::Shell {
+                target,
+                is_live: true,
+            } => Some(format!("tickscope diff before.tks {target}")),
+            Self::Shell { target, .. } => Some(format!("tickscope diff {target} after.tks")),
+            Self::Tools { .. } => None,
+        }
+    }
+
+    /// How to see all that an answer has left out.
+    pub(crate) fn all(&self, command: &str) -> Option<String> {
+        match self {
+            Self::Shell { target, .. } => Some(command.replace("TARGET", target)),
+            Self::Tools { .. } => None,
+        }
+    }
+
+    /// How to see the functions that cost most.
+    pub(crate) fn top(&self) -> String {
+        match self {
+            // Digits alone are a number of functions there.
+            Self::Shell { target, .. } if target.starts_with(|c: char| c.is_ascii_digit()) => {
+                format!("tickscope top -p {target} --json")
+            }
+            Self::Shell { target, .. } => format!("tickscope top {target} --json"),
+            Self::Tools { target, .. } => format!("top {}", json!({ "target": target })),
+        }
+    }
+}
+
+/// Returns the text as one word of a POSIX shell.
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,+@%^".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_a_shell() {
+        assert_eq!(shell_word("book::insert"), "book::insert");
+        assert_eq!(shell_word("<Vec as It>::run"), "'<Vec as It>::run'");
+        assert_eq!(shell_word("it's"), r"'it'\''s'");
+        assert_eq!(shell_word(""), "''");
+        assert_eq!(shell_word("$(rm -r x)"), "'$(rm -r x)'");
+    }
+
+    #[test]
+    fn what_is_kept_in_a_file_cannot_be_watched() {
+        let next = Next::Shell {
+            target: "./run.tks".into(),
+            is_live: false,
+        };
+        assert_eq!((next.why("parse"), next.keep()), (None, None));
+        assert_eq!(next.compare().unwrap(), "tickscope diff ./run.tks after.tks");
+    }
+}

@@ -1,0 +1,154 @@
+//! The functions with the most of a measure, as JSON.
+//!
+//! Members keep their order and meaning within version 1; new members are added at the end.
+
+use std::cmp::Reverse;
+
+use serde::Serialize;
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::{HotRow, hot};
+use tickscope_analysis::measure::{Dimension, Measure};
+use tickscope_format::snapshot::Snapshot;
+
+use super::{Length, Program, Subject, cut, fitted, place};
+use crate::json::{VERSION, written};
+
+/// So many rows a short answer has at most.
+const ROWS: usize = 10;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    tickscope: u32,
+    program: Program,
+    mode: &'static str,
+    by: &'static str,
+    /// Of `self`, `total`, `error` and `whole`.
+    unit: &'static str,
+    /// Whether any value here is an estimate.
+    estimated: bool,
+    /// Since the reset, or the length of the window.
+    over_ns: u64,
+    when: Option<&'a str>,
+    /// What all functions have themselves, of which shares are.
+    whole: u64,
+    shown: usize,
+    total: usize,
+    functions: Vec<Row>,
+    notes: Vec<String>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    function: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<String>,
+    #[serde(rename = "self")]
+    own: u64,
+    share: f64,
+    total: u64,
+    calls: u64,
+    /// The standard error of `self`; null for an estimate whose error is not known, and not there for what is exact.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Option<u64>>,
+    /// Its calls are so short that measuring them is much of their time.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    doubtful: bool,
+}
+
+/// Returns the answer as a JSON document, ending in a newline.
+pub fn json(subject: &Subject<'_>, by: Measure, length: Length) -> String {
+    let shown = by.of(subject.snapshot);
+    let tree = CallTree::build(&shown, |_| true);
+    let mut rows = hot(&tree);
+    rows.retain(|row| row.tally.is_none());
+    let name = |row: &HotRow| tree.functions.get(row.function).full_name();
+    rows.sort_by_cached_key(|row| (Reverse(row.self_ns), Reverse(row.total_ns), name(row)));
+    let document = |count: usize| {
+        let listed = &rows[..count.min(rows.len())];
+        let document = Document {
+            tickscope: VERSION,
+            program: Program::of(subject.snapshot, subject.state),
+            mode: subject.snapshot.capture.mode.as_str(),
+            by: by.name(),
+            unit: unit(by),
+            estimated: listed.iter().any(|row| row.uncertainty.is_some()),
+            over_ns: subject.snapshot.capture.since_reset_ns,
+            when: subject.when,
+            whole: tree.measured_ns(),
+            shown: listed.len(),
+            total: rows.len(),
+            functions: listed.iter().map(|row| self::row(row, &tree, &shown)).collect(),
+            notes: notes(subject, rows.is_empty()),
+            next: next(subject, by, rows.first().map(name), rows.len() > listed.len()),
+        };
+        written(&document, listed.len())
+    };
+    match length {
+        Length::Brief => fitted(rows.len().min(ROWS), document),
+        Length::Rows(count) => document(count),
+    }
+}
+
+fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
+    let function = tree.functions.get(row.function);
+    let own = row.uncertainty.filter(|uncertainty| uncertainty.self_estimated);
+    let whole = tree.measured_ns();
+    Row {
+        function: cut(&function.full_name()),
+        at: place(&function.file, function.line),
+        own: row.self_ns,
+        share: share(row.self_ns, whole),
+        total: row.total_ns,
+        calls: row.calls,
+        error: own.map(|own| (own.self_error > 0.0).then(|| shown.value(own.self_error.round() as u64))),
+        doubtful: shown.is_doubtful(row.total_ns, row.calls),
+    }
+}
+
+/// What values of a measure are in.
+pub(crate) fn unit(by: Measure) -> &'static str {
+    match by.dimension() {
+        Dimension::Time => "ns",
+        Dimension::Bytes => "bytes",
+        Dimension::Count => by.name(),
+    }
+}
+
+/// A part of the whole, to four digits.
+fn share(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        whole => (part as f64 / whole as f64 * 1e4).round() / 1e4,
+    }
+}
+
+fn notes(subject: &Subject<'_>, is_empty: bool) -> Vec<String> {
+    let snapshot = subject.snapshot;
+    let mut notes = subject.notes.to_vec();
+    if is_empty {
+        notes.push("no scope has been entered yet".into());
+    }
+    if snapshot.capture.losses.dropped > 0 {
+        notes.push("some calls found no place in the program: counts are not complete".into());
+    }
+    if snapshot.capture.pruned > 0 {
+        notes.push("rows of a program with too many are summed up as (pruned)".into());
+    }
+    notes
+}
+
+fn next(subject: &Subject<'_>, by: Measure, first: Option<String>, has_more: bool) -> Vec<String> {
+    let next = subject.next;
+    let more = format!("tickscope top 100 TARGET --by {} --json", by.name());
+    let all = has_more.then(|| next.all(&more)).flatten();
+    [
+        first.and_then(|first| next.why(&first)),
+        next.keep(),
+        next.compare(),
+        all,
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,128 @@
+//! The comparison as a short JSON document, for scripts and agents: the functions that have changed most.
+//!
+//! Members keep their order and meaning within version 1; new members are added at the end.
+
+use serde::Serialize;
+use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
+
+use super::{Comparison, rows};
+use crate::brief::{Length, Next, cut, fitted, top};
+use crate::json::{VERSION, written};
+
+/// So many rows a short answer has at most.
+const ROWS: usize = 10;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    tickscope: u32,
+    before: Vec<RunOf>,
+    after: Vec<RunOf>,
+    per: Option<&'a str>,
+    by: &'static str,
+    /// Of `total` and `self`.
+    unit: &'static str,
+    /// Whether any time here is an estimate. Calls are exact where `calls_exact` says so.
+    estimated: bool,
+    whole: Row,
+    shown: usize,
+    total: usize,
+    functions: Vec<Row>,
+    notes: Vec<String>,
+    next: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct RunOf {
+    target: String,
+    program: String,
+    mode: &'static str,
+}
+
+#[derive(Serialize)]
+struct Row {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    function: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    presence: Option<&'static str>,
+    /// Before, after.
+    calls: [f64; 2],
+    #[serde(rename = "self")]
+    own: [f64; 2],
+    total: [f64; 2],
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    estimated: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    calls_vary: bool,
+}
+
+/// Returns the answer as a JSON document, ending in a newline.
+pub fn json(comparison: &Comparison<'_>, next: &Next, length: Length) -> String {
+    let diff = comparison.diff;
+    let (changed, _) = rows::functions(comparison);
+    let runs = |runs: &[super::Run]| -> Vec<RunOf> {
+        let runs = runs.iter().take(super::RUNS_NAMED).map(|run| RunOf {
+            target: cut(&run.target),
+            program: cut(&run.program),
+            mode: run.mode.as_str(),
+        });
+        runs.collect()
+    };
+    let document = |count: usize| {
+        let listed = &changed[..count.min(changed.len())];
+        let functions: Vec<Row> = listed
+            .iter()
+            .map(|&index| Row {
+                function: Some(cut(&diff.functions.list[index].full_name())),
+                ..row(&diff.by_function[index])
+            })
+            .collect();
+        let whole = row(&diff.whole);
+        let document = Document {
+            tickscope: VERSION,
+            before: runs(comparison.runs.0),
+            after: runs(comparison.runs.1),
+            per: comparison.per,
+            by: diff.measure.name(),
+            unit: top::unit(diff.measure),
+            estimated: whole.estimated || functions.iter().any(|row| row.estimated),
+            whole,
+            shown: listed.len(),
+            total: changed.len(),
+            functions,
+            notes: comparison.doubts.iter().map(|doubt| note(doubt)).collect(),
+            next: vec![next.top()],
+        };
+        written(&document, listed.len())
+    };
+    match length {
+        Length::Brief => fitted(changed.len().min(ROWS), document),
+        Length::Rows(count) => document(count),
+    }
+}
+
+fn row(change: &Change) -> Row {
+    let sides = |what: Quantity| [change.before.get(what), change.after.get(what)].map(rounded);
+    Row {
+        function: None,
+        presence: match change.presence {
+            Presence::Both => None,
+            Presence::New => Some("new"),
+            Presence::Gone => Some("gone"),
+        },
+        calls: sides(Quantity::Calls),
+        own: sides(Quantity::SelfTime),
+        total: sides(Quantity::Total),
+        estimated: change.self_estimated || change.total_estimated,
+        calls_vary: !change.calls_exact,
+    }
+}
+
+/// Numbers per call have fractions, which say no more than three digits behind the point.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+/// A sentence, not longer than two lines.
+fn note(text: &str) -> String {
+    text.chars().take(200).collect()
+}

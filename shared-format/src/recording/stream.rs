@@ -1,0 +1,318 @@
+//! A recording that comes through a pipe or a socket: its records one after another, as they arrive.
+//!
+//! Several recordings may follow each other in a stream: each of them begins with a header page.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::stored::{self, RecordInfo};
+use super::{HEAD_WORDS, check_version};
+use crate::checksum::checksum;
+use crate::error::FormatError;
+use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
+use crate::ring::{self, Stamp};
+use crate::words;
+
+/// Bytes of a header page, and of a record's head.
+const PAGE_BYTES: usize = HEAD_WORDS * WORD;
+const HEAD_BYTES: usize = record::WORDS * WORD;
+
+/// Reads a stream.
+#[derive(Debug)]
+pub struct Stream<R> {
+    input: R,
+    /// Bytes read so far.
+    read: u64,
+    /// Where the next record begins, in words behind its page; none before the first page.
+    position: Option<u64>,
+    /// The sites read last, and the position of the record that has them.
+    sites: Option<(u64, Vec<u8>)>,
+    longest: u64,
+}
+
+/// What comes next in a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A recording begins: the first one, or another one behind it.
+    Begin,
+    /// A whole record.
+    Record(StreamedRecord),
+    /// The end of the stream, and how many bytes stand before it that are no whole record.
+    End {
+        /// So many bytes of a page or a record.
+        torn: u64,
+    },
+}
+
+/// A record of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamedRecord {
+    /// Why and when it was captured.
+    pub stamp: Stamp,
+    /// The payload, as the program wrote it but for the order of its sections.
+    pub payload: Vec<u8>,
+}
+
+impl<R: Read> Stream<R> {
+    /// Reads records of at most `longest` bytes, packed and unpacked, from a stream.
+    pub fn new(input: R, longest: u64) -> Self {
+        Self {
+            input,
+            read: 0,
+            position: None,
+            sites: None,
+            longest: longest.min(record::BYTES_MAX),
+        }
+    }
+
+    /// Waits for what comes next. After an error or the end there is nothing more to read.
+    ///
+    /// Never takes more memory than what has arrived and what `longest` allows, whatever the stream claims.
+    ///
+    /// # Errors
+    /// [`FormatError::NotOurs`] if it does not begin as a recording does, [`FormatError::Damaged`] if it goes on as none does,
+    /// [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and what the system says.
+    pub fn next_piece(&mut self) -> Result<Piece, FormatError> {
+        let begin = self.read;
+        let head = self.take(PAGE_BYTES as u64)?;
+        if head.is_empty() {
+            return Ok(Piece::End { torn: 0 });
+        }
+        let magic = SNAPSHOT_FILE_MAGIC.to_le_bytes();
+        let is_page = head.starts_with(&magic) || magic.starts_with(&head);
+        if self.position.is_none() && !is_page {
+            let found = &head[..head.len().min(WORD)];
+            return Err(FormatError::NotOurs {
+                found: format!("\"{}\"", found.escape_ascii()),
+                wanted: "\"TICKKEPT\", as tickscope record -o - writes it".into(),
+            });
+        }
+        let torn = |read: u64| Ok(Piece::End { torn: read - begin });
+        // A page is as long as a record's head.
+        const { assert!(PAGE_BYTES == HEAD_BYTES) };
+        let words: Vec<u64> = words::from_bytes(&head).collect();
+        let Some(words) = words.first_chunk::<{ record::WORDS }>() else {
+            return torn(self.read);
+        };
+        if is_page {
+            check_version(words[1], words[2])?;
+            (self.position, self.sites) = (Some(0), None);
+            return Ok(Piece::Begin);
+        }
+        let position = self.position.unwrap_or_default();
+        if !ring::is_head(words, position) {
+            return Err(damaged(
+                begin,
+                "something else",
+                "a record or the beginning of a recording",
+            ));
+        }
+        let bytes = words[record::BYTES];
+        if bytes > self.longest {
+            let found = format!("{bytes} bytes");
+            return Err(damaged(begin, &found, &format!("at most {}", self.longest)));
+        }
+        let padded = bytes.next_multiple_of(WORD as u64);
+        let mut body = self.take(padded)?;
+        if (body.len() as u64) < padded {
+            return torn(self.read);
+        }
+        body.truncate(bytes as usize);
+        if words[record::CRC] != checksum(&words[..record::CRC], &body) {
+            return Err(damaged(begin, "another checksum", "what was written"));
+        }
+        let payload = self.unpacked(body, position, begin)?;
+        self.position = Some(position + record::WORDS as u64 + padded / WORD as u64);
+        Ok(Piece::Record(StreamedRecord {
+            stamp: ring::stamp_of(words),
+            payload,
+        }))
+    }
+
+    fn unpacked(&mut self, stored: Vec<u8>, position: u64, begin: u64) -> Result<Vec<u8>, FormatError> {
+        let Some(info) = RecordInfo::of(&stored) else {
+            return Ok(stored);
+        };
+        if info.sites == position {
+            let sites = stored::unpacked_sites_within(&stored, self.longest)?;
+            self.sites = Some((position, sites));
+        }
+        let sites = self.sites.as_ref().filter(|(of, _)| *of == info.sites);
+        let Some((_, sites)) = sites else {
+            let found = format!("the sites at word {}", info.sites);
+            return Err(damaged(begin, &found, "its own or those read last"));
+        };
+        let mut payload = stored::unpacked_within(&stored, self.longest)?;
+        payload.extend_from_slice(sites);
+        Ok(payload)
+    }
+
+    /// So many bytes, or those that are left.
+    fn take(&mut self, bytes: u64) -> Result<Vec<u8>, FormatError> {
+        let mut taken = Vec::new();
+        // Grows with what arrives, not with what is claimed.
+        let read = io::Read::by_ref(&mut self.input)
+            .take(bytes)
+            .read_to_end(&mut taken);
+        self.read += taken.len() as u64;
+        match read {
+            Ok(_) => Ok(taken),
+            Err(error) => Err(FormatError::io("read", Path::new("the stream"), error)),
+        }
+    }
+}
+
+fn damaged(offset: u64, found: &str, wanted: &str) -> FormatError {
+    FormatError::Damaged {
+        what: "record of a stream",
+        offset,
+        found: found.to_owned(),
+        wanted: wanted.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::Writer;
+    use super::*;
+    use crate::codec;
+    use crate::fixture;
+    use crate::snapshot::CaptureKind;
+
+    const LONGEST: u64 = 1 << 20;
+
+    fn payload(seq: u64) -> Vec<u8> {
+        let mut snapshot = fixture::two_threads();
+        snapshot.capture.seq = seq;
+        if seq == 3 {
+            // Other sites from here on.
+            snapshot.sites[0].name = "another".into();
+        }
+        let mut payload = Vec::new();
+        codec::encode(&snapshot, &mut payload).unwrap();
+        payload
+    }
+
+    /// Two recordings behind each other, as `record -o - --follow` writes them.
+    fn stream() -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("stream");
+        let mut writer = Writer::stream(fs::File::create(&path).unwrap(), Path::new("out")).unwrap();
+        for seq in 1..=6 {
+            if seq == 5 {
+                writer.begin_again().unwrap();
+            }
+            let stamp = Stamp {
+                kind: CaptureKind::Periodic,
+                tick: seq,
+                unix_ns: 100 + seq,
+            };
+            writer.append(stamp, &payload(seq)).unwrap();
+        }
+        writer.finish().unwrap();
+        fs::read(&path).unwrap()
+    }
+
+    /// Comes in pieces of three bytes, as from a slow line.
+    struct Slow<'a>(&'a [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let some = self.0.len().min(3).min(buffer.len());
+            let (now, later) = self.0.split_at(some);
+            buffer[..some].copy_from_slice(now);
+            self.0 = later;
+            Ok(some)
+        }
+    }
+
+    fn pieces(input: impl Read) -> Result<Vec<Piece>, FormatError> {
+        let mut stream = Stream::new(input, LONGEST);
+        let mut all = Vec::new();
+        loop {
+            all.push(stream.next_piece()?);
+            if matches!(all.last(), Some(Piece::End { .. })) {
+                return Ok(all);
+            }
+        }
+    }
+
+    #[test]
+    fn records_come_as_they_were_written_and_a_second_recording_is_told() {
+        let bytes = stream();
+        let all = pieces(Slow(&bytes)).unwrap();
+        let shape: String = all
+            .iter()
+            .map(|piece| match piece {
+                Piece::Begin => 'B',
+                Piece::Record(_) => 'r',
+                Piece::End { .. } => '.',
+            })
+            .collect();
+        assert_eq!(shape, "BrrrrBrr.");
+        let records = all.iter().filter_map(|piece| match piece {
+            Piece::Record(record) => Some(record),
+            Piece::Begin | Piece::End { .. } => None,
+        });
+        for (seq, record) in (1..).zip(records) {
+            assert_eq!(record.stamp.unix_ns, 100 + seq);
+            assert_eq!(
+                codec::decode(&record.payload).unwrap(),
+                codec::decode(&payload(seq)).unwrap()
+            );
+        }
+        assert_eq!(all.last(), Some(&Piece::End { torn: 0 }));
+    }
+
+    #[test]
+    fn any_beginning_of_a_stream_is_a_stream_and_says_what_is_missing() {
+        let bytes = stream();
+        let whole = pieces(&bytes[..]).unwrap().len();
+        for length in (0..bytes.len()).step_by(7) {
+            let all = pieces(&bytes[..length]).unwrap_or_else(|error| panic!("{length}: {error}"));
+            assert!(all.len() < whole, "{length}");
+        }
+        assert_eq!(
+            pieces(&bytes[..8 * WORD + 5]).unwrap().last(),
+            Some(&Piece::End { torn: 5 })
+        );
+        assert_eq!(pieces(&bytes[..20]).unwrap(), [Piece::End { torn: 20 }]);
+    }
+
+    #[test]
+    fn garbage_is_refused_and_takes_no_memory() {
+        let said = |bytes: &[u8]| pieces(bytes).unwrap_err().to_string();
+        assert!(said(b"GET / HTTP/1.1\r\n").contains("begins with \"GET / HT\", wanted \"TICKKEPT\""));
+        assert!(said(b"x").contains("begins with \"x\""));
+        let bytes = stream();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 0x11;
+            // Whatever it is taken for, it ends; what lies in the padding or the reserved words changes nothing.
+            let _ = pieces(&flipped[..]);
+        }
+        let mut long = bytes.clone();
+        let at = PAGE_BYTES + record::BYTES * WORD;
+        long[at..at + WORD].copy_from_slice(&(LONGEST + 1).to_le_bytes());
+        assert!(
+            said(&long).contains("found 1048577 bytes, wanted at most 1048576"),
+            "{}",
+            said(&long)
+        );
+        // It claims much, and there is little.
+        long[at..at + WORD].copy_from_slice(&LONGEST.to_le_bytes());
+        assert!(matches!(pieces(&long[..]).unwrap().last(), Some(Piece::End { torn }) if *torn > 0));
+        let mut newer = bytes.clone();
+        newer[WORD + 4] = 99;
+        assert!(said(&newer).contains("ring format 99."), "{}", said(&newer));
+        let mut garbage = bytes[..PAGE_BYTES].to_vec();
+        garbage.extend_from_slice(&[b'z'; 64]);
+        assert!(
+            said(&garbage).contains("at byte 64: found something else, wanted a record"),
+            "{}",
+            said(&garbage)
+        );
+    }
+}

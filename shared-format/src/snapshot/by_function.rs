@@ -1,0 +1,138 @@
+//! What one function has in a snapshot, for assertions in tests.
+
+use std::time::Duration;
+
+use super::Snapshot;
+#[cfg(feature = "by-function")]
+use super::saturating_sum;
+#[cfg(feature = "by-function")]
+use crate::pattern::Pattern;
+
+/// What functions of one name have in a snapshot; see [`Snapshot::function`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FunctionNumbers {
+    /// Sites of that name that were met. 0 if none was entered yet, or the name is misspelt.
+    pub sites: usize,
+    /// Calls since the reset, recursive ones too. They are exact in every mode but `off`.
+    pub calls: u64,
+    /// Time in the functions themselves, without what they call. It may be an estimate, as the mode says.
+    pub self_time: Duration,
+    /// Time in the functions and all that they call; recursion counts once.
+    pub total_time: Duration,
+}
+
+/// The name of a function. Texts are names where the feature `report` of tickscope is on.
+#[diagnostic::on_unimplemented(
+    message = "`Snapshot::function` needs the feature `report` of tickscope",
+    label = "this call needs `report`",
+    note = "in Cargo.toml: tickscope = {{ .., features = [\"report\"] }}"
+)]
+pub trait FunctionName {
+    /// Returns the name.
+    fn as_name(&self) -> &str;
+}
+
+#[cfg(feature = "by-function")]
+impl FunctionName for &str {
+    fn as_name(&self) -> &str {
+        self
+    }
+}
+
+#[cfg(feature = "by-function")]
+impl FunctionName for &String {
+    fn as_name(&self) -> &str {
+        self
+    }
+}
+
+impl Snapshot {
+    /// Returns what functions and scopes of a name have, in all threads: `parse`, `book::insert`, or a pattern such as `book::*`.
+    ///
+    /// What was not met has zeros; `sites` tells it from what was met and not called since the reset. A text of more than 96
+    /// bytes, an empty one and one with control characters match nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// # #[cfg(feature = "by-function")] {
+    /// use tickscope_format::Snapshot;
+    ///
+    /// let nothing = Snapshot::default().function("parse");
+    /// assert_eq!((nothing.sites, nothing.calls), (0, 0));
+    /// # }
+    /// ```
+    pub fn function<N: FunctionName>(&self, name: N) -> FunctionNumbers {
+        numbers(self, name.as_name())
+    }
+}
+
+#[cfg(feature = "by-function")]
+fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
+    let Ok(pattern) = Pattern::new(name) else {
+        return FunctionNumbers::default();
+    };
+    let is_meant: Vec<bool> = snapshot.sites.iter().map(|site| pattern.matches(site)).collect();
+    let nodes = &snapshot.nodes;
+    let self_ns = snapshot.self_nanos();
+    let total_ns = nodes.totals(&self_ns);
+    // Parents come before their children.
+    let mut is_inside = vec![false; nodes.len()];
+    let (mut calls, mut own, mut total) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..nodes.len() {
+        let above = nodes
+            .parent
+            .get(row)
+            .and_then(|&parent| is_inside.get(parent as usize).copied());
+        let is_below = above.unwrap_or(false);
+        let is_it = is_meant.get(nodes.site[row] as usize).copied().unwrap_or(false);
+        is_inside[row] = is_it || is_below;
+        if is_it {
+            calls.push(nodes.calls[row]);
+            own.push(self_ns[row]);
+            if !is_below {
+                total.push(total_ns[row]);
+            }
+        }
+    }
+    FunctionNumbers {
+        sites: is_meant.iter().filter(|is| **is).count(),
+        calls: saturating_sum(calls),
+        self_time: Duration::from_nanos(saturating_sum(own)),
+        total_time: Duration::from_nanos(saturating_sum(total)),
+    }
+}
+
+/// There is no name without the feature, so nothing calls this.
+#[cfg(not(feature = "by-function"))]
+fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
+    FunctionNumbers::default()
+}
+
+#[cfg(all(test, feature = "by-function"))]
+mod tests {
+    use crate::fixture;
+
+    #[test]
+    fn recursion_counts_once_in_totals() {
+        let snapshot = fixture::recursion();
+        let fib = snapshot.function("fib");
+        let ns = |ticks: u64| u128::from(snapshot.nanos(ticks));
+        assert_eq!((fib.sites, fib.calls), (1, 7));
+        assert_eq!(fib.self_time.as_nanos(), ns(600));
+        assert_eq!(fib.total_time, fib.self_time);
+        let all = snapshot.function("*");
+        assert_eq!(all.calls, snapshot.calls());
+        assert_eq!(all.total_time, all.self_time);
+    }
+
+    #[test]
+    fn what_is_not_there_has_nothing() {
+        let snapshot = fixture::two_threads();
+        let insert = snapshot.function(&"book::insert".to_string());
+        assert_eq!((insert.sites, insert.calls), (1, 800));
+        assert!(insert.total_time > insert.self_time);
+        for name in ["", "nowhere", "a\nb"] {
+            assert_eq!(snapshot.function(name), Default::default(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! What can be typed behind `tickscope mcp`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// What stands behind the options in `tickscope mcp --help`.
+const ABOUT: &str = "\
+A client starts this command and speaks the Model Context Protocol with it, one JSON message a line. It has six tools:
+programs, top, why, compare, mark and sites. They read; nothing in a program changes unless --allow-control says so.
+
+Example of a client's configuration:
+  {\"mcpServers\": {\"tickscope\": {\"command\": \"tickscope\", \"args\": [\"mcp\"]}}}";
+
+/// What clients may do, and where to look.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = ABOUT)]
+pub struct McpArgs {
+    /// Let the tool why have a program watch a function for some seconds.
+    #[arg(long)]
+    pub allow_control: bool,
+    /// Look into this directory first.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Option<PathBuf>,
+}

@@ -1,0 +1,111 @@
+//! What can be typed behind `tickscope top`.
+
+use clap::Args;
+use tickscope_analysis::measure::Measure;
+
+use crate::cli::args::moment::MomentArgs;
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::values::measure;
+
+/// What stands behind the options in `tickscope top --help`.
+const EXAMPLES: &str = "\
+One word of digits alone is N; a process id stands behind -p, or behind N. Without N there are ten functions, and
+with --json as many as fit into 2 kB.
+
+Examples:
+  tickscope top                      of the program that runs
+  tickscope top 5 order-book         the first five of one that is named
+  tickscope top --window 10s         of what happened in the last ten seconds
+  tickscope top --by allocations     those that allocate most often
+  tickscope top --json run.tks       of a recording, for scripts: unit, errors, how many there are, what to do next";
+
+/// How many functions, of which program, by what.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct TopArgs {
+    /// How many functions, 1 to 10000; without it ten.
+    #[arg(value_name = "N")]
+    pub count: Option<String>,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// What shares and the order are of; time unless said.
+    #[arg(long, value_name = "MEASURE", value_parser = measure())]
+    pub by: Option<Measure>,
+    /// Of which time.
+    #[command(flatten)]
+    pub moment: MomentArgs,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl TopArgs {
+    /// How many functions, if that was said, and which program.
+    ///
+    /// # Errors
+    /// What was found in the place of a number, or a second target.
+    pub fn understood(&self) -> Result<(Option<usize>, TargetArgs), String> {
+        let Some(word) = &self.count else {
+            return Ok((None, self.target.clone()));
+        };
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number && self.target.target.is_none() {
+            if self.target.pid.is_some() {
+                return Err(format!("{word} and -p: one program is shown at a time"));
+            }
+            let target = TargetArgs {
+                target: Some(word.clone()),
+                ..self.target.clone()
+            };
+            return Ok((None, target));
+        }
+        match word.parse() {
+            Ok(count @ 1..=10_000) => Ok((Some(count), self.target.clone())),
+            _ => Err(format!(
+                "{word}: wanted a number of functions, 1 to 10000; a process id stands behind -p"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::args::Command;
+    use crate::cli::parse;
+
+    fn parsed(line: &str) -> Result<(Option<usize>, Option<String>), String> {
+        match parse::parse(line.split(' ').map(Into::into)).command {
+            Some(Command::Top(args)) => args.understood().map(|(count, target)| (count, target.target)),
+            other => panic!("{line} is {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_number_a_target_or_both() {
+        let target = |name: &str| Some(name.to_string());
+        assert_eq!(parsed("tickscope top"), Ok((None, None)));
+        assert_eq!(parsed("tickscope top 5"), Ok((Some(5), None)));
+        assert_eq!(
+            parsed("tickscope top order-book"),
+            Ok((None, target("order-book")))
+        );
+        assert_eq!(parsed("tickscope top 5 4711"), Ok((Some(5), target("4711"))));
+        assert_eq!(
+            parsed("tickscope top run.tks --by calls"),
+            Ok((None, target("run.tks")))
+        );
+        assert!(parsed("tickscope top 0").unwrap_err().contains("1 to 10000"));
+        assert!(parsed("tickscope top 471100").unwrap_err().contains("behind -p"));
+        assert!(
+            parsed("tickscope top app other")
+                .unwrap_err()
+                .contains("app: wanted a number")
+        );
+        assert!(
+            parsed("tickscope top app -p 7")
+                .unwrap_err()
+                .contains("app and -p")
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! What can be typed behind `tickscope wait-until`.
+
+use std::time::Duration;
+
+use clap::Args;
+use tickscope_analysis::trigger::Condition;
+
+use crate::cli::args::shared::TargetArgs;
+use crate::cli::args::trigger::{condition, over};
+use crate::cli::args::values::duration;
+
+/// What stands behind the options in `tickscope wait-until --help`.
+const ABOUT: &str = "\
+The condition is one of tickscope trigger, whose --help has them all. Without --over it is judged of all that was counted
+since the last reset: calls(frame) > 1000 is true once there were a thousand and one. With --over 5s it is judged of
+the last five seconds.
+
+Exit codes: 0 it is true; 1 failed; 2 misuse, or no such program runs; 3 it was not true within --timeout; 4 the program
+ended, and it was not true at its end.
+
+Examples:
+  tickscope wait-until 'calls(frame) > 1000' && tickscope snapshot -o warm.tks
+  tickscope wait-until 'calls(request) > 0' server --wait 30s --timeout 1m
+  tickscope wait-until 'p99(handle) > 50ms' server --over 10s --timeout 1h --json
+  tickscope wait-until 'inflight(job) < 1' -p 4711 --timeout 0     is it so now?";
+
+/// What to wait for, of which program, and how long.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = ABOUT)]
+pub struct WaitUntilArgs {
+    /// What is to be true: 'calls(frame) > 1000'. In quotes, because > and ( mean something to shells.
+    #[arg(value_name = "CONDITION", value_parser = condition)]
+    pub condition: Condition,
+    /// Which program.
+    #[command(flatten)]
+    pub target: TargetArgs,
+    /// Judge the last so long, 200ms to 10m, and not all since the last reset.
+    #[arg(long, value_name = "DURATION", value_parser = over)]
+    pub over: Option<Duration>,
+    /// Give up after so long, with exit code 3; 0 judges once. Without it there is no limit.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub wait: Option<Duration>,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,51 @@
+//! `tickscope agents`: the guide for agents and scripts.
+
+use crate::output::console;
+
+/// At most sixty lines, so that it can be read as a whole.
+const GUIDE: &str = include_str!("agents.txt");
+
+/// Prints the guide.
+///
+/// # Errors
+/// What writing gives.
+pub fn run() -> anyhow::Result<u8> {
+    console::write(GUIDE)?;
+    Ok(console::DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::args::Cli;
+
+    #[test]
+    fn it_is_short_and_its_commands_parse() {
+        assert!(GUIDE.lines().count() <= 60);
+        assert!(
+            GUIDE
+                .lines()
+                .all(|line| line.chars().count() <= 100 && line.is_ascii())
+        );
+        let mut parsed = 0;
+        for line in GUIDE.lines().filter_map(|line| line.strip_prefix("  tickscope ")) {
+            let line = line.split("  ").next().unwrap_or_default();
+            let words = line.split(' ').map(|word| word.trim_matches('\''));
+            // The condition is one word in a shell.
+            let words: Vec<String> = if let Some((before, rest)) = line.split_once('\'') {
+                let (quoted, after) = rest.split_once('\'').unwrap();
+                let outside = |text: &str| text.split_whitespace().map(String::from).collect::<Vec<_>>();
+                [outside(before), vec![quoted.to_string()], outside(after)].concat()
+            } else {
+                words.map(String::from).collect()
+            };
+            let words = ["tickscope".to_string()].into_iter().chain(words.clone());
+            let cli = Cli::try_parse_from(words.clone());
+            assert!(cli.is_ok(), "{line}: {cli:?}");
+            parsed += 1;
+        }
+        assert!(parsed >= 10, "{parsed} commands");
+    }
+}

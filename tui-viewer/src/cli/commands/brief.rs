@@ -1,0 +1,100 @@
+//! What the short answers for scripts and agents have in common: a target that is read, and how to go on with it.
+
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_report::Extent;
+use tickscope_report::brief::{Next, Subject, shell_word};
+
+use crate::cli::args::{MomentArgs, TargetArgs};
+use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::report::moment;
+use crate::source::target::wanted::{Found, Wanted, is_live};
+
+/// A target that was found, as commands to go on with name it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) word: String,
+    pub(super) is_live: bool,
+}
+
+/// A target that was read.
+#[derive(Debug)]
+pub(super) struct Answered {
+    pub(super) live: LiveSnapshot,
+    pub(super) extent: Extent,
+    pub(super) notes: Vec<String>,
+    pub(super) named: Named,
+}
+
+impl Named {
+    pub(super) fn of(target: &TargetArgs, found: &Found) -> Self {
+        match found {
+            Found::Ring(ring, liveness) => Self::of_ring(target, ring, liveness),
+            Found::Kept(path) => Self {
+                word: path.display().to_string(),
+                is_live: false,
+            },
+            // It cannot be read again.
+            Found::Streamed(_) => Self {
+                word: "-".into(),
+                is_live: false,
+            },
+        }
+    }
+
+    pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
+        let pid = || ring.header().pid.to_string();
+        Self {
+            word: target.target.clone().unwrap_or_else(pid),
+            is_live: is_live(liveness),
+        }
+    }
+
+    /// For a shell, in which the target was looked for as it was here.
+    pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
+        let dir = target.dir.as_deref();
+        let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));
+        Next::Shell {
+            target: shell_word(&self.word) + &dir.unwrap_or_default(),
+            is_live: self.is_live,
+        }
+    }
+
+    /// For a client of `tickscope mcp`.
+    pub(super) fn in_tools(&self, may_watch: bool) -> Next {
+        Next::Tools {
+            target: self.word.clone(),
+            is_live: self.is_live,
+            may_watch,
+        }
+    }
+}
+
+impl Answered {
+    pub(super) fn subject<'a>(&'a self, next: &'a Next) -> Subject<'a> {
+        Subject {
+            snapshot: &self.live.snapshot,
+            state: self.live.state,
+            when: self.extent.when.as_deref(),
+            notes: &self.notes,
+            next,
+        }
+    }
+}
+
+/// Reads a target.
+///
+/// # Errors
+/// No such target, nothing of then, or why it cannot be read.
+pub(super) fn read(target: &TargetArgs, when: &MomentArgs) -> anyhow::Result<Answered> {
+    let wanted = Wanted::of(target);
+    let found = live_snapshot::find(&wanted, target.dir.as_deref(), None)?;
+    let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
+    let extent = moment::choose(when, &found, &mut live)?;
+    Ok(Answered {
+        live,
+        extent,
+        notes: note.into_iter().collect(),
+        named: Named::of(target, &found),
+    })
+}

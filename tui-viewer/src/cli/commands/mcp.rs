@@ -1,0 +1,66 @@
+//! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
+//!
+//! The protocol is read and written here, by serde_json: the crates for it that are kept well bring an async runtime, and what a
+//! server with tools alone needs of it are five methods. [`input`] bounds what comes in, [`message`] judges it, [`protocol`] answers
+//! both kinds of revisions (those that begin with `initialize`, and those that say the version in each request), [`tools`] has the
+//! six tools, and [`marks`] what the tool `mark` keeps.
+
+mod input;
+mod marks;
+mod message;
+mod protocol;
+mod schema;
+mod tools;
+
+use std::io;
+use std::io::Write;
+
+use serde_json::Value;
+
+use self::input::Input;
+use self::protocol::Server;
+use crate::cli::args::McpArgs;
+use crate::output::console;
+use crate::source::target;
+
+/// As a shell says that a signal ended a process.
+const BY_SIGNAL: u8 = 143;
+
+/// Answers until the client closes standard input or a signal comes.
+///
+/// # Errors
+/// A directory that cannot be looked into, or what reading and writing gives.
+pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
+    target::check_dir(args.dir.as_deref())?;
+    let (stop, inputs) = input::start()?;
+    let mut server = Server::new(args, stop);
+    for input in inputs {
+        let answer = match input {
+            Input::Line(line) => server.answer(&line),
+            Input::TooLong => Some(message::too_long()),
+            Input::Signal => return Ok(BY_SIGNAL),
+            Input::End(None) => break,
+            Input::End(Some(error)) => {
+                return Err(anyhow::Error::new(error).context("cannot read standard input"));
+            }
+        };
+        if let Some(answer) = answer
+            && !send(&answer)?
+        {
+            break;
+        }
+    }
+    Ok(console::DONE)
+}
+
+/// Writes a message; false where the client has closed its end.
+fn send(message: &Value) -> anyhow::Result<bool> {
+    // Control characters in strings are escaped, so this is one line.
+    let line = format!("{message}\n");
+    let mut out = io::stdout().lock();
+    match out.write_all(line.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(console::unwritten(error)),
+    }
+}

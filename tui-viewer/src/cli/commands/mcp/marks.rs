@@ -1,0 +1,112 @@
+//! What the tool `mark` keeps: snapshots in memory, by handles that a client passes back.
+
+use std::collections::VecDeque;
+
+use tickscope_format::Snapshot;
+use tickscope_format::codec;
+
+/// So many are kept; the oldest goes first.
+pub(super) const MARKS_MAX: usize = 16;
+
+/// All of them together are never longer, as they are stored.
+const BYTES_MAX: usize = 64 << 20;
+
+/// The snapshots that were marked.
+#[derive(Debug, Default)]
+pub(super) struct Marks {
+    made: u64,
+    kept: VecDeque<Mark>,
+}
+
+#[derive(Debug)]
+struct Mark {
+    handle: String,
+    payload: Vec<u8>,
+}
+
+impl Marks {
+    /// Keeps a snapshot; returns its handle, and how many older ones were dropped for it.
+    ///
+    /// # Errors
+    /// It is too large.
+    pub(super) fn keep(&mut self, snapshot: &Snapshot) -> Result<(String, usize), String> {
+        let mut payload = Vec::new();
+        codec::encode(snapshot, &mut payload).map_err(|error| error.to_string())?;
+        if payload.len() > BYTES_MAX {
+            return Err(format!(
+                "this snapshot has {} bytes, and marks have {BYTES_MAX} at most; keep it in a file: tickscope snapshot",
+                payload.len()
+            ));
+        }
+        self.made += 1;
+        let handle = format!("mark-{}", self.made);
+        self.kept.push_back(Mark {
+            handle: handle.clone(),
+            payload,
+        });
+        let before = self.kept.len();
+        while self.kept.len() > MARKS_MAX || self.bytes() > BYTES_MAX {
+            self.kept.pop_front();
+        }
+        Ok((handle, before - self.kept.len()))
+    }
+
+    fn bytes(&self) -> usize {
+        self.kept.iter().map(|mark| mark.payload.len()).sum()
+    }
+
+    /// The snapshot of a handle; none for what is no handle.
+    ///
+    /// # Errors
+    /// The handle is not known, or not any more.
+    pub(super) fn get(&self, handle: &str) -> Result<Option<Snapshot>, String> {
+        if !is_handle(handle) {
+            return Ok(None);
+        }
+        let Some(mark) = self.kept.iter().find(|mark| mark.handle == handle) else {
+            let there: Vec<&str> = self.kept.iter().map(|mark| mark.handle.as_str()).collect();
+            let there = if there.is_empty() {
+                "none".into()
+            } else {
+                there.join(", ")
+            };
+            return Err(format!(
+                "{handle} is not kept; there are: {there}. The tool mark makes one; the last {MARKS_MAX} are kept, as long as this server runs"
+            ));
+        };
+        codec::decode(&mark.payload)
+            .map(Some)
+            .map_err(|error| format!("{handle}: {error}"))
+    }
+}
+
+/// Whether a text is a handle of a mark, as no name of a program should be.
+fn is_handle(text: &str) -> bool {
+    let number = text.strip_prefix("mark-");
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::orderbook;
+
+    #[test]
+    fn the_last_ones_are_kept() {
+        let mut marks = Marks::default();
+        for at in 0..MARKS_MAX as u64 {
+            assert_eq!(marks.keep(&orderbook::snapshot(100 + at)).unwrap().1, 0);
+        }
+        assert_eq!(marks.get("mark-1").unwrap().unwrap(), orderbook::snapshot(100));
+        let (handle, dropped) = marks.keep(&orderbook::snapshot(200)).unwrap();
+        assert_eq!((handle.as_str(), dropped), ("mark-17", 1));
+        assert!(
+            marks
+                .get("mark-1")
+                .unwrap_err()
+                .contains("mark-1 is not kept; there are: mark-2")
+        );
+        assert_eq!(marks.get("order-book"), Ok(None));
+        assert_eq!(marks.get("mark-up"), Ok(None));
+    }
+}

@@ -1,0 +1,428 @@
+//! The six tools. They read; only `why` may have a program watch a function, and only where that was allowed.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use tickscope_analysis::compare::diff::{Diff, DiffError};
+use tickscope_analysis::measure::Measure;
+use tickscope_analysis::window;
+use tickscope_format::Snapshot;
+use tickscope_format::file::{list, places};
+use tickscope_format::pattern::Pattern;
+use tickscope_report::brief::programs::Listed;
+use tickscope_report::brief::{self, Length};
+use tickscope_report::diff::{Comparison, Run, Tables, brief as diff_brief, doubts};
+use tickscope_report::slow;
+use tickscope_report::slow::Answer;
+
+use super::marks::Marks;
+use super::message::{INVALID_PARAMS, Refusal};
+use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, values};
+use crate::cli::commands::brief::{Answered, Named, read};
+use crate::cli::commands::why;
+use crate::output::console;
+use crate::source::status::state_of;
+use crate::source::target::wanted::is_live;
+
+/// More rows are not given.
+pub(super) const ROWS_MAX: usize = 100;
+
+/// A function is watched no longer than this.
+pub(super) const SECONDS_MAX: u64 = 60;
+
+/// A text among the arguments is no longer than this.
+const TEXT_MAX: usize = 4_096;
+
+/// Functions of which only times have changed are shown from this share of the whole on.
+const MIN_SHARE: f64 = 0.01;
+
+/// What the tools need, and what `mark` keeps.
+#[derive(Debug)]
+pub(super) struct Tools {
+    dir: Option<PathBuf>,
+    may_control: bool,
+    marks: Marks,
+    /// A function that is watched is to be let go.
+    stop: Arc<AtomicBool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Top {
+    target: Option<String>,
+    rows: Option<usize>,
+    by: Option<String>,
+    since: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Why {
+    function: String,
+    target: Option<String>,
+    seconds: Option<u64>,
+    over: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Compare {
+    before: String,
+    after: Option<String>,
+    per: Option<String>,
+    by: Option<String>,
+    rows: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mark {
+    target: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sites {
+    target: Option<String>,
+    matching: Option<String>,
+    rows: Option<usize>,
+}
+
+/// A side of a comparison.
+struct Side {
+    name: String,
+    snapshot: Snapshot,
+    named: Named,
+}
+
+impl Tools {
+    pub(super) fn new(args: &McpArgs, stop: Arc<AtomicBool>) -> Self {
+        Self {
+            dir: args.dir.clone(),
+            may_control: args.allow_control,
+            marks: Marks::default(),
+            stop,
+        }
+    }
+
+    pub(super) fn may_control(&self) -> bool {
+        self.may_control
+    }
+
+    /// Calls a tool. What a model can mend (arguments, targets) is a result that says that it is an error.
+    pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
+        let Some(Value::String(name)) = params.get("name") else {
+            return Err(Refusal::new(INVALID_PARAMS, "no name of a tool that is a text"));
+        };
+        let arguments = match params.get("arguments") {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => return Err(Refusal::new(INVALID_PARAMS, "arguments are no object")),
+        };
+        let answer = match name.as_str() {
+            "programs" => parsed::<Nothing>(arguments).map(|Nothing {}| self.programs()),
+            "top" => parsed(arguments).and_then(|top| self.top(&top)),
+            "why" => parsed(arguments).and_then(|why| self.why(why)),
+            "compare" => parsed(arguments).and_then(|compare| self.compare(&compare)),
+            "mark" => parsed(arguments).and_then(|mark| self.mark(&mark)),
+            "sites" => parsed(arguments).and_then(|sites| self.sites(&sites)),
+            other => {
+                let other: String = other.chars().take(64).collect();
+                let there = "programs, top, why, compare, mark, sites";
+                return Err(Refusal::new(
+                    INVALID_PARAMS,
+                    format!("no tool {other}; there are {there}"),
+                ));
+            }
+        };
+        Ok(match answer {
+            Ok(text) => {
+                let value: Value = serde_json::from_str(&text).unwrap_or_default();
+                json!({ "content": [{ "type": "text", "text": text }], "structuredContent": value, "isError": false })
+            }
+            Err(error) => {
+                let text = console::printable(&console::in_one_line(&error));
+                json!({ "content": [{ "type": "text", "text": text }], "isError": true })
+            }
+        })
+    }
+
+    fn programs(&self) -> String {
+        let listed = list::list(&places::places(self.dir.as_deref()));
+        let programs = listed.into_iter().filter_map(|listed| {
+            let (ring, liveness) = listed.ring.ok()?;
+            let header = ring.header();
+            Some(Listed {
+                name: header.name.clone(),
+                pid: header.pid,
+                state: state_of(&liveness),
+                is_live: is_live(&liveness),
+                started_unix_ns: header.started_unix_ns,
+            })
+        });
+        brief::programs::json(&programs.collect::<Vec<_>>())
+    }
+
+    fn top(&self, top: &Top) -> anyhow::Result<String> {
+        let length = length(top.rows)?;
+        let mut answered = self.read(top.target.as_deref())?;
+        if let Some(handle) = &top.since {
+            let Some(earlier) = self.marks.get(handle).map_err(anyhow::Error::msg)? else {
+                bail!("since: {handle} is no handle from mark, such as mark-1");
+            };
+            let now = &answered.live.snapshot;
+            if !window::same_epoch(now, &earlier) {
+                bail!(
+                    "since: {handle} is of another run, or the program was reset since; compare tells runs apart"
+                );
+            }
+            answered.live.snapshot = window::between(now, &earlier);
+            answered.extent.when = Some(format!("since {handle}"));
+        }
+        let by = measure(top.by.as_deref(), &answered.live.snapshot)?;
+        let next = answered.named.in_tools(self.may_control);
+        Ok(brief::top::json(&answered.subject(&next), by, length))
+    }
+
+    fn sites(&self, sites: &Sites) -> anyhow::Result<String> {
+        let length = length(sites.rows)?;
+        let matching = sites.matching.as_deref().map(values::pattern).transpose();
+        let matching = matching.map_err(|why| anyhow!("matching: {why}"))?;
+        let answered = self.read(sites.target.as_deref())?;
+        let next = answered.named.in_tools(self.may_control);
+        Ok(brief::sites::json(
+            &answered.subject(&next),
+            matching.as_ref(),
+            length,
+        ))
+    }
+
+    fn mark(&mut self, mark: &Mark) -> anyhow::Result<String> {
+        let answered = self.read(mark.target.as_deref())?;
+        let snapshot = &answered.live.snapshot;
+        let (handle, dropped) = self.marks.keep(snapshot).map_err(anyhow::Error::msg)?;
+        let mut notes = answered.notes.clone();
+        if dropped > 0 {
+            notes.push(format!("{dropped} older marks were dropped"));
+        }
+        let of = json!({ "name": snapshot.process.name, "pid": snapshot.process.pid });
+        let target = &answered.named.word;
+        let next = [
+            format!("top {}", json!({ "target": target, "since": handle })),
+            format!("compare {}", json!({ "before": handle, "after": target })),
+        ];
+        let unix_ns = snapshot.capture.unix_ns;
+        Ok(json!({ "tickscope": 1, "mark": handle, "program": of, "unix_ns": unix_ns, "notes": notes, "next": next }).to_string())
+    }
+
+    fn why(&self, why: Why) -> anyhow::Result<String> {
+        let function: Pattern = values::pattern(&why.function).map_err(|why| anyhow!("function: {why}"))?;
+        let over = why.over.as_deref().map(values::over).transpose();
+        let over = over.map_err(|why| anyhow!("over: {why}"))?;
+        if over.is_some() && why.seconds.is_none() {
+            bail!("over is for seconds: it says which calls are slow while the function is watched");
+        }
+        let during = match why.seconds {
+            None => None,
+            Some(_) if !self.may_control => bail!(
+                "seconds: watching a function changes what the program measures, and this server may only read; start it as \
+                 tickscope mcp --allow-control, or have the user run: tickscope watch {}",
+                brief::shell_word(&why.function)
+            ),
+            Some(seconds @ 1..=SECONDS_MAX) => Some(Duration::from_secs(seconds)),
+            Some(other) => bail!("seconds: {other}; wanted 1 to {SECONDS_MAX}"),
+        };
+        let args = WhyArgs {
+            function,
+            target: self.target(why.target.as_deref())?,
+            during,
+            over,
+            format: WhyFormat::Json,
+            call: None,
+            json: true,
+        };
+        let (live, named) = why::answered(&args, &self.stop)?;
+        let watch = why::watched(&live.snapshot, &args)?;
+        let answer = Answer::of(&live.snapshot, watch, why::options());
+        Ok(slow::brief(&answer, &named.in_tools(self.may_control)))
+    }
+
+    fn compare(&self, compare: &Compare) -> anyhow::Result<String> {
+        let length = length(compare.rows)?;
+        let before = self
+            .side(&compare.before)
+            .map_err(|error| error.context("before"))?;
+        let after = compare.after.as_deref().unwrap_or(&before.snapshot.process.name);
+        let after = self.side(after).map_err(|error| error.context("after"))?;
+        let by = measure(compare.by.as_deref(), &before.snapshot)?;
+        measure(compare.by.as_deref(), &after.snapshot)?;
+        let per = compare.per.as_deref();
+        let run = |side: &Side| [Run::of(&side.name, &side.snapshot)];
+        let runs = (run(&before), run(&after));
+        let process = |side: &Side| (side.snapshot.process.pid, side.snapshot.process.started_unix_ns);
+        let is_one_run = process(&before) == process(&after);
+        let (before_snapshots, after_snapshots) = ([before.snapshot], [after.snapshot]);
+        let diff = Diff::by(by, &before_snapshots, &after_snapshots, per);
+        let diff = diff.map_err(|DiffError { is_after, why, .. }| {
+            anyhow!("{}: {why}", if is_after { "after" } else { "before" })
+        })?;
+        let mut doubts = doubts(&before_snapshots, &after_snapshots);
+        if is_one_run {
+            doubts.push(
+                "both are of one run, so after has what before has; top with since tells what came after it"
+                    .into(),
+            );
+        }
+        doubts.push("one run a side: calls compare, and times only where they differ by much".into());
+        let comparison = Comparison {
+            diff: &diff,
+            measures: &[],
+            runs: (&runs.0, &runs.1),
+            per,
+            verdicts: &[],
+            doubts: &doubts,
+            tables: Tables::Functions,
+            min_share: MIN_SHARE,
+            ascii: false,
+        };
+        Ok(diff_brief::json(
+            &comparison,
+            &after.named.in_tools(self.may_control),
+            length,
+        ))
+    }
+
+    /// A mark, a file or a program.
+    fn side(&self, text: &str) -> anyhow::Result<Side> {
+        if let Some(snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
+            return Ok(Side {
+                name: text.to_owned(),
+                named: Named {
+                    word: snapshot.process.pid.to_string(),
+                    is_live: true,
+                },
+                snapshot,
+            });
+        }
+        let Answered { live, named, .. } = self.read(Some(text))?;
+        Ok(Side {
+            name: text.to_owned(),
+            snapshot: live.snapshot,
+            named,
+        })
+    }
+
+    fn read(&self, target: Option<&str>) -> anyhow::Result<Answered> {
+        read(&self.target(target)?, &MomentArgs::default())
+    }
+
+    fn target(&self, target: Option<&str>) -> anyhow::Result<TargetArgs> {
+        match target {
+            Some("-") => {
+                bail!("target: standard input is the client's here; give a name, a process id or a file")
+            }
+            Some(text) if text.is_empty() || text.len() > TEXT_MAX || text.contains('\0') => {
+                bail!("target: wanted 1 to {TEXT_MAX} bytes, a name, a process id or a file")
+            }
+            _ => Ok(TargetArgs {
+                target: target.map(ToOwned::to_owned),
+                pid: None,
+                dir: self.dir.as_deref().map(Path::to_path_buf),
+            }),
+        }
+    }
+}
+
+fn parsed<T: DeserializeOwned>(arguments: Map<String, Value>) -> anyhow::Result<T> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| anyhow!("arguments: {error}"))
+}
+
+fn length(rows: Option<usize>) -> anyhow::Result<Length> {
+    match rows {
+        None => Ok(Length::Brief),
+        Some(rows @ 1..=ROWS_MAX) => Ok(Length::Rows(rows)),
+        Some(rows) => bail!("rows: {rows}; wanted 1 to {ROWS_MAX}"),
+    }
+}
+
+/// The measure of this name, if the snapshot has it.
+fn measure(name: Option<&str>, snapshot: &Snapshot) -> anyhow::Result<Measure> {
+    let Some(name) = name else {
+        return Ok(Measure::Time);
+    };
+    let Some(measure) = Measure::named(name) else {
+        let all = Measure::ALL.map(Measure::name).join(", ");
+        bail!("by: {name}; wanted one of {all}");
+    };
+    measure
+        .check(snapshot)
+        .map_err(|why| anyhow!("by {name}: {why}"))?;
+    Ok(measure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::commands::mcp::schema;
+
+    /// An argument of each type that a schema may have.
+    fn example(property: &Value) -> Value {
+        match (property["type"].as_str(), property["enum"].get(0)) {
+            (_, Some(first)) => first.clone(),
+            (Some("integer"), _) => json!(1),
+            _ => json!("x"),
+        }
+    }
+
+    #[test]
+    fn each_schema_has_just_the_arguments_that_are_read() {
+        let takes = |name: &str, arguments: &Map<String, Value>| {
+            let arguments = arguments.clone();
+            match name {
+                "programs" => parsed::<Nothing>(arguments).map(|_| ()),
+                "top" => parsed::<Top>(arguments).map(|_| ()),
+                "why" => parsed::<Why>(arguments).map(|_| ()),
+                "compare" => parsed::<Compare>(arguments).map(|_| ()),
+                "mark" => parsed::<Mark>(arguments).map(|_| ()),
+                "sites" => parsed::<Sites>(arguments).map(|_| ()),
+                other => panic!("{other}"),
+            }
+        };
+        let tools = schema::list(true);
+        for tool in tools.as_array().unwrap() {
+            let name = tool["name"].as_str().unwrap();
+            let properties = tool["inputSchema"]["properties"].as_object().unwrap();
+            let mut arguments: Map<String, Value> = properties
+                .iter()
+                .map(|(name, property)| (name.clone(), example(property)))
+                .collect();
+            takes(name, &arguments).unwrap();
+            arguments.insert("surplus".into(), json!(1));
+            let error = takes(name, &arguments).unwrap_err().to_string();
+            assert!(error.contains("surplus"), "{error}");
+            for required in tool["inputSchema"]["required"].as_array().unwrap() {
+                let mut without = arguments.clone();
+                without.remove("surplus");
+                without.remove(required.as_str().unwrap());
+                assert!(takes(name, &without).is_err(), "{name} without {required}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_server_that_may_control_says_that_why_changes_something() {
+        let of = |may: bool| schema::list(may)[2].clone();
+        assert_eq!(of(false)["annotations"]["readOnlyHint"], true);
+        assert_eq!(of(true)["annotations"]["readOnlyHint"], false);
+    }
+}

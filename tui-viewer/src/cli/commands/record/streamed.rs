@@ -1,0 +1,138 @@
+//! A recording that goes to standard output as it comes, for `tickscope -` at the other end of a pipe.
+//!
+//! Nothing is said beside it but what is wrong: at the other end of the pipe the terminal may be a screen by now.
+
+use std::fs::File;
+use std::io;
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::anyhow;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::recording::Writer;
+
+use crate::cli::args::RecordArgs;
+use crate::cli::commands::live_snapshot;
+use crate::cli::commands::record::copier::{Begin, Copier};
+use crate::cli::commands::record::recording::{End, LOOK_AROUND, copy, stop_on_signals};
+use crate::cli::commands::status_line::StatusLine;
+use crate::output::console;
+use crate::output::console::{Misuse, about};
+use crate::source::target;
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
+
+/// What stands for the stream in messages.
+const NAME: &str = "standard output";
+
+/// Whether the recording of a program that runs is to go to standard output.
+pub(super) fn is_wanted(args: &RecordArgs) -> bool {
+    args.command.is_empty() && args.output.as_deref() == Some(Path::new("-"))
+}
+
+/// Writes records until the time is over, a signal comes, the reader goes, or the program ends; with `--follow` the next run's
+/// as well.
+///
+/// # Errors
+/// No such program, or why it cannot be read or the stream not be written.
+pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
+    if io::stdout().is_terminal() {
+        let why = "a recording is not for terminals; pipe it on: tickscope record -o - | tickscope -, or give -o FILE";
+        return Err(Misuse(why.into()).into());
+    }
+    if args.after.is_some() {
+        return Err(Misuse("--after is for files: a stream begins when its reader does".into()).into());
+    }
+    let stop = stop_on_signals()?;
+    let begin = Instant::now();
+    let Some(mut ring) = first(args, &stop)? else {
+        return Ok(console::DONE);
+    };
+    let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let name = Path::new(NAME);
+    let mut writer = match Writer::stream(output, name) {
+        Ok(writer) => writer,
+        Err(error) => return reader_gone_or(anyhow!(about(name, &error))),
+    };
+    // By its name, also where it was meant by its process id: the next run has another.
+    let wanted = Wanted::Name(ring.header().name.clone());
+    loop {
+        let process = (ring.header().pid, ring.header().start_time);
+        let mut copier = Copier::new(ring, writer, Begin::Now, args.rate);
+        let mut silent = StatusLine::on_stderr(false);
+        let left = args
+            .duration
+            .map(|duration| duration.saturating_sub(begin.elapsed()));
+        let stopped = || stop.load(Ordering::Relaxed) || has_no_reader();
+        let end = copy(&mut copier, left, &mut silent, stopped)?;
+        if !args.follow || !matches!(end, End::Program(_)) {
+            return Ok(console::DONE);
+        }
+        writer = copier.into_writer();
+        ring = loop {
+            if stop.load(Ordering::Relaxed) || has_no_reader() {
+                return Ok(console::DONE);
+            }
+            if let Some(next) = running(&wanted, args)
+                && (next.header().pid, next.header().start_time) != process
+            {
+                break next;
+            }
+            thread::sleep(LOOK_AROUND);
+        };
+        if let Err(error) = writer.begin_again() {
+            return reader_gone_or(anyhow!(about(name, &error)));
+        }
+    }
+}
+
+/// The program that is meant; none where a signal came while it was waited for.
+fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
+    let why = "a program is recorded while it runs";
+    let wanted = Wanted::of(&args.target);
+    loop {
+        if args.follow && running(&wanted, args).is_none() {
+            match target::find(&wanted, args.target.dir.as_deref()) {
+                // Another one may be wanted, and a name is to be corrected.
+                Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
+                    return Err(error);
+                }
+                Ok(_) | Err(_) if stop.load(Ordering::Relaxed) || has_no_reader() => return Ok(None),
+                Ok(_) | Err(_) => thread::sleep(LOOK_AROUND),
+            }
+            continue;
+        }
+        return live_snapshot::find_running(&args.target, None, why).map(Some);
+    }
+}
+
+fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
+    match target::find(wanted, args.target.dir.as_deref()) {
+        Ok(Found::Ring(ring, liveness)) if is_live(&liveness) => Some(*ring),
+        _ => None,
+    }
+}
+
+/// Whether the other end of standard output is closed, which a program that writes nothing would not notice.
+fn has_no_reader() -> bool {
+    let out = io::stdout();
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
+}
+
+/// A reader that has gone is no error.
+fn reader_gone_or(error: anyhow::Error) -> anyhow::Result<u8> {
+    if has_no_reader() {
+        Ok(console::DONE)
+    } else {
+        Err(error)
+    }
+}

@@ -1,0 +1,204 @@
+//! `tickscope wait-until`: waits for a condition, and says by its exit code what has become of it.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use tickscope_analysis::trigger::{Condition, Limit, Verdict, judge};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_report::brief::condition::{Outcome, Waited};
+use tickscope_report::brief::{self, Subject};
+
+use crate::cli::args::{TriggerOptions, WaitUntilArgs};
+use crate::cli::commands::brief::Named;
+use crate::cli::commands::live_snapshot;
+use crate::output::console;
+use crate::output::console::{Misuse, printable, say};
+use crate::source::events::Feed;
+use crate::source::feed::RingFeed;
+use crate::source::local_time::utc_offset_s;
+use crate::source::status::{Status, state_of};
+use crate::source::target;
+use crate::source::target::wanted::{Found, Wanted, is_live, line_of};
+use crate::source::trigger::{Watch, words};
+use crate::text::clock_time::{nanos, seconds};
+
+/// Between two looks at most.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Waits until the condition is true, the time is over, or the program has ended.
+///
+/// # Errors
+/// No such program that runs, or why it cannot be read any more.
+pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
+    let begin = Instant::now();
+    let wanted = Wanted::of(&args.target);
+    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
+    let (ring, liveness) = match &found {
+        Found::Ring(ring, liveness) => (ring, liveness),
+        Found::Kept(path) => {
+            let why = "wait-until watches a program that runs";
+            return Err(Misuse(format!("{} is a file; {why}", path.display())).into());
+        }
+        Found::Streamed(_) => {
+            let why = "wait-until watches a program that runs";
+            return Err(Misuse(format!("standard input is a stream; {why}")).into());
+        }
+    };
+    // By name it may be an earlier run than the one that is meant.
+    if !is_live(liveness) && !matches!(wanted, Wanted::Pid(_) | Wanted::File(_)) {
+        let line = line_of(ring, liveness);
+        let why = "wait-until watches a program that runs; --wait 10s waits for its next run";
+        return Err(Misuse(format!("{line} does not run any more; {why}")).into());
+    }
+    let (outcome, judged) = wait(args, ring, liveness, begin)?;
+    tell(args, &found, outcome, &judged, begin.elapsed())?;
+    Ok(match outcome {
+        Outcome::True => console::DONE,
+        Outcome::Timeout => console::TIME_OVER,
+        Outcome::Ended => console::PROGRAM_ENDED,
+    })
+}
+
+/// What was found last.
+struct Judged {
+    verdict: Verdict,
+    over_ns: u64,
+    /// The newest snapshot; none where there is none yet.
+    newest: Option<Snapshot>,
+    doubt: Option<String>,
+}
+
+fn wait(
+    args: &WaitUntilArgs,
+    ring: &RingFile,
+    liveness: &Liveness,
+    begin: Instant,
+) -> anyhow::Result<(Outcome, Judged)> {
+    let header = ring.header();
+    let wanted = Wanted::File(ring.path().to_path_buf());
+    let mut feed = RingFeed::new(wanted, args.target.dir.clone(), utc_offset_s());
+    let mut watch = args.over.map(|over| window(&args.condition, over));
+    let mut judged = Judged {
+        verdict: judge(&args.condition, &Snapshot::default()),
+        over_ns: 0,
+        newest: None,
+        doubt: None,
+    };
+    let mut has_ended = !is_live(liveness);
+    loop {
+        let looked = Instant::now();
+        let events = feed.poll();
+        if let Some(watch) = &mut watch {
+            watch.take(&events.past, begin.elapsed());
+            // Where records are read late it may have been true between them.
+            if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
+                (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
+            }
+            judged.doubt = watch.doubt();
+        } else if let Some(snapshot) = &events.snapshot {
+            judged.verdict = judge(&args.condition, snapshot);
+            judged.over_ns = snapshot.capture.since_reset_ns;
+            judged.doubt = words::unmet(&args.condition, snapshot);
+        }
+        if let Some(snapshot) = events.snapshot {
+            judged.newest = Some((*snapshot).clone());
+        }
+        if judged.verdict.is_true {
+            return Ok((Outcome::True, judged));
+        }
+        match &events.status {
+            Status::Exited { .. } | Status::Crashed { .. } => has_ended = true,
+            Status::Broken { why } | Status::Waiting { why } if !target::runs_on(header) => {
+                return Err(anyhow!("{why}"));
+            }
+            Status::Broken { .. }
+            | Status::Waiting { .. }
+            | Status::Stale { .. }
+            | Status::Live
+            | Status::Kept
+            | Status::Piped(_) => {}
+        }
+        if has_ended {
+            return Ok((Outcome::Ended, judged));
+        }
+        if args.timeout.is_some_and(|timeout| begin.elapsed() >= timeout) {
+            return Ok((Outcome::Timeout, judged));
+        }
+        let left = args
+            .timeout
+            .map(|timeout| timeout.saturating_sub(begin.elapsed()));
+        // Judging a large program takes its time; four fifths of a CPU are left to others.
+        let rest = looked.elapsed().saturating_mul(4);
+        let pause = feed.next_look().min(LOOK).max(rest);
+        thread::sleep(left.map_or(pause, |left| pause.min(left)));
+    }
+}
+
+/// The condition in a window that moves; nothing is kept of it.
+fn window(condition: &Condition, over: Duration) -> Watch {
+    let options = TriggerOptions {
+        over,
+        keep: over,
+        at_most: Limit {
+            count: 1,
+            per: Duration::from_secs(1),
+        },
+    };
+    Watch::new(condition.clone(), options, 0)
+}
+
+fn tell(
+    args: &WaitUntilArgs,
+    found: &Found,
+    outcome: Outcome,
+    judged: &Judged,
+    waited: Duration,
+) -> anyhow::Result<()> {
+    let Found::Ring(ring, liveness) = found else {
+        return Ok(());
+    };
+    let condition = &args.condition;
+    if args.json {
+        let empty = Snapshot::default();
+        let notes: Vec<String> = judged.doubt.iter().cloned().collect();
+        let subject = Subject {
+            snapshot: judged.newest.as_ref().unwrap_or(&empty),
+            state: state_of(&ring.liveness().unwrap_or(*liveness)),
+            when: None,
+            notes: &notes,
+            next: &Named::of(&args.target, found).in_shell(&args.target),
+        };
+        let waited = Waited {
+            condition,
+            verdict: &judged.verdict,
+            outcome,
+            waited_ns: nanos(waited),
+            over_ns: judged.over_ns,
+        };
+        return console::write(&brief::condition::json(&subject, &waited));
+    }
+    let values: Vec<String> = judged
+        .verdict
+        .decisive(condition)
+        .map(|(comparison, finding)| words::value(comparison, &finding.function, finding))
+        .collect();
+    let values = printable(&values.join(", "));
+    let header = ring.header();
+    let who = format!("{} (pid {})", printable(&header.name), header.pid);
+    match outcome {
+        Outcome::True => return console::write(&format!("{condition} is true: {values}\n")),
+        Outcome::Timeout => say(&format!(
+            "{condition} did not become true within {}: {values}",
+            seconds(nanos(args.timeout.unwrap_or(waited)))
+        )),
+        Outcome::Ended => say(&format!(
+            "{who} has ended, and {condition} did not become true: {values}"
+        )),
+    }
+    if let Some(doubt) = &judged.doubt {
+        say(doubt);
+    }
+    Ok(())
+}

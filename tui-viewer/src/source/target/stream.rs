@@ -1,0 +1,68 @@
+//! What comes through standard input: a recording, as `tickscope record -o -` writes it.
+
+use std::fs::File;
+use std::io;
+use std::io::{BufReader, IsTerminal};
+use std::os::fd::AsFd;
+
+use anyhow::{anyhow, bail};
+use tickscope_format::Snapshot;
+use tickscope_format::codec;
+use tickscope_format::recording::{Piece, Stream};
+
+use crate::output::console::{Misuse, say};
+
+/// No record of a stream may be longer, packed or not: so much memory is taken for one.
+const RECORD_MAX: u64 = 64 << 20;
+
+/// What to type, in messages.
+const HOW: &str = "ssh HOST tickscope record -o - NAME | tickscope -";
+
+/// Begins to read standard input.
+///
+/// # Errors
+/// It is a terminal, or what the system says.
+pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
+    }
+    // Not by the standard library's own handle, which no other thread could go on with.
+    let file = File::from(input.as_fd().try_clone_to_owned()?);
+    Ok(Stream::new(BufReader::new(file), RECORD_MAX))
+}
+
+/// That nothing at all has come.
+pub(crate) fn nothing_came() -> anyhow::Error {
+    anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
+}
+
+/// Reads standard input to its end; returns the newest snapshot.
+///
+/// # Errors
+/// There is none, or what comes is no recording.
+pub(super) fn newest() -> anyhow::Result<Snapshot> {
+    let mut stream = open()?;
+    let mut newest = None;
+    loop {
+        match stream.next_piece() {
+            Ok(Piece::Begin) => {}
+            Ok(Piece::Record(record)) => newest = Some(record.payload),
+            Ok(Piece::End { torn }) => {
+                let Some(payload) = &newest else {
+                    return Err(nothing_came());
+                };
+                if torn > 0 {
+                    say(&broke_off(torn));
+                }
+                return codec::decode(payload).map_err(|error| anyhow!("standard input: {error}"));
+            }
+            Err(error) => bail!("standard input: {error}"),
+        }
+    }
+}
+
+/// That the stream ended within a record.
+pub(crate) fn broke_off(bytes: u64) -> String {
+    format!("standard input broke off within a record; its {bytes} bytes are left out")
+}
