@@ -199,9 +199,11 @@ fn counted(result: libc::ssize_t) -> io::Result<usize> {
 
 /// The thread that asks, for calls that want a process: the process's own id is that of its main thread, which may have
 /// ended, and has no memory then. Asked for each time: a forked child that kept it would write into its parent.
+// Not `gettid`: std names that as a weak symbol, and in a static program that is optimised as a whole no linker then takes it out of
+// the C library.
 fn own_id() -> libc::pid_t {
     // SAFETY: takes nothing, cannot fail.
-    unsafe { libc::gettid() }
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
 /// Where the kernel shows a descriptor of this thread's; `/proc/self` shows those of the main thread, which has none

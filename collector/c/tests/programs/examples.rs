@@ -95,6 +95,9 @@ fn what_is_installed_is_found() {
         ]
     };
     make(support::package(), &words("install"));
+    let described = std::fs::read_to_string(prefix.join("lib/pkgconfig/tickscope.pc")).unwrap();
+    let version = format!("\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(described.contains(&version), "{described}");
     let source = support::source("pair.c");
     let main = dir.path().join("main.c");
     std::fs::write(

@@ -189,9 +189,11 @@ pub(crate) fn cpu_clock_of(tid: u32) -> libc::clockid_t {
 }
 
 /// Returns the kernel's id of the calling thread.
+// Not `gettid`: std names that as a weak symbol, and in a static program that is optimised as a whole no linker then takes it out of
+// the C library.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: the call takes no arguments and cannot fail.
-    unsafe { libc::gettid() as u32 }
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
 }
 
 /// Returns the kernel's name of the calling thread: at most 15 bytes, followed by zeros.

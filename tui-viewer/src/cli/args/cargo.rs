@@ -116,7 +116,7 @@ pub enum Task {
     /// By cargo.
     #[command(flatten)]
     Cargo(CargoCommand),
-    /// Build libtickscope.a, the collector for programs in C and C++, and say how to compile and link with it.
+    /// Build libtickscope.a, the collector for programs in C and C++, and say how to compile and link with it and its header.
     #[command(override_usage = "cargo tickscope lib [--out DIR] [--cflags | --libs]")]
     Lib(LibArgs),
     /// Add the table of their functions to programs or shared libraries that were linked without cargo.
@@ -127,7 +127,7 @@ pub enum Task {
 /// What is wanted of the static library.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct LibArgs {
-    /// Copy libtickscope.a into this directory. By itself it stays in the cache.
+    /// Copy libtickscope.a and tickscope.h into this directory. By itself they stay in the cache.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Print nothing but the options for the compiler, for use in a command line. They are those that $CC understands, or
