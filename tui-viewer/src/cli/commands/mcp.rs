@@ -1,9 +1,9 @@
 //! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
 //!
 //! The protocol is read and written here, by serde_json: the crates for it that are kept well bring an async runtime, and what a
-//! server with tools alone needs of it are five methods. [`input`] bounds what comes in, [`message`] judges it, [`protocol`] answers
-//! both kinds of revisions (those that begin with `initialize`, and those that say the version in each request), [`tools`] has the
-//! six tools, and [`marks`] what the tool `mark` keeps.
+//! server with tools alone needs of it are five methods. `input` bounds what comes in, `message` judges it, `protocol` answers
+//! both kinds of revisions (those that begin with `initialize`, and those that say the version in each request), `tools` has the
+//! six tools, and `marks` what the tool `mark` keeps.
 
 mod input;
 mod marks;
