@@ -1,0 +1,13 @@
+//! Many programs at once: what all rings of a host have counted, as metrics for Prometheus and as profiles for Pyroscope.
+//!
+//! ```text
+//! rings -> agent -> account (a program, over all its runs) -> exposition -> http, or a file
+//!                     run_sums (a run, over its resets)
+//! ```
+
+pub mod account;
+pub mod agent;
+pub mod amounts;
+pub mod exposition;
+pub mod http;
+pub mod run_sums;

@@ -1,0 +1,292 @@
+//! Reads all rings of a host, again and again, and adds up what their programs count. It only reads: programs are asked for nothing, and do
+//! not notice.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use tickscope_format::codec::Decoder;
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::ring::Record;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, Snapshot, os};
+
+use crate::fleet::account::{Account, AccountOptions, Now, RunNames, label};
+use crate::fleet::exposition::{AccountKey, AgentState};
+use crate::fleet::run_sums::RunSums;
+use crate::source::target::wanted::is_live;
+
+/// So many programs have series. Names of programs are free, and each new one would otherwise be kept for ever.
+const PROGRAMS_MOST: usize = 1000;
+
+/// So many looks after its ring has vanished a run is forgotten, unless its process still runs.
+const ABSENCES_MOST: u32 = 10;
+
+/// Where to look, and how to count.
+#[derive(Clone, Debug)]
+pub struct AgentOptions {
+    /// The directories of rings.
+    pub places: Vec<PathBuf>,
+    /// Whether each process has series of its own.
+    pub per_pid: bool,
+    /// How functions are counted.
+    pub account: AccountOptions,
+}
+
+/// What rings of a host have shown so far.
+#[derive(Debug)]
+pub struct Agent {
+    options: AgentOptions,
+    accounts: BTreeMap<AccountKey, Account>,
+    runs: HashMap<RunKey, Run>,
+    state: AgentState,
+    /// Files that cannot be read, and why, as it was said.
+    complaints: BTreeMap<PathBuf, String>,
+    left_out: HashSet<AccountKey>,
+}
+
+/// One run of a program. A process that makes another ring in place of one that was lost is the same run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct RunKey {
+    name: String,
+    pid: u32,
+    start_time: u64,
+    started_unix_ns: u64,
+}
+
+#[derive(Debug)]
+struct Run {
+    account: AccountKey,
+    sums: RunSums,
+    names: RunNames,
+    /// Sites that do not change are read once.
+    decoder: Decoder,
+    /// The ring and record that were read last: nonce, position and number.
+    read: Option<(u64, u64, u64)>,
+    /// When the newest record was captured, and the share that measuring takes.
+    unix_ns: Option<u64>,
+    cost_ratio: Option<f64>,
+    running: bool,
+    absences: u32,
+}
+
+impl Agent {
+    /// Returns an agent that has not looked yet.
+    pub fn new(options: AgentOptions) -> Self {
+        Self {
+            options,
+            accounts: BTreeMap::new(),
+            runs: HashMap::new(),
+            state: AgentState::default(),
+            complaints: BTreeMap::new(),
+            left_out: HashSet::new(),
+        }
+    }
+
+    /// Returns the programs that were met so far.
+    pub fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
+        &self.accounts
+    }
+
+    /// Returns how the agent does.
+    pub fn state(&self) -> &AgentState {
+        &self.state
+    }
+
+    /// Reads all rings. Returns what is to be said of files that cannot be read, each once.
+    pub fn look(&mut self) -> Vec<String> {
+        let mut absent: HashSet<RunKey> = self.runs.keys().cloned().collect();
+        let mut complaints = BTreeMap::new();
+        let mut seen = HashSet::new();
+        self.runs.values_mut().for_each(|run| run.running = false);
+        for Listed { path, ring } in list::list(&self.options.places) {
+            let read = ring.and_then(|(ring, liveness)| {
+                // One file may be seen by two paths.
+                if !seen.insert(ring.header().nonce) {
+                    return Ok(());
+                }
+                let key = RunKey::of(&ring);
+                absent.remove(&key);
+                self.read(key, &ring, &liveness)
+            });
+            if let Err(error) = read {
+                complaints.insert(path, error.to_string());
+            }
+        }
+        self.forget(&absent);
+        self.sum_up();
+        self.state.unreadable_rings = complaints.len() as u64;
+        self.state.programs_left_out = self.left_out.len() as u64;
+        self.state.cpu_ns = cpu_ns();
+        let before = std::mem::replace(&mut self.complaints, complaints);
+        let new = self
+            .complaints
+            .iter()
+            .filter(|(path, why)| before.get(*path) != Some(*why));
+        new.map(|(path, why)| format!("{}: not served: {why}", path.display()))
+            .collect()
+    }
+
+    fn read(&mut self, key: RunKey, ring: &RingFile, liveness: &Liveness) -> Result<(), FormatError> {
+        let account_key = AccountKey {
+            program: label(&key.name),
+            pid: self.options.per_pid.then_some(key.pid),
+        };
+        if !self.accounts.contains_key(&account_key) {
+            if self.accounts.len() >= PROGRAMS_MOST {
+                if self.left_out.len() < PROGRAMS_MOST {
+                    self.left_out.insert(account_key);
+                }
+                return Ok(());
+            }
+            self.left_out.remove(&account_key);
+            self.accounts.insert(account_key.clone(), Account::default());
+        }
+        let Some(account) = self.accounts.get_mut(&account_key) else {
+            return Ok(());
+        };
+        let run = self.runs.entry(key).or_insert_with(|| Run::of(account_key));
+        run.running |= is_live(liveness);
+        run.absences = 0;
+        let nonce = ring.header().nonce;
+        let latest = ring.latest()?;
+        if run.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
+            return Ok(());
+        }
+        let record = match ring.newest() {
+            Ok(record) => record,
+            // It has just been made, or is written faster than it can be read: the next look finds more.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let newest = run.decoder.decode(&record.payload)?;
+        if run.sums.knows(&newest.capture) {
+            return Ok(());
+        }
+        let after = run.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
+        run.read = Some((nonce, record.position, record.sequence));
+        if run.sums.epoch().unwrap_or(0) != newest.capture.reset_epoch {
+            let ends = ends_between(ring, after, &record);
+            for end in ends.iter().rev() {
+                // What another process may have written over since is not counted.
+                if let Ok(end) = run.decoder.decode(&end.payload)
+                    && end.capture.seq < newest.capture.seq
+                    && !run.sums.knows(&end.capture)
+                {
+                    account.take(&end, &mut run.sums, &mut run.names, &self.options.account);
+                }
+            }
+        }
+        account.take(&newest, &mut run.sums, &mut run.names, &self.options.account);
+        run.unix_ns = Some(newest.capture.unix_ns);
+        run.cost_ratio = cost_ratio(&newest);
+        Ok(())
+    }
+
+    /// Forgets runs whose rings have been gone for long. A process that runs may make another ring, and goes on with its numbers there.
+    fn forget(&mut self, absent: &HashSet<RunKey>) {
+        for key in absent {
+            let Some(run) = self.runs.get_mut(key) else {
+                continue;
+            };
+            run.absences += 1;
+            let is_there = os::start_time(key.pid) == Some(key.start_time);
+            if run.absences > ABSENCES_MOST && !is_there {
+                let account = run.account.clone();
+                self.runs.remove(key);
+                // A process does not come again.
+                if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
+                    self.accounts.remove(&account);
+                }
+            }
+        }
+    }
+
+    fn sum_up(&mut self) {
+        self.state.unix_ns = unix_ns();
+        self.accounts
+            .values_mut()
+            .for_each(|account| account.now = Now::default());
+        for run in self.runs.values().filter(|run| run.running) {
+            let Some(account) = self.accounts.get_mut(&run.account) else {
+                continue;
+            };
+            let now = &mut account.now;
+            now.running += 1;
+            let larger = |one: f64, other: Option<f64>| other.map_or(one, |other| one.max(other));
+            now.cost_ratio = run
+                .cost_ratio
+                .map(|ratio| larger(ratio, now.cost_ratio))
+                .or(now.cost_ratio);
+            now.oldest_unix_ns = now.oldest_unix_ns.into_iter().chain(run.unix_ns).min();
+        }
+    }
+}
+
+impl RunKey {
+    fn of(ring: &RingFile) -> Self {
+        let header = ring.header();
+        Self {
+            name: header.name.clone(),
+            pid: header.pid,
+            start_time: header.start_time,
+            started_unix_ns: header.started_unix_ns,
+        }
+    }
+}
+
+impl Run {
+    fn of(account: AccountKey) -> Self {
+        Self {
+            account,
+            sums: RunSums::default(),
+            names: RunNames::default(),
+            decoder: Decoder::default(),
+            read: None,
+            unix_ns: None,
+            cost_ratio: None,
+            running: false,
+            absences: 0,
+        }
+    }
+}
+
+/// The last records of the epochs between one record and the newest, the newest first: from the ring, and what it does not hold any more
+/// from the coarse one, which has no latencies.
+fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
+    let mut oldest = (newest.sequence, newest.stamp.unix_ns);
+    let mut ends = Vec::new();
+    for record in ring.between(after, newest) {
+        oldest = (record.sequence, record.stamp.unix_ns);
+        if record.stamp.kind == CaptureKind::Closing {
+            ends.push(record);
+        }
+    }
+    if oldest.0 > after.saturating_add(1) {
+        let mut coarse = ring.coarse_newest().ok().flatten();
+        while let Some(record) = coarse {
+            coarse = ring.coarse_before(&record).ok().flatten();
+            if record.stamp.kind == CaptureKind::Closing && record.stamp.unix_ns < oldest.1 {
+                ends.push(record);
+            }
+        }
+    }
+    ends
+}
+
+fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
+    (snapshot.working_ticks() > 0).then(|| snapshot.cost_share().1)
+}
+
+/// The CPU time of this process so far, in nanoseconds.
+fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
+}
+
+fn unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
+}
