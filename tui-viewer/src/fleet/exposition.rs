@@ -357,3 +357,104 @@ fn escaped(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(text.replace('\\', "\\\\").replace('"', "\\\""))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+    use tickscope_format::Snapshot;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs;
+    use tickscope_testkit::fixture::programs::any_snapshot;
+    use tickscope_testkit::open_metrics::Metrics;
+
+    use super::*;
+    use crate::fleet::account::{AccountOptions, Now, RunNames};
+    use crate::fleet::run_sums::RunSums;
+
+    const OPTIONS: AccountOptions = AccountOptions {
+        top: 3,
+        grouped: false,
+        latency: true,
+    };
+
+    const EVERY_OCTAVE: Buckets = Buckets { octaves: 1 };
+
+    /// Runs of programs, each by its name.
+    fn accounts(runs: &[(&str, Snapshot)]) -> BTreeMap<AccountKey, Account> {
+        let mut accounts: BTreeMap<AccountKey, Account> = BTreeMap::new();
+        for (program, snapshot) in runs {
+            let key = AccountKey {
+                program: (*program).to_owned(),
+                pid: None,
+            };
+            let account = accounts.entry(key).or_default();
+            account.take(
+                snapshot,
+                &mut RunSums::default(),
+                &mut RunNames::default(),
+                &OPTIONS,
+            );
+            account.now = Now {
+                running: account.now.running + 1,
+                cost_ratio: Some(0.0125),
+                oldest_unix_ns: Some(1_000_000_000),
+            };
+        }
+        accounts
+    }
+
+    fn state() -> AgentState {
+        AgentState {
+            unreadable_rings: 1,
+            programs_left_out: 0,
+            cpu_ns: 2_500_000,
+            unix_ns: 1_250_000_000,
+        }
+    }
+
+    #[test]
+    fn the_text_of_two_programs() {
+        let mut accounts = accounts(&[
+            ("order-sim", programs::order_sim_in_groups()),
+            ("order-sim", programs::order_sim_with_latencies()),
+            ("que\"ries\\", programs::queries()),
+            ("waits", fixture::waiting()),
+            ("allocates", fixture::allocating()),
+        ]);
+        for (key, account) in &mut accounts {
+            if key.program == "waits" {
+                account.now = Now::default();
+            }
+        }
+        let text = exposition(&accounts, &state(), Buckets { octaves: 4 }, Style::OpenMetrics);
+        Metrics::parse(&text).unwrap();
+        assert_snapshot!(text);
+        let text = exposition(&accounts, &state(), Buckets { octaves: 4 }, Style::Text);
+        let metadata: Vec<&str> = text.lines().filter(|line| line.starts_with('#')).collect();
+        assert_snapshot!("metadata_of_the_older_format", metadata.join("\n"));
+    }
+
+    proptest! {
+        /// Whatever programs have run: the text is by the rules, and nothing in it falls.
+        #[test]
+        fn the_rules_hold_and_nothing_falls(runs in prop::collection::vec((prop::sample::select(vec!["a", "b", "c\""]), any_snapshot()), 0..6)) {
+            let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), EVERY_OCTAVE, Style::OpenMetrics);
+            let before = Metrics::parse(&before).unwrap();
+            let after = exposition(&accounts(&runs), &state(), EVERY_OCTAVE, Style::OpenMetrics);
+            let after = Metrics::parse(&after).unwrap();
+            after.check_not_below(&before).unwrap();
+        }
+    }
+
+    #[test]
+    fn numbers_are_exact_and_edges_are_written_as_go_writes_them() {
+        assert_eq!(decimal(0), "0.0");
+        assert_eq!(decimal(1_500_000_000), "1.5");
+        assert_eq!(decimal(1), "0.000000001");
+        assert_eq!(decimal(u64::MAX), "18446744073.709551615");
+        let edges: Vec<String> = [0, 2, 9, 22].map(|edge| float(edge_ns(edge) as f64 / 1e9)).into();
+        assert_eq!(edges, ["2.56e-07", "1.024e-06", "0.000131072", "1.073741824"]);
+        assert_eq!(float(0.0), "0.0");
+    }
+}

@@ -6,7 +6,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -45,7 +45,7 @@ pub struct Answer {
     /// The type of the content.
     pub content_type: &'static str,
     /// The content.
-    pub body: Rc<str>,
+    pub body: Arc<str>,
 }
 
 /// A server at an address.
@@ -67,7 +67,7 @@ enum State {
     /// What came so far.
     Reading(Vec<u8>),
     /// Head, body, and how much of both was sent.
-    Writing(Vec<u8>, Rc<str>, usize),
+    Writing(Vec<u8>, Arc<str>, usize),
     /// What still comes is thrown away: closing at once could take the answer back.
     Leaving,
 }
@@ -327,7 +327,7 @@ mod tests {
         let serving = thread::spawn(move || {
             let (mut asked, mut most) = (0, 0);
             // A body beyond what a socket takes at once.
-            let body: Rc<str> = "0123456789abcdef".repeat(1 << 17).into();
+            let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
             while asked < requests || server.connections() > 0 {
                 let mut answer = |_: &Request| {
                     asked += 1;

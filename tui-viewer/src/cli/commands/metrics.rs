@@ -2,7 +2,6 @@
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -102,7 +101,7 @@ struct Metrics {
     agent: Agent,
     buckets: Buckets,
     looked: Option<Instant>,
-    texts: Vec<(Style, Rc<str>)>,
+    texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
 }
 
@@ -146,7 +145,7 @@ impl Metrics {
         self.looked = Some(Instant::now());
     }
 
-    fn text(&mut self, style: Style) -> Rc<str> {
+    fn text(&mut self, style: Style) -> Arc<str> {
         if self.looked.is_none_or(|at| at.elapsed() >= FRESH) {
             self.look();
         }
@@ -154,7 +153,7 @@ impl Metrics {
             return text.clone();
         }
         let (accounts, state) = (self.agent.accounts(), self.agent.state());
-        let text: Rc<str> = exposition(accounts, state, self.buckets, style).into();
+        let text: Arc<str> = exposition(accounts, state, self.buckets, style).into();
         self.texts.push((style, text.clone()));
         text
     }
