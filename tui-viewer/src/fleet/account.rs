@@ -13,6 +13,7 @@ use tickscope_format::snapshot::{Quantity, Sites, Tally};
 
 use crate::fleet::amounts::{Amounts, Kind, Octaves};
 use crate::fleet::run_sums::RunSums;
+use crate::output::console::printable;
 
 /// A program has at most so many times the wanted number of functions with series of their own: ranks change, and none is taken back.
 const MOST_TIMES: usize = 4;
@@ -300,16 +301,10 @@ impl Account {
 /// So many characters of a name are kept.
 const NAME_MOST: usize = 512;
 
-/// Returns a name as it can stand in a label: without control characters, and not longer than is of use. Names that are then equal are one.
+/// Returns a name as it can stand in a label: what moves cursors or turns lines around is escaped, and it is not longer than is of use. Names
+/// that are then equal are one.
 pub fn label(text: &str) -> String {
-    let plain = |c: char| {
-        if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    };
-    text.chars().take(NAME_MOST).map(plain).collect()
+    printable(text).chars().take(NAME_MOST).collect()
 }
 
 /// The name in a series. `other` is the word for all that have none.

@@ -158,7 +158,7 @@ impl Agent {
         let record = match ring.newest() {
             Ok(record) => record,
             // It has just been made, or is written faster than it can be read: the next look finds more.
-            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(()),
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
         let newest = run.decoder.decode(&record.payload)?;
@@ -289,4 +289,214 @@ fn cpu_ns() -> u64 {
 fn unix_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| now.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use tickscope_format::codec;
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::ring::Stamp;
+    use tickscope_testkit::fixture::programs;
+
+    use super::*;
+    use crate::fleet::account::ItemKind;
+    use crate::fleet::amounts::Kind;
+
+    /// A run of a program that counts calls of one function.
+    struct Program {
+        ring: OwnRing,
+        seq: u64,
+        epoch: u64,
+        withdraws: Option<u64>,
+    }
+
+    impl Program {
+        fn start(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
+            let header = Header {
+                started_unix_ns,
+                nonce,
+                boot_id: os::boot_id(),
+                ..tickscope_testkit::ring::header(name)
+            };
+            Self {
+                ring: OwnRing::create(dir, header).unwrap(),
+                seq: 0,
+                epoch: 0,
+                withdraws: None,
+            }
+        }
+
+        fn shows(&mut self, calls: u64, kind: CaptureKind) {
+            self.seq += 1;
+            let mut snapshot = programs::run(&[(0, "main", 1, 5), (1, "work", calls, 1000 * calls)]);
+            snapshot.capture.seq = self.seq;
+            snapshot.capture.kind = kind;
+            snapshot.capture.unix_ns = self.seq;
+            (snapshot.capture.reset_epoch, snapshot.capture.withdraws) = (self.epoch, self.withdraws);
+            let mut payload = Vec::new();
+            codec::encode(&snapshot, &mut payload).unwrap();
+            self.ring
+                .publish(Stamp::from(&snapshot.capture), &payload)
+                .unwrap();
+            self.ring.beat(os::monotonic_ns(), 1_000_000_000);
+            if self.seq == 1 {
+                self.ring.link().unwrap();
+            }
+        }
+
+        fn reset(&mut self, calls: u64) {
+            self.shows(calls, CaptureKind::Closing);
+            self.epoch += 1;
+            self.withdraws = None;
+        }
+    }
+
+    fn agent(dir: &Path, per_pid: bool) -> Agent {
+        Agent::new(AgentOptions {
+            places: vec![dir.to_path_buf()],
+            per_pid,
+            account: AccountOptions {
+                top: 20,
+                grouped: false,
+                latency: true,
+            },
+        })
+    }
+
+    /// The calls of `work`, and how many processes run.
+    fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
+        agent.look();
+        let key = AccountKey {
+            program: program.into(),
+            pid: None,
+        };
+        let account = &agent.accounts()[&key];
+        let mut items = account.items(ItemKind::Function);
+        let work = items.find(|item| item.name == "app::work").unwrap();
+        (work.exported().unwrap().get(Kind::Calls), account.now.running)
+    }
+
+    #[test]
+    fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = Program::start(dir.path(), "app", 1, 1);
+        // It was reset before anyone looked.
+        first.shows(3, CaptureKind::Periodic);
+        first.reset(10);
+        first.shows(1, CaptureKind::Periodic);
+        let mut agent = agent(dir.path(), false);
+        assert_eq!(found(&mut agent, "app"), (11, 1));
+        assert_eq!(found(&mut agent, "app"), (11, 1), "nothing new");
+        // Two resets between two looks.
+        first.reset(4);
+        first.reset(6);
+        first.shows(2, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (22, 1));
+        // Taken back: 6 and 2 go on.
+        first.withdraws = Some(2);
+        first.epoch += 1;
+        first.shows(9, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (23, 1));
+        // Its ring is lost, and it goes on in another one.
+        let path = first.ring.path().to_path_buf();
+        fs::remove_file(&path).unwrap();
+        let mut again = Program::start(dir.path(), "app", 1, 2);
+        (again.seq, again.epoch, again.withdraws) = (first.seq, first.epoch, first.withdraws);
+        drop(first);
+        assert_eq!(found(&mut agent, "app"), (23, 0));
+        again.shows(12, CaptureKind::Periodic);
+        again.ring.link().unwrap();
+        assert_eq!(found(&mut agent, "app"), (26, 1));
+        // Another run, beside the first and after it.
+        let mut second = Program::start(dir.path(), "app", 2, 3);
+        second.shows(100, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (126, 2));
+        again.shows(13, CaptureKind::Final);
+        drop(again);
+        assert_eq!(found(&mut agent, "app"), (127, 1));
+        drop(second);
+        assert_eq!(found(&mut agent, "app"), (127, 0));
+        for entry in fs::read_dir(dir.path()).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        for _ in 0..=ABSENCES_MOST {
+            assert_eq!(found(&mut agent, "app"), (127, 0), "what was counted stays");
+        }
+        assert!(agent.runs.is_empty(), "and the runs go");
+    }
+
+    #[test]
+    fn garbage_is_counted_and_said_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut program = Program::start(dir.path(), "app", 1, 1);
+        program.shows(3, CaptureKind::Periodic);
+        fs::write(dir.path().join("a.ring"), "no ring").unwrap();
+        fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
+        // A ring cut off, as a full disk leaves it, and one with noise where its records are.
+        let bytes = fs::read(program.ring.path()).unwrap();
+        fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
+        let mut other = Program::start(dir.path(), "other", 5, 9);
+        other.shows(1, CaptureKind::Periodic);
+        let mut noise = fs::read(other.ring.path()).unwrap();
+        let begin = noise.len() - (1 << 20);
+        noise[begin..]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, byte)| *byte = (at * 31 % 251) as u8);
+        fs::remove_file(other.ring.path()).unwrap();
+        fs::write(dir.path().join("d.ring"), noise).unwrap();
+        let mut agent = agent(dir.path(), false);
+        let said = agent.look();
+        assert_eq!(said.len(), 4, "{said:?}");
+        assert!(
+            said[0].contains("a.ring: not served: not a tickscope"),
+            "{}",
+            said[0]
+        );
+        assert_eq!(agent.look(), [""; 0]);
+        assert_eq!(agent.state().unreadable_rings, 4);
+        assert_eq!(found(&mut agent, "app"), (3, 1));
+        fs::remove_file(dir.path().join("a.ring")).unwrap();
+        agent.look();
+        assert_eq!(agent.state().unreadable_rings, 3);
+    }
+
+    #[test]
+    fn names_that_come_and_go_are_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut agent = agent(dir.path(), false);
+        for number in 0..PROGRAMS_MOST as u64 + 5 {
+            let mut program = Program::start(dir.path(), &format!("app-{number}"), number, number);
+            program.shows(1, CaptureKind::Periodic);
+            agent.look();
+            fs::remove_file(program.ring.path()).unwrap();
+        }
+        assert_eq!(agent.accounts().len(), PROGRAMS_MOST);
+        assert_eq!(agent.state().programs_left_out, 5);
+        assert!(
+            agent.runs.len() <= ABSENCES_MOST as usize + 2,
+            "{}",
+            agent.runs.len()
+        );
+    }
+
+    #[test]
+    fn the_series_of_a_process_end_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut agent = agent(dir.path(), true);
+        let mut program = Program::start(dir.path(), "app", 1, 1);
+        program.shows(1, CaptureKind::Periodic);
+        agent.look();
+        let pids: Vec<Option<u32>> = agent.accounts().keys().map(|key| key.pid).collect();
+        assert_eq!(pids, [Some(std::process::id())]);
+        fs::remove_file(program.ring.path()).unwrap();
+        for _ in 0..=ABSENCES_MOST {
+            agent.look();
+        }
+        assert!(agent.accounts().is_empty());
+    }
 }
