@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, cost, demo, diff, export, lines, list, log, man, metrics, mode, mute, record,
+    attach, completions, cost, demo, diff, export, lines, list, log, man, merge, metrics, mode, mute, record,
     report, reset, run, sites, snapshot, stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
@@ -54,6 +54,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Log(args)) => log::run(&args),
+        Some(Command::Merge(args)) => merge::run(&args),
         Some(Command::Metrics(args)) => metrics::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),

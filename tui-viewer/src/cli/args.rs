@@ -9,6 +9,7 @@ mod lines;
 mod list;
 mod log;
 pub(crate) mod look;
+mod merge;
 mod metrics;
 mod moment;
 mod mute;
@@ -31,6 +32,7 @@ pub use self::export::{ExportArgs, ExportFormat};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
+pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
 pub use self::moment::{MomentArgs, When};
 pub use self::mute::MuteArgs;
@@ -147,6 +149,8 @@ pub enum Command {
     },
     /// Print, second by second, how long each thread was inside each group or function.
     Log(Box<LogArgs>),
+    /// Add up the snapshots of many runs and hosts as one file.
+    Merge(MergeArgs),
     /// Serve what all programs of this host have counted, for Prometheus.
     Metrics(Box<MetricsArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.

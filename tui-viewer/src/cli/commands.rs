@@ -12,6 +12,7 @@ pub mod list;
 pub mod live_snapshot;
 pub mod log;
 pub mod man;
+pub mod merge;
 pub mod metrics;
 pub mod mode;
 pub mod mute;

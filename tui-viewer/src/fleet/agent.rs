@@ -499,4 +499,86 @@ mod tests {
         }
         assert!(agent.accounts().is_empty());
     }
+
+    /// Fifty programs of a thousand nodes, a scrape after each second of theirs: what that costs, and that memory stays. With FLEET_DIR they
+    /// are left there, and written on, for another agent to look at.
+    #[test]
+    #[ignore = "takes minutes: .ci/nightly fleet"]
+    fn fifty_programs_cost_a_hundredth_of_a_core() {
+        use crate::fleet::exposition::{Buckets, Style, exposition};
+        let own = tempfile::tempdir().unwrap();
+        let chosen = std::env::var_os("FLEET_DIR");
+        let dir = chosen.as_deref().map_or(own.path(), Path::new);
+        let mut programs: Vec<Program> = (0..50)
+            .map(|number| Program::start(dir, &format!("app-{number}"), number, number + 1))
+            .collect();
+        let mut agent = agent(dir, false);
+        let mut show = |second: u64| {
+            let mut snapshot = tickscope_testkit::ring::snapshot(1000, 4, 400, second);
+            for row in 0..1000 {
+                let mut histogram = tickscope_format::latency::Histogram::default();
+                (0..second).for_each(|call| histogram.insert(1 << (8 + (row as u64 + call) % 20)));
+                snapshot.latencies.push(row, &histogram);
+            }
+            for program in &mut programs {
+                program.seq += 1;
+                snapshot.capture.seq = program.seq;
+                snapshot.capture.unix_ns = unix_ns();
+                let mut payload = Vec::new();
+                codec::encode(&snapshot, &mut payload).unwrap();
+                program
+                    .ring
+                    .publish(Stamp::from(&snapshot.capture), &payload)
+                    .unwrap();
+                program.ring.beat(os::monotonic_ns(), 1_000_000_000);
+                if program.seq == 1 {
+                    program.ring.link().unwrap();
+                }
+            }
+        };
+        let thread_cpu = || {
+            let time = clock_gettime(ClockId::ThreadCPUTime);
+            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        };
+        let resident_kb = || -> u64 {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("VmRSS:"))
+                .unwrap();
+            line.trim_end_matches("kB").trim().parse().unwrap()
+        };
+        let (mut cpu, mut bytes, mut resident) = (Duration::ZERO, 0, Vec::new());
+        let scrapes = 40;
+        for second in 1..=scrapes {
+            show(second);
+            let begin = thread_cpu();
+            assert_eq!(agent.look(), [""; 0]);
+            bytes = exposition(
+                agent.accounts(),
+                agent.state(),
+                Buckets { octaves: 1 },
+                Style::OpenMetrics,
+            )
+            .len();
+            if second > 1 {
+                cpu += thread_cpu() - begin;
+            }
+            resident.push(resident_kb());
+        }
+        let each = cpu / (scrapes as u32 - 1);
+        let (early, late) = (resident[scrapes as usize / 2], resident[scrapes as usize - 1]);
+        println!(
+            "fleet: 50 programs of 1000 nodes: {each:?} a scrape of {bytes} bytes, {early} kB, {late} kB later"
+        );
+        // One hundredth of 15 s. This is without optimisation.
+        assert!(each <= Duration::from_millis(150), "{each:?}");
+        assert!(late <= early + early / 10, "{resident:?}");
+        if chosen.is_some() {
+            for second in scrapes.. {
+                show(1 + second % 1000);
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+    }
 }
