@@ -3,6 +3,7 @@
 //! ```text
 //! rings -> agent -> account (a program, over all its runs) -> exposition -> http, or a file
 //!                     run_sums (a run, over its resets)
+//!       -> windows (what programs did since the last look) -> pyroscope
 //! ```
 
 pub mod account;
@@ -10,4 +11,7 @@ pub mod agent;
 pub mod amounts;
 pub mod exposition;
 pub mod http;
+pub mod pyroscope;
+pub mod ring_reads;
 pub mod run_sums;
+pub mod windows;

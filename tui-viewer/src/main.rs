@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    attach, completions, cost, demo, diff, export, lines, list, log, man, merge, metrics, mode, mute, record,
-    report, reset, run, sites, snapshot, stacks, switch, trigger, watch, why,
+    attach, completions, cost, demo, diff, export, lines, list, log, man, merge, metrics, mode, mute, push,
+    record, report, reset, run, sites, snapshot, stacks, switch, trigger, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -56,6 +56,7 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Log(args)) => log::run(&args),
         Some(Command::Merge(args)) => merge::run(&args),
         Some(Command::Metrics(args)) => metrics::run(&args),
+        Some(Command::Push(args)) => push::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
         Some(Command::Export(args)) => export::run(&args),

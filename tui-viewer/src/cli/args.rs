@@ -13,6 +13,7 @@ mod merge;
 mod metrics;
 mod moment;
 mod mute;
+mod push;
 mod record;
 mod report;
 mod shared;
@@ -36,6 +37,7 @@ pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
 pub use self::moment::{MomentArgs, When};
 pub use self::mute::MuteArgs;
+pub use self::push::PushArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
@@ -153,6 +155,8 @@ pub enum Command {
     Merge(MergeArgs),
     /// Serve what all programs of this host have counted, for Prometheus.
     Metrics(Box<MetricsArgs>),
+    /// Send what the programs of this host do to Pyroscope, every few seconds.
+    Push(Box<PushArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.
     Trigger(Box<TriggerArgs>),
     /// Keep a snapshot in a file that `tickscope FILE` opens again.

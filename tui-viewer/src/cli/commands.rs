@@ -16,6 +16,7 @@ pub mod merge;
 pub mod metrics;
 pub mod mode;
 pub mod mute;
+pub mod push;
 pub mod record;
 pub mod report;
 pub mod request;

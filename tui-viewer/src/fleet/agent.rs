@@ -9,12 +9,11 @@ use rustix::time::{ClockId, clock_gettime};
 use tickscope_format::codec::Decoder;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::ring::Record;
-use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::fleet::exposition::{AccountKey, AgentState};
+use crate::fleet::ring_reads::{RunKey, ends_between};
 use crate::fleet::run_sums::RunSums;
 use crate::source::target::wanted::is_live;
 
@@ -45,15 +44,6 @@ pub struct Agent {
     /// Files that cannot be read, and why, as it was said.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
-}
-
-/// One run of a program. A process that makes another ring in place of one that was lost is the same run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct RunKey {
-    name: String,
-    pid: u32,
-    start_time: u64,
-    started_unix_ns: u64,
 }
 
 #[derive(Debug)]
@@ -225,18 +215,6 @@ impl Agent {
     }
 }
 
-impl RunKey {
-    fn of(ring: &RingFile) -> Self {
-        let header = ring.header();
-        Self {
-            name: header.name.clone(),
-            pid: header.pid,
-            start_time: header.start_time,
-            started_unix_ns: header.started_unix_ns,
-        }
-    }
-}
-
 impl Run {
     fn of(account: AccountKey) -> Self {
         Self {
@@ -251,29 +229,6 @@ impl Run {
             absences: 0,
         }
     }
-}
-
-/// The last records of the epochs between one record and the newest, the newest first: from the ring, and what it does not hold any more
-/// from the coarse one, which has no latencies.
-fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
-    let mut oldest = (newest.sequence, newest.stamp.unix_ns);
-    let mut ends = Vec::new();
-    for record in ring.between(after, newest) {
-        oldest = (record.sequence, record.stamp.unix_ns);
-        if record.stamp.kind == CaptureKind::Closing {
-            ends.push(record);
-        }
-    }
-    if oldest.0 > after.saturating_add(1) {
-        let mut coarse = ring.coarse_newest().ok().flatten();
-        while let Some(record) = coarse {
-            coarse = ring.coarse_before(&record).ok().flatten();
-            if record.stamp.kind == CaptureKind::Closing && record.stamp.unix_ns < oldest.1 {
-                ends.push(record);
-            }
-        }
-    }
-    ends
 }
 
 fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
@@ -300,6 +255,7 @@ mod tests {
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::CaptureKind;
     use tickscope_testkit::fixture::programs;
 
     use super::*;

@@ -31,6 +31,7 @@ mod message_page;
 mod messages;
 mod metrics;
 mod muting;
+mod push;
 mod recording;
 mod refusals;
 mod report;

@@ -320,7 +320,9 @@ fn prometheus_sees_the_calls_of_the_programs() {
     until("a minute of samples", || {
         query(&spans(&steady)).filter(|count| *count >= 60.0)
     });
-    runs.iter_mut().for_each(|run| drop(run.end()));
+    for run in &mut runs {
+        run.end();
+    }
     let last = agent.until("both have ended", |metrics| {
         up(metrics, &steady) == Some(0.0) && up(metrics, &shaken) == Some(0.0)
     });

@@ -1,0 +1,179 @@
+//! What each program has done since the last look, over resets, as a snapshot for each program.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+
+use tickscope_analysis::history_window::{self, RecordEpoch};
+use tickscope_analysis::merge_runs::MergedRuns;
+use tickscope_format::codec::Decoder;
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::{FormatError, Snapshot, os};
+
+use crate::fleet::account::label;
+use crate::fleet::ring_reads::{RunKey, ends_between};
+use crate::source::target::wanted::is_live;
+
+/// So many runs are followed. Others are left out.
+const RUNS_MOST: usize = 1000;
+
+/// What the processes of a program did between two looks.
+#[derive(Debug)]
+pub struct Window {
+    /// The program's name.
+    pub program: String,
+    /// When it begins and ends: nanoseconds since the Unix epoch.
+    pub unix_ns: (u64, u64),
+    /// What was done.
+    pub snapshot: Snapshot,
+}
+
+/// The programs of a host, followed from look to look.
+#[derive(Debug)]
+pub struct Windows {
+    places: Vec<PathBuf>,
+    /// Only this program.
+    only: Option<String>,
+    runs: HashMap<RunKey, Followed>,
+    looked: bool,
+}
+
+#[derive(Debug, Default)]
+struct Followed {
+    decoder: Decoder,
+    /// The ring, position and number of the newest record that was read.
+    read: Option<(u64, u64, u64)>,
+    newest: Option<Snapshot>,
+}
+
+impl Windows {
+    /// Follows the programs of these directories, or one of them.
+    pub fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
+        Self {
+            places,
+            only,
+            runs: HashMap::new(),
+            looked: false,
+        }
+    }
+
+    /// Returns what was done since the last look, by program. The first look only shows where to begin.
+    pub fn look(&mut self) -> Vec<Window> {
+        let mut seen = HashSet::new();
+        let mut parts: BTreeMap<String, Vec<Snapshot>> = BTreeMap::new();
+        let mut listed: Vec<RingFile> = Vec::new();
+        for Listed { ring, .. } in list::list(&self.places) {
+            let Ok((ring, liveness)) = ring else { continue };
+            let key = RunKey::of(&ring);
+            let is_wanted = self.only.as_ref().is_none_or(|only| *only == key.name);
+            // What had ended before is not followed, and its end is read once.
+            let is_known = self.runs.contains_key(&key);
+            if is_wanted
+                && (is_known || is_live(&liveness) || self.looked)
+                && (is_known || self.runs.len() < RUNS_MOST)
+            {
+                listed.push(ring);
+            }
+        }
+        for ring in &listed {
+            let key = RunKey::of(ring);
+            seen.insert(key.clone());
+            let name = label(&key.name);
+            let is_new = self.looked;
+            let run = self.runs.entry(key).or_default();
+            if let Ok(Some(window)) = run.window(ring, is_new) {
+                parts.entry(name).or_default().push(window);
+            }
+        }
+        self.runs
+            .retain(|key, _| seen.contains(key) || os::start_time(key.pid) == Some(key.start_time));
+        self.looked = true;
+        parts
+            .into_iter()
+            .filter_map(|(program, parts)| merged(program, parts))
+            .collect()
+    }
+}
+
+impl Followed {
+    /// What was done since the record that was read last; of a run that `is_new`, since its begin.
+    fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
+        let (nonce, latest) = (ring.header().nonce, ring.latest()?);
+        if self.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
+            return Ok(None);
+        }
+        let record = ring.newest()?;
+        let newest = self.decoder.decode(&record.payload)?;
+        let before = self.newest.take();
+        if let Some(before) = &before
+            && newest.capture.seq <= before.capture.seq
+        {
+            self.newest = before.clone().into();
+            return Ok(None);
+        }
+        let after = self.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
+        self.read = Some((nonce, record.position, record.sequence));
+        let is_first = before.is_none();
+        let begin = before.unwrap_or_else(|| nothing_of(&newest));
+        let mut moments = vec![begin];
+        if moments[0].capture.reset_epoch != newest.capture.reset_epoch {
+            for end in ends_between(ring, after, &record).iter().rev() {
+                if let Ok(end) = self.decoder.decode(&end.payload)
+                    && (moments[0].capture.seq + 1..newest.capture.seq).contains(&end.capture.seq)
+                {
+                    moments.push(end);
+                }
+            }
+        }
+        moments.push(newest.clone());
+        self.newest = Some(newest);
+        if is_first && !is_new {
+            return Ok(None);
+        }
+        let epochs: Vec<RecordEpoch> = moments
+            .iter()
+            .map(|moment| RecordEpoch {
+                reset_epoch: moment.capture.reset_epoch,
+                withdraws: moment.capture.withdraws,
+                kind: moment.capture.kind,
+            })
+            .collect();
+        let terms = history_window::terms(&epochs, 0, moments.len() - 1);
+        let of = |at: &[usize]| at.iter().map(|&at| &moments[at]).collect::<Vec<_>>();
+        Ok(Some(history_window::across(&of(&terms.plus), &of(&terms.minus))))
+    }
+}
+
+/// The run before its first call.
+fn nothing_of(run: &Snapshot) -> Snapshot {
+    let mut nothing = Snapshot {
+        process: run.process.clone(),
+        clock: run.clock.clone(),
+        ..Snapshot::default()
+    };
+    nothing.capture.mode = run.capture.mode;
+    nothing
+}
+
+/// The processes of a program as one; none where nothing was done.
+fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
+    let (mut begin, mut end) = (u64::MAX, 0);
+    let mut all = MergedRuns::default();
+    for part in parts {
+        if part.calls() == 0 && part.measured_ticks() == 0 {
+            continue;
+        }
+        let capture = &part.capture;
+        begin = begin.min(capture.unix_ns.saturating_sub(capture.since_reset_ns));
+        end = end.max(capture.unix_ns);
+        all.add(part);
+    }
+    let (mut snapshot, _) = all.finish()?;
+    snapshot.window = true;
+    snapshot.capture.since_reset_ns = end.saturating_sub(begin);
+    Some(Window {
+        program,
+        unix_ns: (begin, end),
+        snapshot,
+    })
+}
