@@ -43,7 +43,8 @@ struct Followed {
     decoder: Decoder,
     /// The ring, position and number of the newest record that was read.
     read: Option<(u64, u64, u64)>,
-    newest: Option<Snapshot>,
+    /// The end of the epoch before, which an undo may bring back, and the newest record.
+    kept: Vec<Snapshot>,
 }
 
 impl Windows {
@@ -104,44 +105,56 @@ impl Followed {
         }
         let record = ring.newest()?;
         let newest = self.decoder.decode(&record.payload)?;
-        let before = self.newest.take();
-        if let Some(before) = &before
-            && newest.capture.seq <= before.capture.seq
-        {
-            self.newest = before.clone().into();
+        let known = self
+            .kept
+            .last()
+            .map_or((0, 0), |kept| (kept.capture.seq, kept.capture.reset_epoch));
+        if newest.capture.seq <= known.0 {
             return Ok(None);
         }
         let after = self.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
         self.read = Some((nonce, record.position, record.sequence));
-        let is_first = before.is_none();
-        let begin = before.unwrap_or_else(|| nothing_of(&newest));
-        let mut moments = vec![begin];
-        if moments[0].capture.reset_epoch != newest.capture.reset_epoch {
+        let mut from = self.kept.len().checked_sub(1);
+        let mut moments = std::mem::take(&mut self.kept);
+        if known.1 != newest.capture.reset_epoch {
             for end in ends_between(ring, after, &record).iter().rev() {
                 if let Ok(end) = self.decoder.decode(&end.payload)
-                    && (moments[0].capture.seq + 1..newest.capture.seq).contains(&end.capture.seq)
+                    && (known.0 + 1..newest.capture.seq).contains(&end.capture.seq)
                 {
                     moments.push(end);
                 }
             }
         }
-        moments.push(newest.clone());
-        self.newest = Some(newest);
-        if is_first && !is_new {
-            return Ok(None);
+        moments.push(newest);
+        if from.is_none() && is_new {
+            moments.insert(0, nothing_of(&moments[0]));
+            from = Some(0);
         }
-        let epochs: Vec<RecordEpoch> = moments
-            .iter()
-            .map(|moment| RecordEpoch {
-                reset_epoch: moment.capture.reset_epoch,
-                withdraws: moment.capture.withdraws,
-                kind: moment.capture.kind,
-            })
-            .collect();
-        let terms = history_window::terms(&epochs, 0, moments.len() - 1);
-        let of = |at: &[usize]| at.iter().map(|&at| &moments[at]).collect::<Vec<_>>();
-        Ok(Some(history_window::across(&of(&terms.plus), &of(&terms.minus))))
+        let window = from.map(|from| window(&moments, from));
+        let newest = moments.pop();
+        let epoch = newest.as_ref().map(|newest| newest.capture.reset_epoch);
+        let end = moments
+            .into_iter()
+            .rev()
+            .find(|moment| Some(moment.capture.reset_epoch) != epoch);
+        self.kept = end.into_iter().chain(newest).collect();
+        Ok(window)
     }
+}
+
+/// What was done between one moment and the last.
+fn window(moments: &[Snapshot], from: usize) -> Snapshot {
+    let epochs: Vec<RecordEpoch> = moments
+        .iter()
+        .map(|moment| RecordEpoch {
+            reset_epoch: moment.capture.reset_epoch,
+            withdraws: moment.capture.withdraws,
+            kind: moment.capture.kind,
+        })
+        .collect();
+    let terms = history_window::terms(&epochs, from, moments.len() - 1);
+    let of = |at: &[usize]| at.iter().map(|&at| &moments[at]).collect::<Vec<_>>();
+    history_window::across(&of(&terms.plus), &of(&terms.minus))
 }
 
 /// The run before its first call.
@@ -152,6 +165,7 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
         ..Snapshot::default()
     };
     nothing.capture.mode = run.capture.mode;
+    nothing.capture.reset_epoch = run.capture.reset_epoch;
     nothing
 }
 
@@ -176,4 +190,128 @@ fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
         unix_ns: (begin, end),
         snapshot,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use tickscope_format::codec;
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::CaptureKind;
+    use tickscope_testkit::fixture::programs;
+
+    use super::*;
+
+    /// A run that counts calls, and its ring.
+    struct Program {
+        ring: OwnRing,
+        seq: u64,
+        epoch: u64,
+        withdraws: Option<u64>,
+        pid: u64,
+    }
+
+    impl Program {
+        fn start(dir: &Path, pid: u64) -> Self {
+            let header = Header {
+                started_unix_ns: pid,
+                nonce: pid,
+                boot_id: os::boot_id(),
+                ..tickscope_testkit::ring::header("app")
+            };
+            Self {
+                ring: OwnRing::create(dir, header).unwrap(),
+                seq: 0,
+                epoch: 0,
+                withdraws: None,
+                pid,
+            }
+        }
+
+        fn shows(&mut self, calls: u64, kind: CaptureKind) {
+            self.seq += 1;
+            let mut snapshot = programs::run(&[(0, "main", 0, 5), (1, "work", calls, 1000 * calls)]);
+            snapshot.process.started_unix_ns = self.pid;
+            snapshot.capture.seq = self.seq;
+            snapshot.capture.kind = kind;
+            snapshot.capture.unix_ns = 1_000_000_000 * self.seq;
+            snapshot.capture.since_reset_ns = 500_000_000;
+            (snapshot.capture.reset_epoch, snapshot.capture.withdraws) = (self.epoch, self.withdraws);
+            let mut payload = Vec::new();
+            codec::encode(&snapshot, &mut payload).unwrap();
+            self.ring
+                .publish(Stamp::from(&snapshot.capture), &payload)
+                .unwrap();
+            self.ring.beat(os::monotonic_ns(), 1_000_000_000);
+            if self.seq == 1 {
+                self.ring.link().unwrap();
+            }
+        }
+
+        fn reset(&mut self, calls: u64) {
+            self.shows(calls, CaptureKind::Closing);
+            self.epoch += 1;
+            self.withdraws = None;
+        }
+    }
+
+    #[test]
+    fn windows_have_what_was_done_between_looks() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut windows = Windows::new(vec![dir.path().to_path_buf()], None);
+        let mut look = || -> Vec<u64> {
+            windows
+                .look()
+                .iter()
+                .map(|window| window.snapshot.calls())
+                .collect()
+        };
+        let mut first = Program::start(dir.path(), 1);
+        first.shows(100, CaptureKind::Periodic);
+        assert_eq!(look(), [0; 0], "it begins here");
+        assert_eq!(look(), [0; 0], "nothing new");
+        first.shows(103, CaptureKind::Periodic);
+        assert_eq!(look(), [3]);
+        // Two resets between two looks, then one is taken back.
+        first.reset(110);
+        first.reset(4);
+        first.shows(2, CaptureKind::Periodic);
+        assert_eq!(look(), [13]);
+        first.withdraws = Some(1);
+        first.epoch += 1;
+        first.shows(9, CaptureKind::Periodic);
+        assert_eq!(look(), [3]);
+        // A process that has come since counts from its begin, also beyond its reset and together with the first.
+        let mut second = Program::start(dir.path(), 2);
+        second.shows(1, CaptureKind::Periodic);
+        second.reset(20);
+        second.shows(1, CaptureKind::Periodic);
+        first.shows(10, CaptureKind::Periodic);
+        assert_eq!(look(), [22]);
+        second.shows(8, CaptureKind::Final);
+        drop(second);
+        assert_eq!(look(), [7], "its end");
+        assert_eq!(look(), [0; 0]);
+    }
+
+    #[test]
+    fn a_program_that_was_not_asked_for_is_left_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = || vec![dir.path().to_path_buf()];
+        let (mut all, mut other) = (
+            Windows::new(place(), Some("app".into())),
+            Windows::new(place(), Some("b".into())),
+        );
+        (all.look(), other.look());
+        Program::start(dir.path(), 1).shows(5, CaptureKind::Final);
+        let windows = all.look();
+        assert_eq!(
+            (windows[0].program.as_str(), windows[0].unix_ns),
+            ("app", (500_000_000, 1_000_000_000))
+        );
+        assert!(other.look().is_empty());
+    }
 }

@@ -13,7 +13,7 @@ left out; what is not as one might think is said.
 Examples:
   tickscope merge host-*/*.tks -o all.tks
   tickscope diff yesterday.tks all.tks
-  tickscope report --view functions all.tks";
+  tickscope report --view hot all.tks";
 
 /// Which runs to add up, and where their sum goes.
 #[derive(Args, Clone, Debug)]
