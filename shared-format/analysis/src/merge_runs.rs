@@ -317,7 +317,8 @@ mod tests {
             for run in &mut runs {
                 run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
                 run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
-                run.clock.ticks_per_second = runs_rate();
+                // Whole nanoseconds: sums of rounded times are rounded sums.
+                run.clock.ticks_per_second = 1e9;
             }
             let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();
             for run in &runs {
@@ -340,11 +341,6 @@ mod tests {
             codec::encode(&sum, &mut payload).unwrap();
             prop_assert_eq!(codec::decode(&payload).unwrap(), sum);
         }
-    }
-
-    /// A whole number of nanoseconds a tick: sums of rounded times are then rounded sums.
-    fn runs_rate() -> f64 {
-        1e9
     }
 
     #[test]

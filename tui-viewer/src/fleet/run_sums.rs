@@ -235,10 +235,8 @@ mod tests {
     #[test]
     fn a_number_that_is_corrected_downward_stays_and_goes_on() {
         let mut sums = RunSums::default();
-        let mut seq = 0;
         let mut all = Vec::new();
-        for shown in [10, 7, 9, 12] {
-            seq += 1;
+        for (seq, shown) in (1..).zip([10, 7, 9, 12]) {
             let mut amounts = Amounts::default();
             amounts.put(Kind::Time, shown);
             let capture = CaptureInfo {

@@ -305,7 +305,8 @@ mod tests {
             Windows::new(place(), Some("app".into())),
             Windows::new(place(), Some("b".into())),
         );
-        (all.look(), other.look());
+        all.look();
+        other.look();
         Program::start(dir.path(), 1).shows(5, CaptureKind::Final);
         let windows = all.look();
         assert_eq!(
