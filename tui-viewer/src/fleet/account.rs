@@ -6,6 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use tickscope_analysis::groups;
 use tickscope_analysis::inclusive_time::inclusive_times;
 use tickscope_format::Snapshot;
@@ -19,7 +20,7 @@ use crate::output::console::printable;
 const MOST_TIMES: usize = 4;
 
 /// What an item is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ItemKind {
     /// A function or a named scope, or a group in place of its members.
     Function,
@@ -41,7 +42,7 @@ pub struct AccountOptions {
 }
 
 /// A function, a counter or a group of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Item {
     /// What it is.
     pub kind: ItemKind,
@@ -74,12 +75,15 @@ pub struct Now {
 }
 
 /// A program over all its runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Account {
     items: Vec<Item>,
+    #[serde(skip)]
     known: HashMap<(ItemKind, String), usize>,
+    #[serde(skip)]
     series: [usize; 3],
     /// How its runs are now.
+    #[serde(skip)]
     pub now: Now,
     /// Resets whose last numbers no record showed.
     pub unclosed: u64,
@@ -98,7 +102,30 @@ pub struct RunNames {
     octaves: Option<Octaves>,
 }
 
+impl RunNames {
+    /// Returns what is remembered of a run whose latencies were counted at a clock of so many ticks a second.
+    pub fn of_clock(ticks_per_second: Option<f64>) -> Self {
+        Self {
+            octaves: ticks_per_second.map(Octaves::of_clock),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the rate of the clock at which latencies are counted.
+    pub fn ticks_per_second(&self) -> Option<f64> {
+        self.octaves.as_ref().map(Octaves::ticks_per_second)
+    }
+}
+
 impl Account {
+    /// Makes what is not kept in a file, where one was read.
+    pub fn restore(&mut self) {
+        for (index, item) in self.items.iter().enumerate() {
+            self.known.insert((item.kind, item.name.clone()), index);
+            self.series[item.kind as usize] += usize::from(item.base.is_some());
+        }
+    }
+
     /// Takes a newer record of one of its runs.
     pub fn take(
         &mut self,

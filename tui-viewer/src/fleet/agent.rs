@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 use tickscope_format::codec::Decoder;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -62,7 +63,83 @@ struct Run {
     absences: u32,
 }
 
+/// What an agent knows, as it is kept in a file for the next one.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Which form this is.
+    tickscope_metrics: u32,
+    accounts: Vec<(AccountKey, Account)>,
+    runs: Vec<KeptRun>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptRun {
+    key: RunKey,
+    account: AccountKey,
+    sums: RunSums,
+    ticks_per_second: Option<f64>,
+}
+
+/// The form of [`Kept`].
+const KEPT_FORM: u32 = 1;
+
 impl Agent {
+    /// Returns what the next agent needs to go on with these numbers.
+    ///
+    /// # Errors
+    /// That of writing JSON.
+    pub fn keep(&self) -> serde_json::Result<Vec<u8>> {
+        let accounts = self
+            .accounts
+            .iter()
+            .map(|(key, account)| (key.clone(), account.clone()));
+        let runs = self.runs.iter().map(|(key, run)| KeptRun {
+            key: key.clone(),
+            account: run.account.clone(),
+            sums: run.sums.clone(),
+            ticks_per_second: run.names.ticks_per_second(),
+        });
+        serde_json::to_vec(&Kept {
+            tickscope_metrics: KEPT_FORM,
+            accounts: accounts.collect(),
+            runs: runs.collect(),
+        })
+    }
+
+    /// Returns an agent that goes on where another one was when it called [`keep`](Self::keep).
+    ///
+    /// # Errors
+    /// What was found instead.
+    pub fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
+        let kept: Kept = serde_json::from_slice(kept).map_err(|error| error.to_string())?;
+        if kept.tickscope_metrics != KEPT_FORM {
+            return Err(format!(
+                "found form {}, wanted {KEPT_FORM}",
+                kept.tickscope_metrics
+            ));
+        }
+        let mut agent = Self::new(options);
+        for (key, mut account) in kept.accounts {
+            account.restore();
+            agent.accounts.insert(key, account);
+        }
+        for KeptRun {
+            key,
+            account,
+            sums,
+            ticks_per_second,
+        } in kept.runs
+        {
+            let run = Run {
+                sums,
+                names: RunNames::of_clock(ticks_per_second),
+                ..Run::of(account)
+            };
+            agent.runs.insert(key, run);
+        }
+        Ok(agent)
+    }
+
     /// Returns an agent that has not looked yet.
     pub fn new(options: AgentOptions) -> Self {
         Self {
@@ -368,6 +445,19 @@ mod tests {
         again.ring.link().unwrap();
         assert_eq!(found(&mut agent, "app"), (26, 1));
         // Another run, beside the first and after it.
+        // The agent itself is started again, with what it has kept and without.
+        let kept = agent.keep().unwrap();
+        let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
+        assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
+        let mut new = Agent::new(agent.options.clone());
+        assert_eq!(found(&mut new, "app"), (12, 1), "the ring does not show them");
+        for (kept, why) in [
+            (&b"{}"[..], "missing field"),
+            (br#"{"tickscope_metrics":2,"accounts":[],"runs":[]}"#, "form 2"),
+        ] {
+            let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
         let mut second = Program::start(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));

@@ -1,5 +1,6 @@
 //! What is counted of a function, a counter or a group: numbers that only grow.
 
+use serde::{Deserialize, Serialize};
 use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
 
 /// The shortest duration that is an edge of exported buckets, as a power of two of nanoseconds: 256 ns.
@@ -41,7 +42,7 @@ impl Kind {
 }
 
 /// What was counted of one function, counter or group.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amounts {
     numbers: [u64; Kind::COUNT],
     /// Calls by octave, those beyond the last edge, and the sum of all durations; empty where latencies are not looked at.
@@ -146,6 +147,11 @@ impl Octaves {
             *place = least.clamp(0.0, BEYOND as f64) as u8;
         }
         Self { of, ns_per_tick }
+    }
+
+    /// Returns the rate of the clock that these are for.
+    pub fn ticks_per_second(&self) -> f64 {
+        1e9 / self.ns_per_tick
     }
 
     /// Returns whether a clock has another rate than the one these are for, and not just a rate that was measured anew.

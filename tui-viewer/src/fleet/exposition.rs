@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
+
 use crate::fleet::account::{Account, Item, ItemKind};
 use crate::fleet::amounts::{Amounts, EDGES, Kind, edge_ns};
 
@@ -27,7 +29,7 @@ impl Style {
 }
 
 /// Which program an account is of.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AccountKey {
     /// The program's name.
     pub program: String,

@@ -1,11 +1,12 @@
 //! What is read of a ring beside its newest record, and which run it is of.
 
+use serde::{Deserialize, Serialize};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
 
 /// One run of a program. A process that makes another ring in place of one that was lost is the same run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The program's name.
     pub name: String,

@@ -3,15 +3,16 @@
 //! All that a run has counted is what it shows, plus what the epochs before showed at their ends; an undo drops the ends that it takes back,
 //! as in `tickscope_analysis::history_window`. A collector can undo the last reset alone, so all older ends are one sum.
 
+use serde::{Deserialize, Serialize};
 use tickscope_format::snapshot::{CaptureInfo, CaptureKind};
 
 use crate::fleet::amounts::Amounts;
 
 /// The sums of a run, by the number of a function, counter or group.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunSums {
-    /// The epoch, number and kind of the newest record.
-    newest: Option<(u64, u64, CaptureKind)>,
+    /// The epoch and number of the newest record, and whether it is the last one of its epoch.
+    newest: Option<(u64, u64, bool)>,
     /// What the epochs showed at their ends that no undo can take back.
     closed: Vec<Amounts>,
     /// The epoch before, and what it showed at its end.
@@ -74,11 +75,12 @@ impl RunSums {
                 add(index, &more);
             }
         }
-        self.newest = Some((capture.reset_epoch, capture.seq, capture.kind));
+        let is_end = capture.kind == CaptureKind::Closing;
+        self.newest = Some((capture.reset_epoch, capture.seq, is_end));
     }
 
     fn turn_to_epoch_of(&mut self, capture: &CaptureInfo, count: usize) {
-        let Some((epoch, _, kind)) = self.newest else {
+        let Some((epoch, _, is_end)) = self.newest else {
             return;
         };
         if epoch == capture.reset_epoch {
@@ -86,7 +88,7 @@ impl RunSums {
         }
         let shown = std::mem::take(&mut self.shown);
         let Some(withdrawn) = capture.withdraws else {
-            let is_unclosed = kind != CaptureKind::Closing || capture.reset_epoch > epoch.saturating_add(1);
+            let is_unclosed = !is_end || capture.reset_epoch > epoch.saturating_add(1);
             self.unclosed += u64::from(is_unclosed);
             self.close(epoch, shown);
             return;

@@ -216,6 +216,33 @@ fn a_file_is_written_whole_until_a_signal_ends_it() {
 }
 
 #[test]
+fn an_agent_that_is_started_again_goes_on() {
+    let place = Place::new();
+    let program = name("busy");
+    let state = place.work().join("state");
+    let agent = Agent::start(&place, &["--state", state.to_str().unwrap()]);
+    let mut run = place.start_named("busy", &program);
+    agent.until("it is met", |metrics| calls(metrics, &program) > 0.0);
+    run.end();
+    let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
+    kill_process(Pid::from_raw(agent.child.id() as i32).unwrap(), Signal::TERM).unwrap();
+    until("its state is kept", || {
+        fs::read_to_string(&state)
+            .ok()
+            .filter(|text| text.contains(&program))
+    });
+    // Nothing is left of the run but what was kept.
+    fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
+    let after = Agent::start(&place, &["--state", state.to_str().unwrap()]).scrape();
+    assert_eq!(calls(&after, &program), calls(&before, &program));
+    fs::write(&state, "noise").unwrap();
+    place
+        .tickscope(&["metrics", "--listen", "127.0.0.1:0", "--state", "state"])
+        .with_code(1)
+        .says(&["cannot go on with state: ", "remove the file to begin anew"]);
+}
+
+#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
     let agent = Agent::start(&place, &[]);

@@ -62,6 +62,9 @@ pub struct MetricsArgs {
     /// So many octaves between two edges of tickscope_latency_seconds, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub octaves: u8,
+    /// Keep sums in this file, and begin with those that are in it: an agent that is started again goes on where it was.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
     /// Read the rings of this directory, and of no other; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,

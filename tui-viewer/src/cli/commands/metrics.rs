@@ -1,5 +1,6 @@
 //! `tickscope metrics`: what all programs of a host have counted, for Prometheus.
 
+use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +28,9 @@ const FRESH: Duration = Duration::from_secs(1);
 /// How soon a signal is heard at the latest.
 const TURN: Duration = Duration::from_millis(500);
 
+/// Sums are kept as often.
+const KEEP: Duration = Duration::from_secs(60);
+
 /// The name of the file; the node exporter reads all that end in this way.
 const FILE: &str = "tickscope.prom";
 
@@ -43,7 +47,7 @@ pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
         signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
     }
     let server = args.listen.as_deref().map(listen).transpose()?;
-    let mut metrics = Metrics::new(args);
+    let mut metrics = Metrics::new(args)?;
     let file = args.textfile.as_deref().map(|dir| dir.join(FILE));
     if let Some(file) = &file {
         metrics.write(file)?;
@@ -56,6 +60,7 @@ pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
                 thread::sleep(TURN.min(metrics.next_look(args.every)));
                 metrics.keep_up(args.every, file.as_deref());
             }
+            metrics.keep()?;
             Ok(console::DONE)
         }
     }
@@ -73,6 +78,7 @@ fn serve(
         server.turn(wait, &mut |request| metrics.answer(request))?;
         metrics.keep_up(args.every, file);
     }
+    metrics.keep()?;
     Ok(console::DONE)
 }
 
@@ -103,10 +109,13 @@ struct Metrics {
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
+    /// Where sums are kept, and when they were.
+    state: Option<PathBuf>,
+    kept: Instant,
 }
 
 impl Metrics {
-    fn new(args: &MetricsArgs) -> Self {
+    fn new(args: &MetricsArgs) -> anyhow::Result<Self> {
         let places: Vec<PathBuf> = match args.dir.is_empty() {
             true => places::places(None),
             false => args.dir.clone(),
@@ -116,19 +125,39 @@ impl Metrics {
             grouped: args.group,
             latency: !args.no_latency,
         };
-        Self {
-            agent: Agent::new(AgentOptions {
-                places,
-                per_pid: args.per_pid,
-                account,
-            }),
+        let options = AgentOptions {
+            places,
+            per_pid: args.per_pid,
+            account,
+        };
+        let mut metrics = Self {
+            agent: Agent::new(options.clone()),
             buckets: Buckets {
                 octaves: args.octaves.into(),
             },
             looked: None,
             texts: Vec::new(),
             complaint: None,
+            state: args.state.clone(),
+            kept: Instant::now(),
+        };
+        if let Some(state) = args.state.as_deref().filter(|state| state.exists()) {
+            let cannot = || format!("cannot go on with {}", state.display());
+            let kept = fs::read(state).with_context(cannot)?;
+            metrics.agent = Agent::go_on(options, &kept)
+                .map_err(|why| anyhow!("{}: {why}; remove the file to begin anew", cannot()))?;
         }
+        // Whether it can be written is better known now.
+        metrics.keep()?;
+        Ok(metrics)
+    }
+
+    /// Keeps the sums for the next agent.
+    fn keep(&mut self) -> anyhow::Result<()> {
+        let Some(state) = &self.state else { return Ok(()) };
+        let bytes = self.agent.keep()?;
+        self.kept = Instant::now();
+        OutputFile::new(Some(state), true).write(|out| out.write_all(&bytes))
     }
 
     /// How long until rings have to be read again even if nobody asks: what they hold is overwritten.
@@ -186,8 +215,11 @@ impl Metrics {
             return;
         }
         self.look();
-        let Some(file) = file else { return };
-        let complaint = self.write(file).err().map(|error| console::in_one_line(&error));
+        let mut written = file.map_or(Ok(()), |file| self.write(file));
+        if self.kept.elapsed() >= KEEP {
+            written = written.and(self.keep());
+        }
+        let complaint = written.err().map(|error| console::in_one_line(&error));
         if let Some(new) = complaint
             .as_ref()
             .filter(|new| Some(*new) != self.complaint.as_ref())
