@@ -19,6 +19,7 @@ pub(crate) mod app;
 pub mod cargo;
 pub mod cli;
 pub mod event_loop;
+pub mod fleet;
 pub mod headless;
 mod keys;
 pub mod output;

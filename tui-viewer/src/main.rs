@@ -9,8 +9,9 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    agents, attach, completions, cost, demo, diff, export, lines, list, log, man, mcp, mode, mute, record,
-    report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
+    agents, attach, completions, cost, demo, diff, export, lines, list, log, man, mcp, merge, metrics, mode,
+    mute, push, record, report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch,
+    why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -55,6 +56,9 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Diff(args)) => diff::run(&args),
         Some(Command::Record(args)) => record::run(&args),
         Some(Command::Log(args)) => log::run(&args),
+        Some(Command::Merge(args)) => merge::run(&args),
+        Some(Command::Metrics(args)) => metrics::run(&args),
+        Some(Command::Push(args)) => push::run(&args),
         Some(Command::Trigger(args)) => trigger::run(&args),
         Some(Command::WaitUntil(args)) => wait_until::run(&args),
         Some(Command::Agents) => agents::run(),

@@ -15,6 +15,7 @@
 //! many of a run -> merge -> Snapshot
 //!               -> history_window (merge, window) -> Snapshot
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! many of any runs -> merge_runs (merge) -> Snapshot
 //! a window of a run -> trigger (whether a condition has become true)
 //! two of any runs -> align -> two Snapshots with the same rows
 //! many of two builds -> compare/diff -> compare/gate (by rank)
@@ -55,6 +56,7 @@ pub mod inclusive_time;
 pub mod intervals;
 pub mod measure;
 pub mod merge;
+pub mod merge_runs;
 pub mod overhead_correction;
 mod parts;
 pub mod per_call;

@@ -107,6 +107,14 @@ pub fn write(
     out.finish().map(|_| ())
 }
 
+/// Returns the names and units of the values of each sample, as [`write`] writes them.
+pub fn sample_types(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
+    let measures = measures(snapshot).into_iter();
+    measures
+        .map(|measure| (measure.name(), unit(measure.dimension())))
+        .collect()
+}
+
 /// The measures of a snapshot, calls and time first.
 fn measures(snapshot: &Snapshot) -> Vec<Measure> {
     let first = [Measure::Calls, Measure::Time];

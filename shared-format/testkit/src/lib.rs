@@ -13,5 +13,6 @@ pub mod command;
 pub mod fixture;
 pub mod model;
 pub mod modes;
+pub mod open_metrics;
 pub mod orderbook;
 pub mod ring;

@@ -10,8 +10,11 @@ mod list;
 mod log;
 pub(crate) mod look;
 mod mcp;
+mod merge;
+mod metrics;
 mod moment;
 mod mute;
+mod push;
 mod record;
 mod report;
 mod shared;
@@ -34,8 +37,11 @@ pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
 pub use self::mcp::McpArgs;
+pub use self::merge::MergeArgs;
+pub use self::metrics::MetricsArgs;
 pub use self::moment::{MomentArgs, When};
 pub use self::mute::MuteArgs;
+pub use self::push::PushArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
@@ -155,6 +161,12 @@ pub enum Command {
     },
     /// Print, second by second, how long each thread was inside each group or function.
     Log(Box<LogArgs>),
+    /// Add up the snapshots of many runs and hosts as one file.
+    Merge(MergeArgs),
+    /// Serve what all programs of this host have counted, for Prometheus.
+    Metrics(Box<MetricsArgs>),
+    /// Send what the programs of this host do to Pyroscope, every few seconds.
+    Push(Box<PushArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.
     Trigger(Box<TriggerArgs>),
     /// Wait until a condition is true, for scripts: the exit code says whether it is.

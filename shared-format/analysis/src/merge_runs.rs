@@ -1,0 +1,396 @@
+//! Adds up many runs, of any hosts, as one snapshot.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tickscope_format::ids::{NO_PARENT, NodeId};
+use tickscope_format::latency::{BUCKETS, Histogram, Latencies, bucket_of, lower_edge, upper_edge};
+use tickscope_format::snapshot::{
+    CaptureInfo, CaptureKind, ClockInfo, Lines, Losses, Measuring, Muting, Nodes, Process, Snapshot, Tally,
+    Tasks, Thread, ThreadState, WaitsIn,
+};
+
+use crate::merge::sum;
+
+/// So many rows wait to be added at once: each sum goes through all that was added before.
+const ROWS_AT_ONCE: usize = 200_000;
+
+/// Clocks whose rates differ by less have the same buckets: rates are measured.
+const SAME_RATE: f64 = 0.001;
+
+/// The epoch of the clock of a sum, and that of runs whose ticks are another length.
+const OUR_CLOCK: u32 = 1;
+const OTHER_CLOCK: u32 = 0;
+
+/// The sum of the runs so far, in memory for one snapshot with all paths that were met, and some runs.
+#[derive(Debug, Default)]
+pub struct MergedRuns {
+    sum: Option<Snapshot>,
+    waiting: Vec<Snapshot>,
+    runs: u64,
+    programs: BTreeSet<String>,
+    modes: BTreeSet<&'static str>,
+    /// How many threads of each name there were.
+    threads: BTreeMap<String, u64>,
+    other_rates: u64,
+    gauges: bool,
+    /// Runs that had something that is of one run alone.
+    beside: u64,
+}
+
+impl MergedRuns {
+    /// Adds a run. Its threads are those of its name, whichever process they were in.
+    pub fn add(&mut self, run: Snapshot) {
+        self.runs += 1;
+        self.programs.insert(run.process.name.clone());
+        self.modes.insert(run.capture.mode.as_str());
+        self.gauges |= !run.gauge_rows.is_empty();
+        let is_beside =
+            !run.watches.is_empty() || run.lines != Lines::default() || run.tasks != Tasks::default();
+        self.beside += u64::from(is_beside);
+        for thread in &run.threads {
+            let count = self.threads.entry(thread.name.clone()).or_default();
+            *count = count.saturating_add(thread.count);
+        }
+        let sum = self.sum.get_or_insert_with(|| nothing_of(&run));
+        let ratio = sum.clock.ticks_per_second / run.clock.ticks_per_second;
+        self.other_rates += u64::from((ratio - 1.0).abs() >= SAME_RATE);
+        add_facts(sum, &run, ratio);
+        self.waiting.push(plain(run, ratio));
+        let rows: usize = self.waiting.iter().map(|run| run.nodes.len()).sum();
+        if rows >= ROWS_AT_ONCE {
+            self.add_waiting();
+        }
+    }
+
+    /// Returns the sum, and what is not in it or not as one might think; none where nothing was added.
+    pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
+        self.add_waiting();
+        let mut sum = self.sum?;
+        keep_counters(&mut sum);
+        let programs: Vec<&str> = self.programs.iter().map(String::as_str).collect();
+        sum.process.name = match programs[..] {
+            [one] => one.to_owned(),
+            _ => format!("{} programs", programs.len()),
+        };
+        for thread in &mut sum.threads {
+            thread.count = self.threads.get(&thread.name).copied().unwrap_or(1).max(1);
+        }
+        let mut said = Vec::new();
+        if programs.len() > 1 {
+            said.push(format!(
+                "functions of {} programs are added up: those of one name are one",
+                programs.len()
+            ));
+        }
+        if self.modes.len() > 1 {
+            let modes: Vec<&str> = self.modes.into_iter().collect();
+            said.push(format!(
+                "measured in several modes ({}): times of some are estimates, and others have none",
+                modes.join(", ")
+            ));
+        }
+        if self.other_rates > 0 {
+            said.push(format!(
+                "clocks of {} of {} runs have another rate: their latencies are within one bucket (12.5 %) of where they were",
+                self.other_rates, self.runs
+            ));
+        }
+        if self.gauges {
+            said.push("levels of gauges do not add up: each is that of one run".into());
+        }
+        if self.beside > 0 {
+            said.push(format!(
+                "slow calls, lines and tasks of {} of {} runs are left out: they are of one run alone",
+                self.beside, self.runs
+            ));
+        }
+        Some((sum, said))
+    }
+
+    fn add_waiting(&mut self) {
+        let Some(before) = self.sum.take() else { return };
+        let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
+        let mut sum = sum(&parts);
+        sum.window = false;
+        self.sum = Some(sum);
+        self.waiting.clear();
+    }
+}
+
+/// What a sum begins with: the clock and the mode of the first run, and no row.
+fn nothing_of(run: &Snapshot) -> Snapshot {
+    Snapshot {
+        process: Process {
+            started_unix_ns: run.process.started_unix_ns,
+            ..Process::default()
+        },
+        clock: ClockInfo {
+            errors: 0,
+            epoch: OUR_CLOCK,
+            ..run.clock.clone()
+        },
+        capture: CaptureInfo {
+            mode: run.capture.mode,
+            kind: CaptureKind::Final,
+            cost: run.capture.cost,
+            seq: 1,
+            ..CaptureInfo::default()
+        },
+        measuring: Measuring {
+            histograms: run.measuring.histograms,
+            sampling_hz: run.measuring.sampling_hz,
+            ..Measuring::default()
+        },
+        sites: run.sites.clone(),
+        nodes: Nodes::default(),
+        ..Snapshot::default()
+    }
+}
+
+/// Adds what stands beside the rows.
+fn add_facts(sum: &mut Snapshot, run: &Snapshot, ratio: f64) {
+    let (ours, theirs) = (&mut sum.process, &run.process);
+    ours.started_unix_ns = ours.started_unix_ns.min(theirs.started_unix_ns);
+    ours.uptime_ns = ours.uptime_ns.max(theirs.uptime_ns);
+    sum.clock.errors = sum.clock.errors.saturating_add(run.clock.errors);
+    let (ours, theirs) = (&mut sum.capture, &run.capture);
+    ours.unix_ns = ours.unix_ns.max(theirs.unix_ns);
+    ours.pruned = ours.pruned.saturating_add(theirs.pruned);
+    let Losses { dropped, unbalanced } = theirs.losses;
+    ours.losses.dropped = ours.losses.dropped.saturating_add(dropped);
+    ours.losses.unbalanced = ours.losses.unbalanced.saturating_add(unbalanced);
+    // Bounds of all of them.
+    ours.cost.lower_ns = ours.cost.lower_ns.min(theirs.cost.lower_ns);
+    ours.cost.upper_ns = ours.cost.upper_ns.max(theirs.cost.upper_ns);
+    ours.cost.publisher_cpu_ns = ours
+        .cost
+        .publisher_cpu_ns
+        .saturating_add(theirs.cost.publisher_cpu_ns);
+    sum.measuring.histograms |= run.measuring.histograms;
+    sum.waits |= run.waits;
+    let (ours, theirs) = (&mut sum.lifetime, &run.lifetime);
+    ours.calls = ours.calls.saturating_add(theirs.calls);
+    ours.ticks = ours
+        .ticks
+        .saturating_add((theirs.ticks as f64 * ratio).round() as u64);
+}
+
+/// Makes scopes of rows that are a counter in one build and a scope in another: what has time or rows below it is none. What is a value in
+/// one and a counter in another is a counter.
+fn keep_counters(sum: &mut Snapshot) {
+    if sum.counts.is_empty() {
+        return;
+    }
+    let mut is_scope: Vec<bool> = sum.nodes.self_ticks.iter().map(|&ticks| ticks > 0).collect();
+    let timed = sum.estimates.iter().map(|estimate| estimate.node.0);
+    let above = sum
+        .nodes
+        .parent
+        .iter()
+        .copied()
+        .filter(|&parent| parent != NO_PARENT);
+    for row in timed.chain(above) {
+        is_scope[row as usize] = true;
+    }
+    let tallies = sum.tallies();
+    sum.clear_tallies();
+    let mut latencies = Latencies::default();
+    for (row, tally) in (0u32..).zip(tallies) {
+        let tally = tally.filter(|_| !is_scope[row as usize]);
+        if let Some(tally) = tally {
+            sum.push_tally(NodeId(row), tally);
+        }
+        // That of a value is one of numbers.
+        if matches!(tally, None | Some(Tally::Value { .. }))
+            && let Some(histogram) = sum.latencies.bytes_of(row)
+        {
+            latencies.push_bytes(row, histogram);
+        }
+    }
+    sum.latencies = latencies;
+}
+
+/// A run as a part of a sum: without what threads do now, and without what is of this run alone.
+fn plain(mut run: Snapshot, ratio: f64) -> Snapshot {
+    if (ratio - 1.0).abs() >= SAME_RATE {
+        let of_values: BTreeSet<u32> = run.counts.iter().map(|count| count.node.0).collect();
+        run.latencies = at_rate(&run.latencies, ratio, &of_values);
+        run.async_latencies = at_rate(&run.async_latencies, ratio, &BTreeSet::new());
+    }
+    for estimate in &mut run.estimates {
+        for error in [&mut estimate.self_error, &mut estimate.total_error] {
+            *error = (*error as f64 * ratio).round() as u64;
+        }
+    }
+    let threads = run.threads.into_iter().map(|thread| Thread {
+        tid: 0,
+        state: ThreadState::Finished,
+        open: Vec::new(),
+        ..thread
+    });
+    Snapshot {
+        clock: ClockInfo {
+            epoch: if ratio == 1.0 { OUR_CLOCK } else { OTHER_CLOCK },
+            ..run.clock
+        },
+        threads: threads.collect(),
+        measuring: Measuring {
+            samples: run.measuring.samples,
+            ..Measuring::default()
+        },
+        tasks: Tasks::default(),
+        waits_in: WaitsIn::default(),
+        watches: Vec::new(),
+        lines: Lines::default(),
+        muting: Muting::default(),
+        ..run
+    }
+}
+
+/// Histograms of a clock of another rate, each bucket by its middle.
+fn at_rate(latencies: &Latencies, ratio: f64, kept: &BTreeSet<u32>) -> Latencies {
+    let mut out = Latencies::default();
+    for &row in &latencies.row {
+        let histogram = latencies.of(row);
+        if kept.contains(&row) {
+            out.push(row, &histogram);
+            continue;
+        }
+        let mut buckets = vec![0u64; BUCKETS];
+        for &(bucket, calls) in &histogram.buckets {
+            let bucket = usize::from(bucket);
+            let middle = lower_edge(bucket).midpoint(upper_edge(bucket)) as f64 * ratio;
+            let to = &mut buckets[bucket_of(middle.round() as u64)];
+            *to = to.saturating_add(calls);
+        }
+        let filled = (0u16..).zip(buckets).filter(|(_, calls)| *calls > 0);
+        let buckets: Vec<(u16, u64)> = filled.collect();
+        // The longest one must lie in the last bucket that has calls.
+        let max_ticks = (histogram.max_ticks as f64 * ratio).round() as u64;
+        let is_last = buckets
+            .last()
+            .is_some_and(|(last, _)| bucket_of(max_ticks) == usize::from(*last));
+        let max_ticks = if is_last && histogram.max_ticks > 0 {
+            max_ticks
+        } else {
+            0
+        };
+        out.push(row, &Histogram { buckets, max_ticks });
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tickscope_format::codec;
+    use tickscope_testkit::fixture;
+    use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies, queries};
+
+    use super::*;
+    use crate::call_tree::CallTree;
+    use crate::hotspots::hot;
+
+    fn merged(runs: &[Snapshot]) -> (Snapshot, Vec<String>) {
+        let mut all = MergedRuns::default();
+        runs.iter().for_each(|run| all.add(run.clone()));
+        all.finish().unwrap()
+    }
+
+    /// Calls and self time of each function.
+    fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
+        let tree = CallTree::build(snapshot, |_| true);
+        let mut functions = BTreeMap::new();
+        for row in hot(&tree) {
+            let of: &mut (u64, u64) = functions
+                .entry(tree.functions.get(row.function).full_name())
+                .or_default();
+            *of = (of.0 + row.calls, of.1 + row.self_ns);
+        }
+        functions
+    }
+
+    proptest! {
+        /// Of any runs: each function has all of its calls and its time, and the result is a snapshot like any other.
+        #[test]
+        fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
+            for run in &mut runs {
+                run.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks %= 1 << 40);
+                run.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
+                // Whole nanoseconds: sums of rounded times are rounded sums.
+                run.clock.ticks_per_second = 1e9;
+            }
+            let mut wanted: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+            for run in &runs {
+                for (name, (calls, ns)) in functions(run) {
+                    let of = wanted.entry(name).or_default();
+                    *of = (of.0 + calls, of.1 + ns);
+                }
+            }
+            let mut all = MergedRuns::default();
+            for (index, run) in runs.iter().enumerate() {
+                all.add(run.clone());
+                if index % at_once == 0 {
+                    all.add_waiting();
+                }
+            }
+            let (sum, _) = all.finish().unwrap();
+            prop_assert_eq!(functions(&sum), wanted);
+            prop_assert!(sum.nodes.parent.iter().enumerate().all(|(row, &parent)| parent == NO_PARENT || (parent as usize) < row));
+            let mut payload = Vec::new();
+            codec::encode(&sum, &mut payload).unwrap();
+            prop_assert_eq!(codec::decode(&payload).unwrap(), sum);
+        }
+    }
+
+    #[test]
+    fn threads_of_a_name_are_one_and_of_one_run_alone_nothing_is_left() {
+        let run = fixture::slow_frames();
+        let mut other = run.clone();
+        other.threads.iter_mut().for_each(|thread| thread.tid += 1000);
+        let (sum, said) = merged(&[run.clone(), other]);
+        let names: BTreeSet<&str> = run.threads.iter().map(|thread| thread.name.as_str()).collect();
+        assert_eq!(sum.threads.len(), names.len());
+        let counts = |snapshot: &Snapshot| snapshot.threads.iter().map(|thread| thread.count).sum::<u64>();
+        assert_eq!(counts(&sum), 2 * counts(&run));
+        assert_eq!(sum.calls(), 2 * run.calls());
+        assert_eq!(sum.capture.since_reset_ns, 2 * run.capture.since_reset_ns);
+        assert!(sum.watches.is_empty() && !sum.window);
+        assert_eq!(
+            said,
+            ["slow calls, lines and tasks of 2 of 2 runs are left out: they are of one run alone"]
+        );
+    }
+
+    #[test]
+    fn clocks_of_other_rates_are_brought_together() {
+        let run = order_sim_with_latencies();
+        let mut slower = run.clone();
+        slower.clock.ticks_per_second /= 4.0;
+        slower.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks /= 4);
+        let mut latencies = Latencies::default();
+        for &row in &run.latencies.row {
+            let mut histogram = run.latencies.of(row);
+            // Two octaves lower.
+            histogram.buckets.iter_mut().for_each(|(bucket, _)| *bucket -= 16);
+            histogram.max_ticks /= 4;
+            latencies.push(row, &histogram);
+        }
+        slower.latencies = latencies;
+        let (sum, said) = merged(&[run.clone(), slower]);
+        let share = sum.measured_ticks() as f64 / (2 * run.measured_ticks()) as f64;
+        assert!((share - 1.0).abs() < 1e-6, "{share}");
+        let calls = |snapshot: &Snapshot| -> u64 {
+            let rows = snapshot.latencies.row.iter();
+            rows.map(|&row| snapshot.latencies.of(row).count()).sum()
+        };
+        assert_eq!(calls(&sum), 2 * calls(&run));
+        assert!(
+            said[0].starts_with("clocks of 1 of 2 runs have another rate"),
+            "{said:?}"
+        );
+        let (sum, said) = merged(&[queries(), run]);
+        assert_eq!(sum.process.name, "2 programs");
+        assert_eq!(said.len(), 2, "{said:?}");
+    }
+}

@@ -1,0 +1,91 @@
+//! What can be typed behind `tickscope metrics`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::cli::args::values::duration;
+
+/// What stands behind the options in `tickscope metrics --help`.
+const FAMILIES: &str = "\
+Families, each with the label program, and function where it says so; other is all functions
+that have no series of their own:
+  tickscope_calls_total               function   calls begun
+  tickscope_self_seconds_total        function   time in it itself
+  tickscope_waiting_seconds_total     function   the part of that in which threads waited
+  tickscope_allocated_bytes_total     function   bytes allocated in it itself
+  tickscope_latency_seconds           function   histogram of finished calls, le from 256 ns to 17 s
+  tickscope_counter_total             function   the sum of a counter or a value
+  tickscope_group_seconds_total       group      time inside a group
+  tickscope_cost_ratio                           what measuring costs, at most
+  tickscope_up, tickscope_processes              whether it runs, and how many processes do
+  tickscope_record_age_seconds                   age of the newest record
+  tickscope_without_series                       functions, counters and groups beyond --top
+  tickscope_unclosed_resets_total                resets whose last numbers are lost
+  tickscope_unreadable_rings, tickscope_programs_left_out, tickscope_agent_cpu_seconds_total
+
+Numbers add up over resets and over all runs of a program. Programs are only read: they do not
+notice. Anyone who reaches ADDR can read the names of functions: there is no password.
+
+Examples:
+  tickscope metrics --listen 127.0.0.1:9464
+  curl -s http://127.0.0.1:9464/metrics | grep '^tickscope_up'
+  tickscope metrics --textfile /var/lib/node_exporter/textfile --top 10 --no-latency";
+
+/// Where metrics go, and how much of them.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = FAMILIES)]
+pub struct MetricsArgs {
+    /// Answer HTTP at this address: 127.0.0.1:9464.
+    #[arg(long, value_name = "ADDR", required_unless_present = "textfile")]
+    pub listen: Option<String>,
+    /// Write DIR/tickscope.prom again and again, for the node exporter.
+    #[arg(long, value_name = "DIR")]
+    pub textfile: Option<PathBuf>,
+    /// Read rings at least so often, and write the file as often: 1s to 1h.
+    #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
+    pub every: Duration,
+    /// So many functions of each program have series of their own, those with most time, 1 to 1000. What has one keeps it, so there are
+    /// up to four times as many where ranks change.
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub top: u16,
+    /// A group stands in place of its functions, as [NAME].
+    #[arg(long)]
+    pub group: bool,
+    /// Each process has series of its own, with the label pid.
+    #[arg(long)]
+    pub per_pid: bool,
+    /// Without tickscope_latency_seconds, which has most of the series.
+    #[arg(long, conflicts_with = "octaves")]
+    pub no_latency: bool,
+    /// So many octaves between two edges of tickscope_latency_seconds, 1 to 8.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
+    pub octaves: u8,
+    /// Keep sums in this file, and begin with those that are in it: an agent that is started again goes on where it was.
+    #[arg(long, value_name = "FILE")]
+    pub state: Option<PathBuf>,
+    /// Read the rings of this directory, and of no other; may be given several times.
+    #[arg(long, value_name = "DIR")]
+    pub dir: Vec<PathBuf>,
+}
+
+/// The time between two looks.
+fn every(text: &str) -> Result<Duration, String> {
+    let every = duration(text)?;
+    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
+    match allowed.contains(&every) {
+        true => Ok(every),
+        false => Err("wanted 1s to 1h".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_fits_a_terminal() {
+        assert!(FAMILIES.lines().all(|line| line.chars().count() <= 98));
+    }
+}

@@ -1,0 +1,66 @@
+//! `tickscope merge`: adds up runs of any hosts as one file.
+
+use std::path::Path;
+
+use anyhow::{anyhow, ensure};
+use tickscope_analysis::merge_runs::MergedRuns;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::{FormatError, Snapshot, snapshot_file};
+use tickscope_report::archive;
+
+use crate::cli::args::{MergeArgs, ending};
+use crate::output::console::{Misuse, about, say};
+use crate::output::{console, output_file};
+
+/// Adds up the files and prints the path of the sum.
+///
+/// # Errors
+/// A file cannot be read, none can, or the sum not be written.
+pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
+    let path = &args.output;
+    if path == Path::new("-") {
+        return Err(Misuse("a merged snapshot goes to a file: -o all.tks".into()).into());
+    }
+    ending::check_kept(path).map_err(Misuse)?;
+    // Before a thousand files are read.
+    ensure!(
+        path.symlink_metadata().is_err(),
+        "{} exists already; a snapshot is never written over another file",
+        path.display()
+    );
+    output_file::check_folder(path)?;
+    let mut merged = MergedRuns::default();
+    let mut unread = 0;
+    for file in &args.files {
+        match read(file) {
+            Ok(snapshot) => merged.add(snapshot),
+            Err(error) if args.skip_unreadable => {
+                say(&format!("left out: {}", about(file, &error)));
+                unread += 1;
+            }
+            Err(error) => {
+                let why = about(file, &error);
+                return Err(anyhow!(
+                    "{why}; nothing was written, --skip-unreadable leaves such files out"
+                ));
+            }
+        }
+    }
+    let Some((sum, said)) = merged.finish() else {
+        return Err(anyhow!("none of {unread} files can be read: nothing was written"));
+    };
+    snapshot_file::write(path, &sum)?;
+    said.iter().for_each(|line| say(line));
+    console::write(&format!("{}\n", path.display()))?;
+    Ok(console::DONE)
+}
+
+/// The newest snapshot of a file of any kind that holds some.
+fn read(path: &Path) -> Result<Snapshot, FormatError> {
+    if archive::is_archive(path) {
+        return archive::read(path);
+    }
+    RingFile::open(path)?
+        .newest_snapshot()
+        .map(|(_, snapshot)| snapshot)
+}

@@ -1,0 +1,147 @@
+//! `tickscope push`: what programs of a host do, every few seconds, as profiles for Pyroscope.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use tickscope_format::file::places;
+
+use crate::cli::args::PushArgs;
+use crate::fleet::pyroscope::{Pyroscope, PyroscopeOptions, Secret};
+use crate::fleet::windows::Windows;
+use crate::output::console;
+use crate::output::console::{Misuse, say};
+use crate::source::target;
+
+/// The environment variable that has the value of the header `Authorization`.
+const AUTHORIZATION: &str = "TICKSCOPE_PUSH_AUTHORIZATION";
+
+/// How soon a signal is heard.
+const TURN: Duration = Duration::from_millis(200);
+
+/// Sends profiles until SIGTERM or SIGINT; then one of what was done last, and what the server takes at once.
+///
+/// # Errors
+/// The address cannot be used, or a directory not be read.
+pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
+    for dir in &args.dir {
+        target::check_dir(Some(dir))?;
+    }
+    let options = options(args)?;
+    let ended = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM] {
+        signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
+    }
+    let places = match args.dir.is_empty() {
+        true => places::places(None),
+        false => args.dir.clone(),
+    };
+    let mut windows = Windows::new(places, args.program.clone());
+    windows.look();
+    say(&format!(
+        "sending a profile of each program to {} every {:?}",
+        options.url, args.every
+    ));
+    let mut queue = Pyroscope::new(options);
+    let mut complaint = None;
+    let mut next = Instant::now() + args.every;
+    while !ended.load(Ordering::Relaxed) {
+        if Instant::now() >= next {
+            next += args.every;
+            add(&mut windows, &mut queue)?;
+        }
+        if queue.rest().is_some_and(|rest| rest.is_zero()) {
+            tell(queue.send(), &mut complaint);
+            continue;
+        }
+        let rest = queue.rest().unwrap_or(TURN).min(TURN);
+        thread::sleep(rest.min(next.saturating_duration_since(Instant::now())));
+    }
+    add(&mut windows, &mut queue)?;
+    while queue.waiting() > 0 {
+        let said = queue.send();
+        let is_over = said.is_some();
+        tell(said, &mut complaint);
+        if is_over {
+            break;
+        }
+    }
+    let dropped = queue.dropped + queue.waiting() as u64;
+    say(&format!(
+        "{} profiles were sent, {dropped} were dropped",
+        queue.sent
+    ));
+    Ok(console::DONE)
+}
+
+fn add(windows: &mut Windows, queue: &mut Pyroscope) -> anyhow::Result<()> {
+    for window in windows.look() {
+        let dropped = queue.add(&window).context("cannot write a profile")?;
+        if dropped > 0 {
+            say(&format!(
+                "too many profiles wait: the oldest {dropped} were dropped, {} so far",
+                queue.dropped
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Says what has changed: the same trouble is said once, with its end.
+fn tell(said: Option<String>, complaint: &mut Option<String>) {
+    let reason = |text: &String| text.split(';').next().unwrap_or_default().to_owned();
+    let new = said.as_ref().map(reason);
+    match &said {
+        Some(text) if new != *complaint || text.ends_with("dropped") => say(text),
+        None if complaint.is_some() => say("the server takes profiles again"),
+        Some(_) | None => {}
+    }
+    *complaint = new;
+}
+
+fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
+    let url = args.pyroscope.as_str();
+    let wrong = |wanted: &str| Misuse(format!("--pyroscope: found \"{url}\", wanted {wanted}"));
+    let (scheme, rest) = url
+        .split_once("://")
+        .filter(|(scheme, rest)| ["http", "https"].contains(scheme) && !rest.is_empty())
+        .ok_or_else(|| wrong("http://HOST:PORT or https://HOST"))?;
+    if rest.split('/').next().is_some_and(|host| host.contains('@')) {
+        // It is not repeated: it may be a password.
+        let why = "--pyroscope: found a user or a password in the address, where others can read it; wanted it in \
+                   TICKSCOPE_PUSH_AUTHORIZATION or --auth-file";
+        return Err(Misuse(why.into()).into());
+    }
+    if scheme == "https" && !cfg!(feature = "tls") {
+        return Err(
+            wrong("http://: this build has no TLS; cargo install tickscope-cli --features tls").into(),
+        );
+    }
+    let from_environment = std::env::var(AUTHORIZATION)
+        .ok()
+        .filter(|value| !value.is_empty());
+    let authorization = match &args.auth_file {
+        Some(path) => {
+            std::fs::read_to_string(path).with_context(|| format!("--auth-file {}", path.display()))?;
+            Some(Secret::File(path.clone()))
+        }
+        None => from_environment.map(Secret::Value),
+    };
+    if authorization.is_some()
+        && scheme == "http"
+        && !["127.0.0.1", "localhost", "[::1]"]
+            .iter()
+            .any(|here| rest.starts_with(here))
+    {
+        say("the header Authorization goes to another machine unencrypted: use https");
+    }
+    Ok(PyroscopeOptions {
+        url: url.to_owned(),
+        labels: args.label.clone(),
+        tenant: args.tenant.clone(),
+        authorization,
+    })
+}
