@@ -21,6 +21,7 @@ use tickscope_analysis::{
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::pattern::Pattern;
+use tickscope_report::brief::{self, BYTES_MAX, Length, Next, Subject};
 use tickscope_report::diff::{self, Comparison, Run, Tables};
 use tickscope_report::exemplar::ExemplarForm;
 use tickscope_report::html::{self, PageOptions};
@@ -34,11 +35,39 @@ use tickscope_report::{
     Extent, ProcessState, SourceCode, callgrind, csv, folded, json, pprof, sites, speedscope,
 };
 
+/// Gives the short answers for scripts and agents, which are short whatever the snapshot has.
+fn briefly(snapshot: &Snapshot) {
+    let subject = Subject {
+        snapshot,
+        state: ProcessState::Running,
+        when: None,
+        notes: &[],
+        next: &Next::Tools {
+            target: "target".into(),
+            is_live: true,
+            may_watch: true,
+        },
+    };
+    for measure in Measure::measured(snapshot) {
+        assert!(brief::top::json(&subject, measure, Length::Brief).len() <= BYTES_MAX);
+    }
+    assert!(brief::sites::json(&subject, None, Length::Brief).len() <= BYTES_MAX);
+}
+
 /// Tells why slow calls are slow, and lays those out that are kept.
 fn slow_calls(snapshot: &Snapshot) {
     for watch in &snapshot.watches {
         let answer = Answer::of(snapshot, watch, SlowOptions::default());
-        drop((slow::text(&answer), slow::json(&answer), slow::markdown(&answer)));
+        let next = Next::Shell {
+            target: "target".into(),
+            is_live: true,
+        };
+        drop((
+            slow::text(&answer),
+            slow::json(&answer, &next),
+            slow::markdown(&answer),
+        ));
+        assert!(slow::brief(&answer, &next).len() <= BYTES_MAX);
         for exemplar in &watch.exemplars {
             let Some(trace) = &exemplar.trace else { continue };
             for form in [
@@ -63,6 +92,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         1 => {
             trees(one);
             slow_calls(one);
+            briefly(one);
         }
         2 => {
             let (extent, code) = (Extent::default(), code_of(one));

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use tickscope_format::codec;
 use tickscope_format::layout::{SNAPSHOT_FILE_MAGIC, record};
-use tickscope_format::recording::Recording;
+use tickscope_format::recording::{Piece, Recording, Stream};
 use tickscope_report::archive;
 
 use super::derive::snapshot;
@@ -39,6 +39,7 @@ pub(crate) fn run(input: &[u8]) {
             break;
         }
     }
+    stream(&file);
     scratch::with(|scratch| {
         scratch.hold(&file);
         let _ = archive::is_archive(scratch.path());
@@ -60,6 +61,27 @@ pub(crate) fn run(input: &[u8]) {
         }
         let _ = series.newest();
     });
+}
+
+/// Reads the same as it comes through a pipe.
+fn stream(bytes: &[u8]) {
+    let mut stream = Stream::new(bytes, 1 << 22);
+    let mut pieces = 0;
+    while let Ok(piece) = stream.next_piece() {
+        match piece {
+            Piece::Begin => {}
+            Piece::Record(record) => drop(codec::decode(&record.payload)),
+            Piece::End { torn } => {
+                assert!(torn <= bytes.len() as u64);
+                return;
+            }
+        }
+        pieces += 1;
+        assert!(
+            pieces * (record::WORDS * 8) <= bytes.len(),
+            "more pieces than bytes"
+        );
+    }
 }
 
 fn bytes_of(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
