@@ -136,7 +136,12 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
             facts.version, facts.version
         ));
     }
-    add(&mut changes.arguments, ["--cfg", "feature=\"functions\""]);
+    // Cargo would add what a feature includes; the compiler is told each.
+    for feature in ["feature=\"functions\"", "feature=\"hooks\""] {
+        if !call.cfgs.iter().any(|cfg| cfg == feature) {
+            add(&mut changes.arguments, ["--cfg", feature]);
+        }
+    }
     add(&mut changes.arguments, COLLECTOR_FLAGS);
     changes.own_collector = call.library();
     Ok(())
@@ -274,7 +279,10 @@ mod tests {
         let changes = decided(&own).unwrap();
         assert_eq!(
             words(&changes.arguments),
-            format!("--cfg feature=\"functions\" {}", COLLECTOR_FLAGS.join(" "))
+            format!(
+                "--cfg feature=\"functions\" --cfg feature=\"hooks\" {}",
+                COLLECTOR_FLAGS.join(" ")
+            )
         );
         assert_eq!(changes.own_collector, own.library());
         // What depends on it gets this one, not ours.
