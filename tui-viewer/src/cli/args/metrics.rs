@@ -15,7 +15,7 @@ that have no series of their own:
   tickscope_self_seconds_total        function   time in it itself
   tickscope_waiting_seconds_total     function   the part of that in which threads waited
   tickscope_allocated_bytes_total     function   bytes allocated in it itself
-  tickscope_latency_seconds           function   histogram of finished calls, le from 256 ns to 17 s
+  tickscope_latency_seconds           function   histogram of finished calls, 256 ns to 17 s
   tickscope_counter_total             function   the sum of a counter or a value
   tickscope_group_seconds_total       group      time inside a group
   tickscope_cost_ratio                           what measuring costs, at most
@@ -50,7 +50,7 @@ pub struct MetricsArgs {
     /// up to four times as many where ranks change.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub top: u16,
-    /// A group stands in place of its functions, as [NAME].
+    /// A group stands in place of its functions, with its name in brackets.
     #[arg(long)]
     pub group: bool,
     /// Each process has series of its own, with the label pid.
