@@ -59,6 +59,12 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     };
     says(
         &["report", "-"],
+        &bytes[..100],
+        1,
+        "standard input ended before a whole record came",
+    );
+    says(
+        &["report", "-"],
         b"",
         1,
         "standard input ended before a recording began",

@@ -43,13 +43,16 @@ pub(crate) fn nothing_came() -> anyhow::Error {
 /// There is none, or what comes is no recording.
 pub(super) fn newest() -> anyhow::Result<Snapshot> {
     let mut stream = open()?;
-    let mut newest = None;
+    let (mut newest, mut has_begun) = (None, false);
     loop {
         match stream.next_piece() {
-            Ok(Piece::Begin) => {}
+            Ok(Piece::Begin) => has_begun = true,
             Ok(Piece::Record(record)) => newest = Some(record.payload),
             Ok(Piece::End { torn }) => {
                 let Some(payload) = &newest else {
+                    if has_begun {
+                        bail!("standard input ended before a whole record came; record for longer");
+                    }
                     return Err(nothing_came());
                 };
                 if torn > 0 {
