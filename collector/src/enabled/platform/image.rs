@@ -36,6 +36,7 @@ impl Image {
     }
 
     /// Returns where the image's file is.
+    #[cfg(feature = "functions")]
     pub(crate) fn path(&self) -> PathBuf {
         std::fs::read_link(&self.file).unwrap_or_else(|_| self.file.clone())
     }
