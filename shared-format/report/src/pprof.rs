@@ -107,7 +107,7 @@ pub fn write(
     out.finish().map(|_| ())
 }
 
-/// Returns the names and units of the values of each sample, as [`write`] writes them.
+/// Returns the names and units of the values of each sample, as [`write()`] writes them.
 pub fn sample_types(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
     let measures = measures(snapshot).into_iter();
     measures
