@@ -110,7 +110,8 @@ impl Watch {
         for record in records {
             // A window that ends with this record might not reach back to the last judgement.
             let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
-            if any && self.judged_ns.is_some_and(is_far) {
+            let has_to_be_judged = |judged: u64| self.recent.fills() || is_far(judged);
+            if any && self.judged_ns.is_some_and(has_to_be_judged) {
                 let next = self.judge_newest(now);
                 event = event.or(next);
             }

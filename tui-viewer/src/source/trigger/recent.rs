@@ -35,6 +35,8 @@ pub(super) struct Recent {
     bytes: usize,
     /// The number of the newest record.
     seq: u64,
+    /// Whether the newest record is the first with which the records reach back far enough.
+    fills: bool,
     decoder: RefCell<Decoder>,
 }
 
@@ -60,6 +62,7 @@ impl Recent {
             records: VecDeque::new(),
             bytes: 0,
             seq: after_seq,
+            fills: false,
             decoder: RefCell::default(),
         }
     }
@@ -83,6 +86,7 @@ impl Recent {
             self.records.clear();
             self.bytes = 0;
         }
+        let was_short = self.is_short();
         self.merge_newest(past.unix_ns, capture.reset_epoch);
         self.bytes += past.payload.len();
         self.records.push_back(Record {
@@ -94,9 +98,24 @@ impl Recent {
             },
             payload: Rc::clone(&past.payload),
         });
-        self.forget_old();
+        self.fills = was_short && !self.is_short();
+        // The first window begins with the first record, or what happened at the beginning would be in no window.
+        if !self.fills {
+            self.forget_old();
+        }
         self.thin();
         true
+    }
+
+    /// Whether the newest record is the first that ends a window.
+    pub(super) fn fills(&self) -> bool {
+        self.fills
+    }
+
+    /// Whether the records do not reach back far enough yet.
+    fn is_short(&self) -> bool {
+        let ends = self.records.front().zip(self.begin_ns());
+        ends.is_none_or(|(first, begin_ns)| first.unix_ns > begin_ns)
     }
 
     /// Drops the newest record where the one that comes is close to the one before it.

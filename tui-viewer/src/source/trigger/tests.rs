@@ -97,6 +97,20 @@ fn records_that_come_together_are_all_judged() {
     assert!(watch.take(&late, TENTH * 1_030).is_none());
 }
 
+/// Records do not come to the millisecond: the first may be a little less than a window before the third.
+#[test]
+fn the_first_window_begins_with_the_first_record() {
+    let mut watch = watch("max(check) > 50ms", 200, "100/h");
+    let mut acted = Vec::new();
+    for at in 1_000..1_010 {
+        let mut record = record(at, u64::from(at > 1_000));
+        record.unix_ns += if at == 1_000 { 4_000_000 } else { 0 };
+        let event = watch.take(&[record], TENTH * at as u32);
+        acted.extend(matches!(event, Some(Event::Act(_))).then_some(at));
+    }
+    assert_eq!(acted, [1_003]);
+}
+
 #[test]
 fn the_first_judgement_comes_after_a_whole_window() {
     let mut watch = watch("calls(check) > 1/s", 1_000, "100/h");
