@@ -29,7 +29,17 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     ring.publish(stamp, &payload).unwrap();
     ring.beat(beat, 1_000_000_000);
     ring.link().unwrap();
-    RingFile::open(ring.path()).unwrap()
+    let path = ring.path().to_path_buf();
+    drop(ring);
+    // A process that another test starts has all descriptors of this one, and with them the lock, until it becomes another program.
+    until("no child has the lock", || {
+        fs::File::open(&path)
+            .unwrap()
+            .try_lock_shared()
+            .is_ok()
+            .then_some(())
+    });
+    RingFile::open(&path).unwrap()
 }
 
 #[test]
