@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::values::duration;
+use crate::cli::args::values::every;
 
 /// What stands behind the options in `tickscope metrics --help`.
 const FAMILIES: &str = "\
@@ -68,16 +68,6 @@ pub struct MetricsArgs {
     /// Read the rings of this directory, and of no other; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
-}
-
-/// The time between two looks.
-fn every(text: &str) -> Result<Duration, String> {
-    let every = duration(text)?;
-    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
-    match allowed.contains(&every) {
-        true => Ok(every),
-        false => Err("wanted 1s to 1h".into()),
-    }
 }
 
 #[cfg(test)]

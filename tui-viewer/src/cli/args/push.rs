@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::cli::args::values::duration;
+use crate::cli::args::values::every;
 
 /// What stands behind the options in `tickscope push --help`.
 const NOTES: &str = "\
@@ -45,15 +45,6 @@ pub struct PushArgs {
     /// Read the rings of this directory, and of no other; may be given several times.
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
-}
-
-fn every(text: &str) -> Result<Duration, String> {
-    let every = duration(text)?;
-    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
-    match allowed.contains(&every) {
-        true => Ok(every),
-        false => Err("wanted 1s to 1h".into()),
-    }
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

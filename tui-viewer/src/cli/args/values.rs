@@ -78,3 +78,13 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor)
         .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
 }
+
+/// How often an agent looks: 1s to 1h.
+pub(crate) fn every(text: &str) -> Result<Duration, String> {
+    let every = duration(text)?;
+    let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);
+    match allowed.contains(&every) {
+        true => Ok(every),
+        false => Err("wanted 1s to 1h".into()),
+    }
+}

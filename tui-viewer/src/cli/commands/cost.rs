@@ -1,11 +1,9 @@
 //! `tickscope cost`: what measuring costs a program, measured in it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
@@ -14,6 +12,7 @@ use tickscope_report::cost;
 
 use crate::cli::args::CostArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
@@ -63,10 +62,7 @@ fn measured(ring: RingFile, args: &CostArgs) -> anyhow::Result<Snapshot> {
     if seconds == 0 {
         return Err(Misuse("--for 0 measures nothing; wanted: a second or more".into()).into());
     }
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    let stop = stop_on_signals()?;
     let ring = request::ask_of(ring, Op::MeasureCost(of, seconds), "measure")?.into_ring();
     let end = Instant::now() + Duration::from_secs(seconds.into()) + LATE;
     let mut slot = ring.take_slot()?;

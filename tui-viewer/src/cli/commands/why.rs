@@ -6,7 +6,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tickscope_analysis::window;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
@@ -21,6 +20,7 @@ use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 use crate::cli::args::{WhyArgs, WhyFormat};
 use crate::cli::commands::brief::Named;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
@@ -42,12 +42,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 /// # Errors
 /// The function is not watched, no such target, or why it cannot be read.
 pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
-    let stop = Arc::new(AtomicBool::new(false));
-    if args.during.is_some() {
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
-            signal_hook::flag::register(signal, Arc::clone(&stop))?;
-        }
-    }
+    let stop = match args.during {
+        Some(_) => stop_on_signals()?,
+        None => Arc::default(),
+    };
     let (LiveSnapshot { snapshot, state }, named) = answered(args, &stop)?;
     let watch = watched(&snapshot, args)?;
     write(args, &snapshot, state, watch, &named.in_shell(&args.target))?;
