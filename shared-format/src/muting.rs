@@ -138,7 +138,7 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
 fn least_cost(snapshot: &Snapshot) -> f64 {
     match snapshot.scope_cost_seen() {
         Some(seen) => seen.low_ns.max(snapshot.own_cost().low_ns),
-        None => snapshot.scope_cost().low_ns,
+        None => snapshot.scope_cost().low_ns.max(0.0),
     }
 }
 

@@ -28,24 +28,19 @@ pub fn text(snapshot: &Snapshot) -> String {
     }
     if let Some(cost) = snapshot.measured_in_place().and_then(InPlace::scope_cost) {
         lines.push(format!(
-            "a scope in it costs {:.1} to {:.1} ns, counting it included",
-            cost.low_ns, cost.high_ns
+            "a scope in it costs {cost}, counting it included"
         ));
     }
     if let Some(cost) = snapshot.scope_cost_seen() {
         lines.push(format!(
-            "a scope costs {:.1} to {:.1} ns: {} of {} samples found a thread in the beginning or the end of one",
-            cost.low_ns,
-            cost.high_ns,
+            "a scope costs {cost}: {} of {} samples found a thread in the beginning or the end of one",
             number::count(snapshot.seen_cost.unwrap_or_default().looks),
             number::count(snapshot.measuring.samples)
         ));
     }
     let own = snapshot.own_cost();
     let mut own_line = format!(
-        "a scope by itself costs {:.1} to {:.1} ns (calibrated, in mode {})",
-        own.low_ns,
-        own.high_ns,
+        "a scope by itself costs {own} (calibrated, in mode {})",
         snapshot.capture.mode.as_str()
     );
     if snapshot.clock_drains() {

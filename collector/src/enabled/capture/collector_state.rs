@@ -21,6 +21,7 @@ use tickscope_format::snapshot::{
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::cost_in_place::CostInPlace;
+use crate::enabled::capture::estimate::BORDER_NS;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
@@ -521,6 +522,7 @@ impl CollectorState {
             timed_within_ticks: self.session.timed_ns.1 * ticks_per_ns,
             period_ticks: ticks / samples as f64,
             doubt_ticks: self.session.doubt_ns() * ticks_per_ns,
+            border_ticks: BORDER_NS * ticks_per_ns,
         }
     }
 

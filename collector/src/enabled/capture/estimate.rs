@@ -12,6 +12,22 @@ use tickscope_format::latency::Packed;
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
+/// A look finds the call whose scope is open. What a function does in front of its scope and behind it is its caller's there, and so are
+/// instructions of the scope itself. By samples of perf that is 2 ns and more a call: in a program whose functions take 5 ns, a caller
+/// got 8 points too much.
+pub(crate) const BORDER_NS: f64 = 2.0;
+
+/// Returns for each row how many ticks looks may give wrongly at the borders of its calls, and at those of its callees.
+pub(crate) fn border_ticks(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<[f64; 2]> {
+    let mut borders = vec![[0.0; 2]; rows.len()];
+    for (index, row) in rows.iter().enumerate().skip(1).filter(|(_, row)| !row.kind.is_counter()) {
+        let ticks = baseline.shown(index).calls as f64 * epoch.border_ticks;
+        borders[index][0] = ticks;
+        borders[row.parent as usize][1] += ticks;
+    }
+    borders
+}
+
 /// The time of a row, with its error.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Estimated {
@@ -118,8 +134,10 @@ fn call_variance(latencies: &Packed) -> f64 {
         .map_or(0.0, |(_, variance)| variance)
 }
 
-/// Estimates the times of a tree in sampled mode, with one sample every `period` ticks.
-pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Estimated> {
+/// Estimates the times of a tree in sampled mode.
+pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<Estimated> {
+    let borders = border_ticks(rows, baseline, epoch);
+    let period = epoch.period_ticks;
     let ticks: Vec<u64> = (0..rows.len()).map(|index| baseline.shown(index).ticks).collect();
     let mut totals = ticks.clone();
     for index in (1..rows.len()).rev() {
@@ -135,8 +153,8 @@ pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, period: f64) -> Vec<Est
         .map(|index| Estimated {
             ticks: ticks[index],
             timed: 0,
-            self_error: error(ticks[index]),
-            total_error: error(totals[index]),
+            self_error: error(ticks[index]).hypot(borders[index][0] + borders[index][1]),
+            total_error: error(totals[index]).hypot(borders[index][0]),
             ..Estimated::default()
         })
         .collect()
@@ -232,8 +250,26 @@ mod tests {
     #[test]
     fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
         let rows = [row(0), row(0)];
-        let estimated = sampled(&rows, &baseline(&[(0, 0, 5000), (9, 0, 5000)]), 100.0);
+        let epoch = Epoch {
+            period_ticks: 100.0,
+            ..Epoch::default()
+        };
+        let estimated = sampled(&rows, &baseline(&[(0, 0, 5000), (9, 0, 5000)]), &epoch);
         assert_eq!(estimated[1].self_error, 500.0);
+    }
+
+    #[test]
+    fn each_border_of_a_call_that_a_look_cannot_tell_is_an_error_of_caller_and_callee() {
+        let rows = [row(0), row(0), row(1)];
+        let epoch = Epoch {
+            period_ticks: 1.0,
+            border_ticks: 5.0,
+            ..Epoch::default()
+        };
+        let counts = [(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)];
+        let estimated = sampled(&rows, &baseline(&counts), &epoch);
+        let errors: Vec<_> = estimated.iter().map(|row| (row.self_error, row.total_error)).collect();
+        assert_eq!(errors, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }
 
     proptest! {

@@ -31,6 +31,8 @@ pub(crate) struct Epoch {
     pub(crate) period_ticks: f64,
     /// In adaptive mode: by how much the duration of a timed call may be wrong, in ticks.
     pub(crate) doubt_ticks: f64,
+    /// In the modes sampled and adaptive: the time at the borders of a call that looks may give to the wrong one, in ticks.
+    pub(crate) border_ticks: f64,
 }
 
 /// What a thread could not count.

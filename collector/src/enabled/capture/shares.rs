@@ -1,12 +1,13 @@
 //! Two estimates of the same shares, combined: timed calls, and samples of where the thread is.
 //!
 //! What timed calls say is as wrong as reading the clock makes it, for short calls and for those that wait for memory. Samples put no
-//! clock into the code and are wrong by chance alone. So each part of a call (its own time, and each call in it) gets the mean of both
-//! shares, weighed by the inverse of their variances; the doubt about the clock counts as an error of timed calls. From the outermost
-//! calls inward, the parts of each call are made to add up to what the call has; who is known least gives most.
+//! clock into the code; they are wrong by chance, and at the borders of very short calls. So each part of a call (its own time, and each
+//! call in it) gets the mean of both shares, weighed by the inverse of their variances; the doubt about the clock counts as an error of
+//! timed calls. From the outermost calls inward, the parts of each call are made to add up to what the call has; who is known least
+//! gives most.
 
 use crate::enabled::capture::baseline::Baseline;
-use crate::enabled::capture::estimate::Estimated;
+use crate::enabled::capture::estimate::{Estimated, border_ticks};
 use crate::enabled::capture::row::{Epoch, Row};
 
 /// Fewer samples of a thread say nothing.
@@ -47,6 +48,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     let mut samples = found.clone();
     let doubt = |index: usize| baseline.shown(index).calls as f64 * epoch.doubt_ticks;
     let mut doubt_below = vec![0.0; rows.len()];
+    let borders = border_ticks(rows, baseline, epoch);
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     for index in (1..rows.len())
         .rev()
@@ -65,7 +67,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     for index in (0..rows.len()).filter(|&index| !rows[index].kind.is_counter()) {
         let (all, all_error) = has[index];
         let (whole, count) = (ticks[index].max(1) as f64, samples[index]);
-        let part = |ticks: u64, error: f64, doubt: f64, found: f64| {
+        let part = |ticks: u64, error: f64, doubt: f64, found: f64, border: f64| {
             let timed = Part {
                 share: ticks as f64 / whole,
                 // A share is wrong by all there is at most.
@@ -74,17 +76,25 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
             if count < SAMPLES_LEAST {
                 timed
             } else {
-                timed.with(sampled(found, count))
+                timed.with(sampled(found, count, border / whole))
             }
         };
         let own = estimated[index];
-        let mut parts = vec![part(own.ticks, own.self_error, doubt_below[index], found[index])];
+        let [_, border_below] = borders[index];
+        let mut parts = vec![part(
+            own.ticks,
+            own.self_error,
+            doubt_below[index],
+            found[index],
+            border_below,
+        )];
         parts.extend(children[index].iter().map(|&child| {
             part(
                 ticks[child],
                 estimated[child].total_error,
                 doubt(child),
                 samples[child],
+                borders[child][0],
             )
         }));
         reconcile(&mut parts);
@@ -133,13 +143,13 @@ fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     }
 }
 
-/// Returns the share of a part in which `found` of `count` samples were. One sample more counts as half here and half elsewhere, so that no
-/// share is certain.
-fn sampled(found: f64, count: f64) -> Part {
+/// Returns the share of a part in which `found` of `count` samples were, and of which `border` may be another's. One sample more counts as
+/// half here and half elsewhere, so that no share is certain.
+fn sampled(found: f64, count: f64, border: f64) -> Part {
     let share = (found + 0.5) / (count + 1.0);
     Part {
         share,
-        variance: share * (1.0 - share).max(0.0) / (count + 1.0),
+        variance: share * (1.0 - share).max(0.0) / (count + 1.0) + border * border,
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn append(
             shares::with_samples(rows, baseline, epoch, &mut estimated);
             estimated
         }
-        Timing::Samples => estimate::sampled(rows, baseline, epoch.period_ticks),
+        Timing::Samples => estimate::sampled(rows, baseline, epoch),
         Timing::EveryCall | Timing::Never => Vec::new(),
     };
     let mut shown: Vec<bool> = (0..rows.len()).map(|index| !baseline.is_bare(index)).collect();

@@ -299,15 +299,13 @@ fn cost(page: &Page<'_>) -> String {
     } else {
         format!("{lower} to {upper}")
     };
-    let cost = page.raw.scope_cost();
     format!(
-        "{}{share} of work in scopes ({:.1} to {:.1} ns each); publisher {} of a core",
+        "{}{share} of work in scopes ({} each); publisher {} of a core",
         slowdown.map_or(String::new(), |slowdown| format!(
             "{}; ",
             visible(&slowdown, page.options.ascii)
         )),
-        cost.low_ns,
-        cost.high_ns,
+        page.raw.scope_cost(),
         number::percent(page.snapshot.capture.cost.publisher_share),
     )
 }
