@@ -27,9 +27,7 @@ pub fn text(snapshot: &Snapshot) -> String {
         lines.push(in_place_words(in_place));
     }
     if let Some(cost) = snapshot.measured_in_place().and_then(InPlace::scope_cost) {
-        lines.push(format!(
-            "a scope in it costs {cost}, counting it included"
-        ));
+        lines.push(format!("a scope in it costs {cost}, counting it included"));
     }
     if let Some(cost) = snapshot.scope_cost_seen() {
         lines.push(format!(

@@ -210,7 +210,10 @@ mod tests {
         assert!((35.0 + more..38.0 + more).contains(&cost.high_ns), "{cost:?}");
         // That none did says that it costs little, and not nothing.
         let none = seen(0, 1000, 1_000_000).unwrap();
-        assert_eq!((none.low_ns, none.middle_ns, none.high_ns), (-LAYOUT_NS, 0.0, 3.0 + more));
+        assert_eq!(
+            (none.low_ns, none.middle_ns, none.high_ns),
+            (-LAYOUT_NS, 0.0, 3.0 + more)
+        );
         assert_eq!(seen(25, 99, 1_000_000), None);
         assert_eq!(seen(0, 1000, 0), None);
     }

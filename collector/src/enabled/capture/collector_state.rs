@@ -21,7 +21,7 @@ use tickscope_format::snapshot::{
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::cost_in_place::CostInPlace;
-use crate::enabled::capture::estimate::BORDER_NS;
+use crate::enabled::capture::estimate::{BORDER_NS, CALLEES_NS};
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
@@ -523,6 +523,7 @@ impl CollectorState {
             period_ticks: ticks / samples as f64,
             doubt_ticks: self.session.doubt_ns() * ticks_per_ns,
             border_ticks: BORDER_NS * ticks_per_ns,
+            callees_ticks: CALLEES_NS * ticks_per_ns,
         }
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Epoch {
     pub(crate) doubt_ticks: f64,
     /// In the modes sampled and adaptive: the time at the borders of a call that looks may give to the wrong one, in ticks.
     pub(crate) border_ticks: f64,
+    /// In adaptive mode: how much of that is the callee's, and not the caller's, in ticks.
+    pub(crate) callees_ticks: f64,
 }
 
 /// What a thread could not count.

@@ -37,11 +37,23 @@ impl Part {
 /// Combines the times of rows, which are those of timed calls, with samples. Each call keeps the sum of its parts, and the thread the
 /// sum of all.
 pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
-    let found: Vec<f64> = (0..rows.len())
-        .map(|index| baseline.shown(index).found as f64 / epoch.period_ticks.max(1.0))
+    let period = epoch.period_ticks.max(1.0);
+    let mut found: Vec<f64> = (0..rows.len())
+        .map(|index| baseline.shown(index).found as f64 / period)
         .collect();
     if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
         return;
+    }
+    // Innermost calls first: a row gives its callees of what it was found in, and not of what its caller gives it.
+    for index in (1..rows.len())
+        .rev()
+        .filter(|&index| !rows[index].kind.is_counter())
+    {
+        let parent = rows[index].parent as usize;
+        let callees = baseline.shown(index).calls as f64 * epoch.callees_ticks / period;
+        let moved = callees.min(found[parent]);
+        found[parent] -= moved;
+        found[index] += moved;
     }
     // Of whole subtrees: ticks, and samples.
     let mut ticks: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
@@ -208,6 +220,17 @@ mod tests {
 
     /// Rows with calls, ticks by timed calls, and samples of 100 ticks each.
     fn combined(rows: &[Row], of: &[(u64, u64, u64)], doubt_ticks: f64) -> Vec<Estimated> {
+        combined_with(
+            rows,
+            of,
+            Epoch {
+                doubt_ticks,
+                ..Epoch::default()
+            },
+        )
+    }
+
+    fn combined_with(rows: &[Row], of: &[(u64, u64, u64)], epoch: Epoch) -> Vec<Estimated> {
         let mut baseline = Baseline::default();
         let counts = of.iter().map(|&(calls, ticks, samples)| Counts {
             calls,
@@ -219,8 +242,7 @@ mod tests {
         baseline.show(&counts.collect::<Vec<_>>(), &[], None);
         let epoch = Epoch {
             period_ticks: 100.0,
-            doubt_ticks,
-            ..Epoch::default()
+            ..epoch
         };
         let mut estimated: Vec<Estimated> = of
             .iter()
@@ -254,6 +276,27 @@ mod tests {
             (10_000.0..20_000.0).contains(&combined[2].self_error),
             "{combined:?}"
         );
+    }
+
+    #[test]
+    fn what_stands_in_front_of_a_scope_is_the_callees() {
+        // frame has a, called 1 000 times, 20 ticks of each call in front of the scope: 200 of frame's 500 samples.
+        let rows = [row(0), row(0), row(1)];
+        let of = [(0, 0, 0), (1, 50_000, 500), (1_000, 50_000, 500)];
+        let sure = |callees_ticks| {
+            let combined = combined_with(
+                &rows,
+                &of,
+                Epoch {
+                    doubt_ticks: 1e6,
+                    callees_ticks,
+                    ..Epoch::default()
+                },
+            );
+            ticks(&combined)[2]
+        };
+        assert!((49_000..51_000).contains(&sure(0.0)), "{}", sure(0.0));
+        assert!((69_000..71_000).contains(&sure(20.0)), "{}", sure(20.0));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Three libraries at work. `run` beside this builds it with scopes in their functions and without.
+//! Five libraries at work. `run` beside this builds it with scopes in their functions and without.
 //!
 //! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both once more, with
 //! `plain` and `scoped` as their first words.
@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use tickscope_bench::share::{Case, Program, be_recorded, compare};
@@ -14,7 +14,7 @@ use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
 /// A case, and a unit of it without a scope of its own.
-const CASES: [(Case, fn()); 3] = [
+const CASES: [(Case, fn()); 5] = [
     (
         Case {
             name: "markdown",
@@ -72,6 +72,45 @@ const CASES: [(Case, fn()); 3] = [
         },
         regex,
     ),
+    (
+        Case {
+            name: "xml",
+            functions: &[
+                Function {
+                    name: "unit",
+                    symbol: "xml",
+                },
+                Function::new("append_node"),
+                Function::new("process_attribute"),
+                Function::new("process_element"),
+                Function::new("process_text"),
+                Function::new("parse_start_tag"),
+                Function::new("parse_attribute"),
+                Function::new("parse_content"),
+                Function::new("parse_text"),
+            ],
+            scoped: || in_unit(xml),
+        },
+        xml,
+    ),
+    (
+        Case {
+            name: "decompressor",
+            functions: &[
+                Function {
+                    name: "unit",
+                    symbol: "decompressor",
+                },
+                Function::new("decompress_block"),
+                Function::new("decompress_literals"),
+                Function::new("decode_sequences"),
+                Function::new("execute_sequences"),
+                Function::new("repeat"),
+            ],
+            scoped: || in_unit(decompressor),
+        },
+        decompressor,
+    ),
 ];
 
 fn in_unit(unit: fn()) {
@@ -104,6 +143,35 @@ fn regex() {
         searched.unwrap_or_else(|error| unreachable!("{error}"))
     });
     black_box(SEARCHED.find_iter(&TEXT).count());
+}
+
+/// Parses a document of some 100 kB: an element for each line of the text, with its first two words as attributes.
+#[inline(never)]
+fn xml() {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let line = |line: &str| {
+            let line = line.replace('&', "&amp;").replace(['<', '>', '"'], "");
+            let mut words = line.splitn(3, ' ');
+            let [first, second, rest] = [(); 3].map(|()| words.next().unwrap_or_default());
+            format!("<line first=\"{first}\" second=\"{second}\"><text>{rest}</text></line>\n")
+        };
+        format!("<text>{}</text>", text(500).lines().map(line).collect::<String>())
+    });
+    black_box(roxmltree::Document::parse(&TEXT).is_ok());
+}
+
+/// Decompresses a text of some 50 kB.
+#[inline(never)]
+fn decompressor() {
+    static COMPRESSED: LazyLock<Vec<u8>> = LazyLock::new(|| {
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        ruzstd::encoding::compress_to_vec(text(500).as_bytes(), level)
+    });
+    static DECODER: LazyLock<Mutex<(ruzstd::decoding::FrameDecoder, Vec<u8>)>> =
+        LazyLock::new(|| Mutex::new((ruzstd::decoding::FrameDecoder::new(), vec![0; 1 << 17])));
+    let mut decoder = DECODER.lock().unwrap_or_else(PoisonError::into_inner);
+    let (decoder, text) = &mut *decoder;
+    black_box(decoder.decode_all(&COMPRESSED, text).is_ok());
 }
 
 /// Returns a text in Markdown of so many paragraphs; always the same.
