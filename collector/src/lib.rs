@@ -59,6 +59,9 @@
 //! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate
 //! `profiling`: programs that use these stay as they are.
 //!
+//! # Benchmarks
+//! The crate `tickscope-criterion` writes a report for each benchmark of the crate `criterion`.
+//!
 //! # Modes
 //! [`Builder::mode`], `TICKSCOPE_MODE`, [`set_mode`] and viewers choose how scopes are measured. Calls are exact in
 //! every mode but `off`.
