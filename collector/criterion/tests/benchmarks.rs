@@ -5,6 +5,7 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
+#![allow(clippy::print_stdout, reason = "it says what it found")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
