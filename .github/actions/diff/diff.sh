@@ -3,10 +3,17 @@
 # Reads BEFORE, AFTER, PER, FAIL_IF and RUNS from its environment; ends with the code of tickscope diff.
 set -euo pipefail
 
-[[ ${RUNS:-5} =~ ^[1-9][0-9]?$ ]] || {
-    echo "runs is '${RUNS}', wanted 1 to 99" >&2
+# Says what is wrong with an input, and ends.
+refuse() {
+    echo "$1" >&2
+    echo "result=error" >> "${GITHUB_OUTPUT:-/dev/null}"
     exit 2
 }
+
+[[ ${RUNS:-5} =~ ^[1-9][0-9]?$ ]] || refuse "runs is '${RUNS}', wanted 1 to 99"
+for side in BEFORE AFTER; do
+    [[ ${!side:-} =~ [^[:space:]] ]] || refuse "${side,,} is empty, wanted a command that runs the build"
+done
 runs=$(mktemp -d)
 trap 'rm -rf "$runs"' EXIT
 

@@ -267,6 +267,46 @@ fn async_functions_with_the_fast_clock() {
     });
 }
 
+/// A future that is dropped at its await, below a span that goes on: as where a client goes away, or time is up.
+fn a_future_that_is_dropped_has_ended_where_it_was() {
+    isolated!(|| {
+        let _session = begun();
+        #[instrument]
+        async fn waits() {
+            pass(1);
+            Yield::default().await;
+            pass(2);
+            std::future::pending::<()>().await;
+        }
+        #[instrument]
+        async fn gives_up() {
+            pass(10);
+            let mut waits = Box::pin(waits());
+            assert!(poll(&mut waits).is_pending());
+            Yield::default().await;
+            assert!(poll(&mut waits).is_pending());
+            assert_eq!(future(&whole(), "waits")[..2], [1, 0]);
+            drop(waits);
+            assert_eq!(future(&whole(), "waits")[..2], [0, 1]);
+            pass(20);
+        }
+        let mut first = Box::pin(gives_up());
+        assert!(poll(&mut first).is_pending());
+        assert!(poll(&mut first).is_ready());
+        drop(first);
+        // This one is dropped with the one that it waits for.
+        let mut second = Box::pin(gives_up());
+        assert!(poll(&mut second).is_pending());
+        drop(second);
+        let after = whole();
+        for name in ["gives_up", "waits"] {
+            assert_eq!(future(&after, name)[..2], [0, 2], "{name}");
+        }
+        assert_eq!(rows(), "gives_up 2 40 44\n  waits 2 4 4\n");
+        assert!(after.tasks.paths.is_empty());
+    });
+}
+
 /// Calls of a site that were over before it was known for one of futures are in no number of calls in flight.
 fn what_was_counted_before_is_not_in_flight() {
     isolated!(|| {
@@ -619,6 +659,7 @@ support::tests![
     async_functions_are_calls_in_flight,
     async_functions_of_a_layer_are_calls_in_flight,
     async_functions_with_the_fast_clock,
+    a_future_that_is_dropped_has_ended_where_it_was,
     what_was_counted_before_is_not_in_flight,
     spans_may_be_exited_in_any_order,
     random_orders_charge_the_innermost_span,

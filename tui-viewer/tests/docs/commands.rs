@@ -174,6 +174,9 @@ fn every_command_has_a_row_in_the_table_of_commands() {
     }
 }
 
+/// What `cargo bench` hands on to benchmarks.
+const OF_CRITERION: &str = "--profile-time";
+
 /// Options that stand alone in the text are options of some command.
 #[test]
 fn options_that_are_named_exist() {
@@ -184,7 +187,7 @@ fn options_that_are_named_exist() {
     let known: HashSet<String> = commands
         .flat_map(clap::Command::get_arguments)
         .filter_map(|option| option.get_long().map(|long| format!("--{long}")))
-        .chain(["--help".to_string()])
+        .chain(["--help".to_string(), OF_CRITERION.to_string()])
         .collect();
     let mut named = 0;
     let pages = book()

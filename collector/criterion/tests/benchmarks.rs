@@ -1,0 +1,124 @@
+//! Benchmarks as a program has them. Without arguments this program starts itself as `cargo bench` would, and looks at the files.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+#![allow(clippy::print_stdout, reason = "it says what it found")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use criterion::{BenchmarkId, Criterion};
+use tickscope::__private::spans::IS_MEASURED;
+use tickscope_criterion::{Format, TickscopeProfiler, tickscope};
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot_file;
+
+fn words(input: &str) -> usize {
+    tickscope::scope!("words");
+    input.split(' ').map(letters).sum()
+}
+
+fn letters(word: &str) -> usize {
+    tickscope::scope!("letters");
+    word.len()
+}
+
+fn benchmarks() {
+    // That of a plain run would count for the first benchmark that is profiled.
+    words("before any benchmark");
+    let mut criterion = Criterion::default()
+        .with_profiler(TickscopeProfiler::new(Format::Tks).and(Format::Folded))
+        .configure_from_args();
+    criterion.bench_function("one", |bencher| bencher.iter(|| words("one")));
+    let mut group = criterion.benchmark_group("group/of");
+    for count in [3, 5] {
+        let input = vec!["word"; count].join(" ");
+        group.bench_with_input(BenchmarkId::new("words", count), &input, |bencher, input| {
+            bencher.iter(|| words(input));
+        });
+    }
+    group.finish();
+    assert_eq!(tickscope::mode(), tickscope::Mode::Off);
+    words("behind all benchmarks");
+    drop(criterion);
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TICKSCOPE") {
+            command.env_remove(name);
+        }
+    }
+    let rings = directory.join("rings");
+    let output = command
+        .current_dir(directory)
+        .env("TICKSCOPE_DIR", rings)
+        .env("CRITERION_HOME", directory.join("criterion"))
+        .env("BENCHMARKS", "1")
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    output
+}
+
+fn main() {
+    if std::env::var_os("BENCHMARKS").is_some() {
+        return benchmarks();
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let profiles = [("one", 1), ("group_of/words/3", 3), ("group_of/words/5", 5)];
+    let is_there = |benchmark: &str, ending: &str| file(directory, benchmark, ending).exists();
+    // Nothing is written where criterion only tries what it measures.
+    run(directory, &["--test"]);
+    assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
+    // The second time the files of the first make way.
+    let found = [(); 2].map(|()| {
+        run(directory, &["--bench", "--profile-time", "1"]);
+        if !IS_MEASURED {
+            assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
+            return Vec::new();
+        }
+        // With the feature `report`, and without it.
+        assert!(
+            profiles
+                .iter()
+                .all(|(benchmark, _)| is_there(benchmark, "folded") != is_there(benchmark, "folded.tks"))
+        );
+        let calls = profiles.map(|(benchmark, words)| calls(&file(directory, benchmark, "tks"), words));
+        calls.to_vec()
+    });
+    println!("ok: each benchmark has a report of its own: {found:?} calls");
+}
+
+fn file(directory: &Path, benchmark: &str, ending: &str) -> PathBuf {
+    directory.join(format!("criterion/{benchmark}/profile/tickscope.{ending}"))
+}
+
+/// Returns the calls of a report, which has those of one benchmark and nothing else.
+fn calls(file: &Path, words: u64) -> u64 {
+    let snapshot = snapshot_file::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let rows: Vec<(&str, u64)> = (0..snapshot.nodes.len() as u32)
+        .map(|row| {
+            (
+                snapshot.site_of(NodeId(row)).name.as_str(),
+                snapshot.nodes.calls[row as usize],
+            )
+        })
+        .filter(|(_, calls)| *calls > 0)
+        .collect();
+    let [("words", calls), ("letters", inner)] = rows[..] else {
+        panic!("{}: {rows:?}", file.display());
+    };
+    assert_eq!(inner, words * calls, "{}", file.display());
+    calls
+}
