@@ -141,6 +141,17 @@ pub struct Outcome {
     pub words: Option<String>,
 }
 
+impl Outcome {
+    /// The answer of one program.
+    pub fn new(request: Request, result: Result<u64, String>) -> Self {
+        Self {
+            request,
+            result,
+            words: None,
+        }
+    }
+}
+
 /// The processes that are shown together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processes {

@@ -218,30 +218,18 @@ impl Attached {
         self.sent.retain(|(request, sent)| match slot.reply(sent) {
             Ok(None) => true,
             Ok(Some(reply)) => {
-                outcomes.push(Outcome {
-                    request: *request,
-                    result: answer_to(*request, &reply),
-                    words: None,
-                });
+                outcomes.push(Outcome::new(*request, answer_to(*request, &reply)));
                 false
             }
             Err(error) => {
-                outcomes.push(Outcome {
-                    request: *request,
-                    result: Err(error.to_string()),
-                    words: None,
-                });
+                outcomes.push(Outcome::new(*request, Err(error.to_string())));
                 false
             }
         });
         if let Err(why) = self.send_next()
             && let Some(request) = self.queue.first()
         {
-            outcomes.push(Outcome {
-                request: *request,
-                result: Err(why),
-                words: None,
-            });
+            outcomes.push(Outcome::new(*request, Err(why)));
         }
         outcomes
     }
