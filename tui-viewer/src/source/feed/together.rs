@@ -145,6 +145,7 @@ impl TogetherFeed {
                 }
             }
         }
+        self.members.iter_mut().for_each(Member::check);
         self.take_leave();
         for (path, why) in &unread {
             if self.unread.get(path) != Some(why) {
@@ -186,6 +187,8 @@ impl TogetherFeed {
         self.programs.insert(key.name.clone());
         self.members.push(Member::new(self.next_id, ring, is_new));
         self.next_id += 1;
+        let started = |member: &Member| (member.key.started_unix_ns, member.key.pid);
+        self.members.sort_by_key(started);
         true
     }
 
@@ -242,9 +245,9 @@ impl TogetherFeed {
     /// Reads what has come of each process. Returns whether something has.
     fn look(&mut self) {
         for member in &mut self.members {
-            let had_trouble = member.trouble.is_some();
             self.has_news |= member.look(&mut self.clock);
-            if let (Some(why), false) = (&member.trouble, had_trouble) {
+            if let (Some(why), false) = (&member.trouble, member.is_told) {
+                member.is_told = true;
                 let pid = member.key.pid;
                 self.notices.push(format!(
                     "pid {pid} cannot be read any more: {}; the others are shown",

@@ -33,8 +33,9 @@ pub(super) struct Member {
     pub(super) key: RunKey,
     pub(super) attached: Attached,
     pub(super) counted: Counted,
-    /// Why its ring cannot be read.
+    /// Why its ring cannot be read, and whether that was told.
     pub(super) trouble: Option<String>,
+    pub(super) is_told: bool,
     /// It began to be followed when it started, so its past belongs to it.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
@@ -49,6 +50,7 @@ impl Member {
             attached: Attached::new(ring),
             counted: Counted::default(),
             trouble: None,
+            is_told: false,
             is_new,
             clock: None,
             ratio: 1.0,
@@ -58,7 +60,14 @@ impl Member {
     /// Goes on with another ring that the same process has made.
     pub(super) fn go_on(&mut self, ring: RingFile) {
         self.attached = Attached::new(ring);
-        self.trouble = None;
+        (self.trouble, self.is_told) = (None, false);
+    }
+
+    /// Looks whether the ring is whole. Short of that it may go on to show its last record for ever.
+    pub(super) fn check(&mut self) {
+        if let Err(error) = self.attached.ring.liveness() {
+            self.trouble.get_or_insert(error.to_string());
+        }
     }
 
     pub(super) fn nonce(&self) -> u64 {
@@ -71,17 +80,18 @@ impl Member {
         let known = known.map(|capture| (capture.seq, capture.reset_epoch));
         match self.attached.newest_and_ends(known, self.is_new) {
             Ok(records) => {
-                self.trouble = None;
                 let is_more = !records.is_empty();
+                if is_more {
+                    (self.trouble, self.is_told) = (None, false);
+                }
                 for record in records {
                     self.take(record, common);
                 }
                 is_more
             }
             Err(why) => {
-                let is_other = self.trouble.is_none();
                 self.trouble = Some(why);
-                is_other
+                false
             }
         }
     }
