@@ -34,9 +34,12 @@ impl Named {
                 word: path.display().to_string(),
                 is_live: false,
             },
-            Found::Together(name, _) => Self {
-                word: name.clone(),
-                is_live: false,
+            // What comes next is of one of them.
+            Found::Together(name, rings) => Self {
+                word: rings
+                    .first()
+                    .map_or(name.clone(), |(ring, _)| ring.header().pid.to_string()),
+                is_live: true,
             },
             // It cannot be read again.
             Found::Streamed(_) => Self {
@@ -58,9 +61,8 @@ impl Named {
     pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
         let dir = target.dir.as_deref();
         let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));
-        let all = if target.all { " --all" } else { "" };
         Next::Shell {
-            target: shell_word(&self.word) + all + &dir.unwrap_or_default(),
+            target: shell_word(&self.word) + &dir.unwrap_or_default(),
             is_live: self.is_live,
         }
     }

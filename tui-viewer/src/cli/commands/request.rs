@@ -73,7 +73,7 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
         ),
         Found::Together(name, _) => Err(one_alone(
             &name,
-            "requests go to a program, and to all of them from the screen (tickscope NAME --all)",
+            "requests go to a program, and from the screen of tickscope NAME --all to all of them",
         )
         .into()),
         Found::Kept(path) => bail!("{} is a kept snapshot: no program is behind it", path.display()),

@@ -497,13 +497,11 @@ impl Feed for TogetherFeed {
         match request {
             Request::Watch(..) | Request::Unwatch(_) => {
                 return Err(format!(
-                    "slow calls are told of one process: tickscope {pid}, then W there"
+                    "slow calls are told of one process at a time: tickscope {pid}, then W there"
                 ));
             }
             Request::Lines(_) => {
-                return Err(format!(
-                    "lines are sampled in one process: tickscope {pid}, then S there"
-                ));
+                return Err(format!("of one process at a time: tickscope {pid}, then S there"));
             }
             Request::Undo if !self.is_undoable => return Err("there is no reset to undo".into()),
             _ => {}

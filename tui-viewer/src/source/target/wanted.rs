@@ -183,8 +183,8 @@ pub fn is_live(liveness: &Liveness) -> bool {
 /// That a command cannot have several programs together: `what` it is for, as in "a program is recorded while it runs".
 pub fn one_alone(name: &str, what: &str) -> Misuse {
     Misuse(format!(
-        "--all: {what}, one at a time: tickscope list shows those called {} with their process ids; what several have counted is in report, top \
-         and snapshot with --all, and files of several are added up by tickscope merge",
+        "--all: {what}, one at a time: tickscope list shows those called {} with their process ids; report, top, stacks, sites and snapshot \
+         take --all",
         printable(name)
     ))
 }
