@@ -110,10 +110,12 @@ pub fn check_all(name: &str) -> anyhow::Result<()> {
         target: Some(name.into()),
         ..TargetArgs::default()
     });
-    let what = match of_one {
-        Wanted::Name(name) if !name.is_empty() => return Ok(()),
-        Wanted::Name(_) => "--all needs the name of the programs".to_string(),
-        one => format!("--all takes a name, and this is a {one}"),
+    let what = if name.is_empty() {
+        "--all needs the name of the programs".to_string()
+    } else if let Wanted::Name(_) = of_one {
+        return Ok(());
+    } else {
+        format!("--all takes a name, and this is a {of_one}")
     };
     Err(Misuse(format!("{what}: tickscope NAME --all, and '*' is all that run")).into())
 }

@@ -18,12 +18,12 @@ struct Shown {
 impl Shown {
     fn look(&mut self) -> Events {
         let events = self.feed.poll();
-        if let Some(snapshot) = &events.snapshot {
-            if let Some(before) = self.newest.replace(Rc::clone(snapshot)) {
-                let is_same = before.capture.reset_epoch == snapshot.capture.reset_epoch;
-                assert!(!is_same || snapshot.calls() >= before.calls());
-                assert!(snapshot.lifetime.calls >= before.lifetime.calls);
-            }
+        if let Some(snapshot) = &events.snapshot
+            && let Some(before) = self.newest.replace(Rc::clone(snapshot))
+        {
+            let is_same = before.capture.reset_epoch == snapshot.capture.reset_epoch;
+            assert!(!is_same || snapshot.calls() >= before.calls());
+            assert!(snapshot.lifetime.calls >= before.lifetime.calls);
         }
         events
     }

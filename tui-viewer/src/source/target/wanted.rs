@@ -124,10 +124,10 @@ impl Wanted {
 
     /// One program of those that are meant.
     pub(crate) fn one(&self) -> String {
-        match self {
-            Self::All(name) => format!("program called \"{}\"", printable(name)),
-            one => one.to_string(),
+        if let Self::All(name) = self {
+            return format!("program called \"{}\"", printable(name));
         }
+        self.to_string()
     }
 
     pub(crate) fn fits(&self, ring: &RingFile) -> bool {

@@ -95,12 +95,11 @@ impl Asked {
             0 => String::new(),
             more => format!(", and {more} more"),
         };
-        let alone = match self.request {
-            Request::Reset | Request::Mode(_) if more.is_empty() => {
-                ", its numbers count from here on this screen alone"
-            }
-            Request::Reset | Request::Mode(_) => ", their numbers count from here on this screen alone",
-            _ => "",
+        let begins_anew = matches!(self.request, Request::Reset | Request::Mode(_));
+        let alone = match (begins_anew, more.is_empty()) {
+            (true, true) => ", its numbers count from here on this screen alone",
+            (true, false) => ", their numbers count from here on this screen alone",
+            (false, _) => "",
         };
         match self.done.len() {
             0 => Err(format!(
