@@ -198,10 +198,7 @@ impl Feed for Synthetic {
             Request::Interval { ns } => self.interval = Duration::from_nanos(ns),
             Request::Mode(_) if self.old => {
                 let why = "the program's collector is older and does not know this request";
-                self.outcomes.push(Outcome {
-                    request,
-                    result: Err(why.into()),
-                });
+                self.outcomes.push(Outcome::new(request, Err(why.into())));
                 return Ok(());
             }
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
@@ -227,10 +224,7 @@ impl Feed for Synthetic {
             Request::Interval { .. } | Request::Watch(..) | Request::Unwatch(_)
         );
         self.epoch += u64::from(!counts_on);
-        self.outcomes.push(Outcome {
-            request,
-            result: Ok(self.epoch),
-        });
+        self.outcomes.push(Outcome::new(request, Ok(self.epoch)));
         Ok(())
     }
 

@@ -12,6 +12,5 @@ pub mod amounts;
 pub mod exposition;
 pub mod http;
 pub mod pyroscope;
-pub mod ring_reads;
 pub mod run_sums;
 pub mod windows;

@@ -9,6 +9,7 @@ pub(crate) mod kept_files;
 pub(crate) mod kept_traces;
 pub mod known_functions;
 pub mod local_time;
+pub mod ring_reads;
 pub(crate) mod source_files;
 pub mod status;
 pub mod symbols;

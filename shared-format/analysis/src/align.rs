@@ -7,6 +7,7 @@ use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{Estimate, MEASURING, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
 
 use crate::call_tree::both_tallies;
+use crate::thread_names::after_end;
 use crate::window::numbered;
 
 /// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
@@ -214,7 +215,9 @@ fn pairs(later: &Snapshot, earlier: &Snapshot) -> Vec<(Option<ThreadId>, Vec<Thr
         let name = earlier.threads[id.index()].name.as_str();
         let same_name = free.get_mut(name).and_then(VecDeque::pop_front);
         // Who is not there any more was folded into the row of those that have ended.
-        match same_name.or_else(|| by_id.get(&(name, 0)).copied()) {
+        let ended = || by_id.get(&(name, 0)).copied();
+        let with_its_process = || by_id.get(&(after_end(name)?.as_str(), 0)).copied();
+        match same_name.or_else(ended).or_else(with_its_process) {
             Some(index) => pairs[index].1.push(id),
             None => pairs.push((None, vec![id])),
         }

@@ -16,6 +16,7 @@
 //!               -> history_window (merge, window) -> Snapshot
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
 //! many of any runs -> merge_runs (merge) -> Snapshot
+//! those of processes that run at once -> side_by_side (thread_names; merge_runs for those that have ended) -> Snapshot
 //! a window of a run -> trigger (whether a condition has become true)
 //! two of any runs -> align -> two Snapshots with the same rows
 //! many of two builds -> compare/diff -> compare/gate (by rank)
@@ -60,9 +61,11 @@ pub mod merge_runs;
 pub mod overhead_correction;
 mod parts;
 pub mod per_call;
+pub mod side_by_side;
 pub mod sites;
 pub mod slow;
 pub mod tasks;
+pub mod thread_names;
 pub mod transform;
 pub mod trigger;
 pub mod uncertainty;

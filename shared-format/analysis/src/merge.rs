@@ -180,7 +180,7 @@ impl<'a> Adder<'a> {
 
 /// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
 /// last is less then.
-fn hold(sum: &mut Snapshot) {
+pub(crate) fn hold(sum: &mut Snapshot) {
     let longest_ns = (u64::MAX / 4) as f64 * 0.999;
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
     let threads = &mut sum.threads;

@@ -248,7 +248,7 @@ fn plain(mut run: Snapshot, ratio: f64) -> Snapshot {
 }
 
 /// Histograms of a clock of another rate, each bucket by its middle.
-fn at_rate(latencies: &Latencies, ratio: f64, kept: &BTreeSet<u32>) -> Latencies {
+pub(crate) fn at_rate(latencies: &Latencies, ratio: f64, kept: &BTreeSet<u32>) -> Latencies {
     let mut out = Latencies::default();
     for &row in &latencies.row {
         let histogram = latencies.of(row);

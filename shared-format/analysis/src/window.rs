@@ -13,6 +13,8 @@ use tickscope_format::snapshot::{
     Column, Estimate, Extremes, Level, Measures, NodeErrors, Quantity, Snapshot, Tally, WaitsIn,
 };
 
+use crate::thread_names::after_end;
+
 /// What stands where there is no row to take from.
 const NONE: u32 = u32::MAX;
 
@@ -213,9 +215,13 @@ impl Pools {
             self.group_of_later.push(group);
         }
         for (index, thread) in earlier.threads.iter().enumerate() {
-            let of = |tid| known.get(&(thread.name.as_str(), tid)).copied();
-            // A thread that has ended since was folded into the row of those that have ended.
-            let group = of(thread.tid).or_else(|| of(0));
+            let of = |name: &str, tid| known.get(&(name, tid)).copied();
+            // A thread that has ended since was folded into the row of those that have ended, and one of a process that has ended into
+            // that of ended processes.
+            let after_end = || after_end(&thread.name).and_then(|name| of(&name, 0));
+            let group = of(&thread.name, thread.tid)
+                .or_else(|| of(&thread.name, 0))
+                .or_else(after_end);
             self.group_of_earlier.push(group);
             if let Some(group) = group {
                 let group = &mut self.groups[group];

@@ -50,11 +50,12 @@ impl ProcessState {
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);
-    format!(
-        "tickscope {command}: {name}, pid {}, {}",
-        process.pid,
-        state.explained()
-    )
+    // Several processes as one have none.
+    let pid = match process.pid {
+        0 => String::new(),
+        pid => format!(", pid {pid}"),
+    };
+    format!("tickscope {command}: {name}{pid}, {}", state.explained())
 }
 
 impl fmt::Display for ProcessState {

@@ -8,7 +8,7 @@ use tickscope_format::muting::SiteCost;
 use tickscope_format::snapshot::{Mode, Site};
 
 use crate::app::cpu_history::CpuHistory;
-use crate::source::events::{RingLine, Target};
+use crate::source::events::{Processes, RingLine, Target};
 use crate::source::kept_traces::KeptTraces;
 use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
@@ -22,6 +22,8 @@ pub(crate) struct Program {
     pub(crate) target: Option<Target>,
     /// Ring files to choose from while no program is open.
     pub(crate) found: Vec<RingLine>,
+    /// The processes, where several are shown together.
+    pub(crate) processes: Option<Processes>,
     /// The selected ring file.
     pub(crate) chosen: usize,
     /// The newest snapshot.
@@ -48,6 +50,7 @@ impl Default for Program {
             status: Status::Waiting { why: String::new() },
             target: None,
             found: Vec::new(),
+            processes: None,
             chosen: 0,
             newest: None,
             offered: Rc::default(),
@@ -65,6 +68,11 @@ impl Program {
     /// Whether it is at the other end of a pipe, so that its process id means nothing here.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_elsewhere)
+    }
+
+    /// Whether it is several processes.
+    pub(super) fn is_together(&self) -> bool {
+        self.target.as_ref().is_some_and(Target::is_together)
     }
 
     /// When the newest snapshot was captured.

@@ -24,6 +24,8 @@ pub(crate) struct Requests {
     pub(crate) undoable: bool,
     /// The rate that was asked for, times a second, until a snapshot shows it.
     pub(super) wished_hz: Option<u64>,
+    /// To whom the last request went that was answered, where several programs were asked.
+    pub(super) words: Option<String>,
     /// Sites that the program was asked to switch.
     pub(super) switching: Vec<Switching>,
     /// The functions that the program was asked from here to watch, by their patterns.

@@ -47,7 +47,7 @@ fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
 }
 
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
-    let outcomes = vec![Outcome { request, result }];
+    let outcomes = vec![Outcome::new(request, result)];
     app.update(Message::Events(Box::new(Events {
         outcomes,
         ..Events::quiet(Status::Live)

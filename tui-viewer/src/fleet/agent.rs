@@ -14,8 +14,8 @@ use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::fleet::exposition::{AccountKey, AgentState};
-use crate::fleet::ring_reads::{RunKey, ends_between};
 use crate::fleet::run_sums::RunSums;
+use crate::source::ring_reads::{RunKey, ends_between};
 use crate::source::target::wanted::is_live;
 
 /// So many programs have series. Names of programs are free, and each new one would otherwise be kept for ever.

@@ -11,7 +11,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::label;
-use crate::fleet::ring_reads::{RunKey, ends_between};
+use crate::source::ring_reads::{RunKey, ends_between};
 use crate::source::target::wanted::is_live;
 
 /// So many runs are followed. Others are left out.

@@ -27,10 +27,18 @@ impl Target {
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.path == Path::new(PIPE)
     }
+
+    /// Whether it is several processes, so that it has no one file and no process id.
+    pub(crate) fn is_together(&self) -> bool {
+        self.path == Path::new(TOGETHER)
+    }
 }
 
 /// What stands for the file of a program that comes through a pipe.
 pub(crate) const PIPE: &str = "-";
+
+/// What stands for the files of processes that are shown together.
+pub(crate) const TOGETHER: &str = "--all";
 
 /// A ring file that could be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,6 +85,8 @@ pub struct Events {
     pub new_run: Option<(u32, u32)>,
     /// What has become of the way to the program, in a line.
     pub notice: Option<String>,
+    /// The processes, where several are shown together.
+    pub processes: Option<Processes>,
 }
 
 /// A record as it stands in the file; it is decoded when it is shown.
@@ -127,6 +137,30 @@ pub struct Outcome {
     pub request: Request,
     /// The reset epoch from which on it shows, or why not.
     pub result: Result<u64, String>,
+    /// To whom it went, where several programs were asked.
+    pub words: Option<String>,
+}
+
+impl Outcome {
+    /// The answer of one program.
+    pub fn new(request: Request, result: Result<u64, String>) -> Self {
+        Self {
+            request,
+            result,
+            words: None,
+        }
+    }
+}
+
+/// The processes that are shown together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processes {
+    /// Those that run.
+    pub running: usize,
+    /// Those that have ended since they were shown.
+    pub ended: usize,
+    /// Those of them that run and cannot be read.
+    pub unread: usize,
 }
 
 /// Where data comes from.
@@ -165,6 +199,7 @@ impl Events {
             functions: None,
             new_run: None,
             notice: None,
+            processes: None,
         }
     }
 }

@@ -6,6 +6,7 @@ mod pace;
 mod past;
 mod piped;
 mod recorded;
+mod together;
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -27,6 +28,7 @@ use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
 use crate::text::clock_time::{UtcOffset, clock_time};
 
 pub use piped::PipeFeed;
+pub use together::TogetherFeed;
 
 pub use answer::{RULES_FULL, TOO_OLD, refusal, result_of};
 
@@ -155,8 +157,8 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            // Streams have a feed of their own.
-            Found::Streamed(_) => Open::Nothing,
+            // Streams, and several together, have feeds of their own.
+            Found::Streamed(_) | Found::Together(..) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
                 Ok((snapshot, recorded)) => {
                     self.status = Status::Kept;
@@ -294,6 +296,7 @@ impl Feed for RingFeed {
             functions,
             new_run: self.new_run.take(),
             notice: None,
+            processes: None,
         }
     }
 

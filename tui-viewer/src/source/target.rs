@@ -6,6 +6,7 @@ mod search_paths;
 pub(crate) mod stream;
 pub mod wanted;
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use anyhow::anyhow;
@@ -17,12 +18,14 @@ use tickscope_format::file::places;
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
-use crate::output::console::{about, printable};
+use crate::cli::args::TargetArgs;
+use crate::output::console::{Misuse, about, printable};
 use crate::source::container;
+use crate::source::ring_reads::RunKey;
 use crate::text::did_you_mean::nearest;
 
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
-pub use damaged_rings::runs_on;
+pub use damaged_rings::{name_and_pid, runs_on};
 pub use search_paths::{check_dir, with_denied};
 
 /// Another ring of the same process: it makes a new one where this one was destroyed.
@@ -58,6 +61,9 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     if *wanted == Wanted::Stdin {
         return Ok(Found::Streamed(Box::new(stream::newest()?)));
     }
+    if let Wanted::All(name) = wanted {
+        return find_all(name, dir);
+    }
     let found = find_program(wanted, dir);
     // No program of this name runs, but it could be started.
     if let Wanted::Name(name) = wanted
@@ -88,6 +94,49 @@ fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         choose(wanted, listed, |ring| wanted.fits(ring))
     };
     found.map_err(|none| search_paths::add_denied(none, &places).into())
+}
+
+/// What all programs of a name are called together.
+pub fn title_of(name: &str) -> String {
+    format!("all of {name}")
+}
+
+/// Checks a name that stands for all programs of that name.
+///
+/// # Errors
+/// There is none, or it names a process or a file.
+pub fn check_all(name: &str) -> anyhow::Result<()> {
+    let of_one = Wanted::of(&TargetArgs {
+        target: Some(name.into()),
+        ..TargetArgs::default()
+    });
+    let what = if name.is_empty() {
+        "--all needs the name of the programs".to_string()
+    } else if let Wanted::Name(_) = of_one {
+        return Ok(());
+    } else {
+        format!("--all takes a name, and this is a {of_one}")
+    };
+    Err(Misuse(format!("{what}: tickscope NAME --all, and '*' is all that run")).into())
+}
+
+/// All programs of a name that run.
+fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
+    check_all(name)?;
+    let wanted = Wanted::All(name.into());
+    let places = places::places(dir);
+    let readable = list::list(&places)
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    let mut seen = HashSet::new();
+    // One file may be seen by two paths, and a process may have lost one.
+    let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
+    let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
+    if fitting.is_empty() {
+        let none = none(&Wanted::Name(name.into()), &others);
+        return Err(search_paths::add_denied(none, &places).into());
+    }
+    Ok(Found::Together(name.into(), fitting))
 }
 
 /// All rings that fit, in the order of the list.

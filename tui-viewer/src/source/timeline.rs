@@ -14,7 +14,7 @@ use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
 
 use crate::cli::args::When;
 use crate::output::console::{Misuse, about};
-use crate::source::target::wanted::Found;
+use crate::source::target::wanted::{Found, one_alone};
 use crate::text::clock_time::{UtcOffset, clock_tenths, clock_time, last_time_of_day, nanos, seconds};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -59,6 +59,7 @@ impl Timeline {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
             Found::Kept(path) if snapshot_file::is_snapshot_file(path) => Self::of_series(path, offset),
             Found::Kept(path) => Err(single(path)),
+            Found::Together(name, _) => Err(one_alone(name, "the past is of a program").into()),
             Found::Streamed(_) => Err(anyhow!(
                 "of standard input only the newest moment is kept; record into a file to look back: tickscope record -o run.tks"
             )),

@@ -21,4 +21,5 @@ mod paths;
 mod requests;
 mod roles;
 mod support;
+mod together;
 mod viewers;

@@ -33,7 +33,7 @@ fn run(app: &mut App, command: &str) -> Vec<Effect> {
 
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     app.update(Message::Events(Box::new(Events {
-        outcomes: vec![Outcome { request, result }],
+        outcomes: vec![Outcome::new(request, result)],
         ..Events::quiet(Status::Live)
     })));
 }
@@ -76,10 +76,7 @@ fn requests_are_sent_and_their_outcome_is_told() {
     assert_eq!(off, 1);
     let epoch = after.capture.reset_epoch;
     app.update(Message::Events(Box::new(Events {
-        outcomes: vec![Outcome {
-            request: Request::SitesOff(pattern),
-            result: Ok(epoch),
-        }],
+        outcomes: vec![Outcome::new(Request::SitesOff(pattern), Ok(epoch))],
         snapshot: Some(std::rc::Rc::new(after)),
         ..Events::quiet(Status::Live)
     })));

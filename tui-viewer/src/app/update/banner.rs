@@ -86,6 +86,9 @@ impl App {
                     .or_else(|| self.warning(shown));
             }
             Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
+            Status::Exited { .. } if self.program.is_together() => {
+                "All of them have ended; who comes next is added. d writes a report, s keeps this."
+            }
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
             Status::Piped(Pipe::Silent { .. }) => "Nothing comes: the program or the line stands still.",

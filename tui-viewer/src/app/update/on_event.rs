@@ -56,6 +56,10 @@ impl App {
             });
             self.screen.dirty = true;
         }
+        if events.processes != self.program.processes {
+            self.program.processes = events.processes;
+            self.screen.dirty = true;
+        }
         if let Some(notice) = events.notice {
             self.tell(notice);
             self.screen.dirty = true;
@@ -118,10 +122,13 @@ impl App {
 
     fn on_outcome(&mut self, outcome: Outcome) {
         self.screen.dirty = true;
+        if outcome.words.is_some() {
+            self.requests.words = outcome.words;
+        }
         match (outcome.request, outcome.result) {
             (Request::Interval { ns }, Ok(_)) => {
                 let hz = 1_000_000_000 / ns.max(1);
-                self.tell(format!("the program takes it: {hz} snapshots a second"));
+                self.tell_done(format!("the program takes it: {hz} snapshots a second"));
             }
             (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(_)) => {
                 self.rule_is_granted(request)
@@ -200,8 +207,16 @@ impl App {
         let Some(request) = self.requests.settle(self.program.newest.as_deref()) else {
             return;
         };
-        self.tell(self.done(request));
+        self.tell_done(self.done(request));
         self.screen.dirty = true;
+    }
+
+    /// Tells what was done, and where it went to several programs, to whom.
+    pub(in crate::app) fn tell_done(&mut self, text: String) {
+        match self.requests.words.take() {
+            Some(words) => self.tell(format!("{words}: {text}")),
+            None => self.tell(text),
+        }
     }
 
     /// What was done, and the step after it.

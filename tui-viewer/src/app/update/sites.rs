@@ -156,7 +156,7 @@ impl App {
                 Settled::One(request) => said(newest, self.program.functions.as_deref(), request),
                 Settled::Together(said) => said,
             };
-            self.tell(text);
+            self.tell_done(text);
             self.screen.dirty = true;
         }
     }

@@ -19,6 +19,11 @@ impl App {
             let why = self.why_no_answer();
             return self.complain(format!("trigger: no program answers, {why}"));
         }
+        if self.program.is_together() {
+            return self.complain(
+                "trigger: what is kept is the ring of one process: tickscope PID, then :trigger there, or tickscope trigger -p PID",
+            );
+        }
         let newest = self.program.newest.as_deref();
         let text = match newest.and_then(|newest| unmet(&condition, newest)) {
             Some(unmet) => unmet,

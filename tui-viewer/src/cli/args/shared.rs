@@ -15,6 +15,9 @@ pub struct TargetArgs {
     /// The program with this process id.
     #[arg(short, long, conflicts_with = "target", value_parser = values::pid)]
     pub pid: Option<u32>,
+    /// All running programs of this name as one; '*' in it stands for any text. Also in report, top, stacks, sites and snapshot.
+    #[arg(long, conflicts_with = "pid")]
+    pub all: bool,
     /// Look into this directory first.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,

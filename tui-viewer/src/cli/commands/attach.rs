@@ -15,10 +15,10 @@ use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
 use crate::output::console::printable;
 use crate::source::events::Feed;
-use crate::source::feed::{PipeFeed, RingFeed};
+use crate::source::feed::{PipeFeed, RingFeed, TogetherFeed};
 use crate::source::local_time;
 use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, one_alone};
 use crate::ui::theme;
 
 /// Watches a target that was given without a command. A word that is close to a command's name is rather that than a
@@ -76,6 +76,15 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
         // A file or a process that is not there does not come by waiting: say so before taking the screen.
         target::find(&wanted, args.dir.as_deref())?;
     }
+    if let Wanted::All(name) = &wanted {
+        target::check_all(name)?;
+        let mut feed = TogetherFeed::new(name, args.dir.clone());
+        let options = ScreenOptions {
+            compare,
+            ..options(look)?
+        };
+        return Ok(event_loop::run(&mut feed, options)?.exit_code());
+    }
     let mut feed = RingFeed::new(wanted, args.dir.clone(), local_time::utc_offset_s());
     let options = ScreenOptions {
         compare,
@@ -91,6 +100,7 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
         Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
         Found::Kept(path) => archive::read(&path),
         Found::Streamed(snapshot) => Ok(*snapshot),
+        Found::Together(name, _) => return Err(one_alone(&name, "a file is compared with").into()),
     };
     let snapshot = snapshot.with_context(|| path.display().to_string())?;
     let name = path.file_name().unwrap_or(path.as_os_str());

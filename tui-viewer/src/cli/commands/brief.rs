@@ -34,6 +34,13 @@ impl Named {
                 word: path.display().to_string(),
                 is_live: false,
             },
+            // What comes next is of one of them.
+            Found::Together(name, rings) => Self {
+                word: rings
+                    .first()
+                    .map_or(name.clone(), |(ring, _)| ring.header().pid.to_string()),
+                is_live: true,
+            },
             // It cannot be read again.
             Found::Streamed(_) => Self {
                 word: "-".into(),

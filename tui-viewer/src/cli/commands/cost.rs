@@ -16,7 +16,7 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
-use crate::source::target::wanted::{Found, Wanted, is_live};
+use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
 
 /// Between two looks for a result.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -36,6 +36,9 @@ pub fn run(args: &CostArgs) -> anyhow::Result<u8> {
             let header = ring.header();
             let who = format!("{} ({})", printable(&header.name), header.pid);
             (measured(*ring, args)?, Some(who))
+        }
+        Found::Together(name, _) => {
+            return Err(one_alone(&name, "what measuring costs is measured in a program").into());
         }
         found @ (Found::Ring(..) | Found::Kept(_) | Found::Streamed(_)) => {
             (live_snapshot::of(&found, &wanted)?.snapshot, None)

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use tickscope_analysis::side_by_side::{Part, ratio, side_by_side};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
@@ -17,7 +18,7 @@ use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, about, say};
 use crate::source::status::state_of;
 use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
 
 /// How long a program may take to publish.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -64,6 +65,7 @@ pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> a
     let what = match find(&Wanted::of(target), target.dir.as_deref(), wait)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
         Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
+        Found::Together(name, _) => return Err(one_alone(&name, why).into()),
         Found::Kept(path) => format!("{} is a file", path.display()),
         Found::Streamed(_) => "standard input is a stream".into(),
     };
@@ -108,7 +110,42 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
             Ok((LiveSnapshot { snapshot, state }, None))
         }
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
+        Found::Together(name, rings) => of_all(name, rings),
     }
+}
+
+/// What all of several programs have counted; which of them are not in it comes beside it.
+fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
+    let mut notes = Vec::new();
+    let mut snapshots = Vec::new();
+    for (ring, _) in rings {
+        let pid = ring.header().pid;
+        if let Err(why) = publish_now(ring) {
+            notes.push(format!("pid {pid}: {why}"));
+        }
+        match ring.newest_snapshot() {
+            Ok((_, snapshot)) => snapshots.push((pid, snapshot)),
+            Err(error) => notes.push(format!("pid {pid} is left out: {error}")),
+        }
+    }
+    let Some((_, first)) = snapshots.first() else {
+        return Err(anyhow!(notes.join("; ")));
+    };
+    let clock = first.clock.clone();
+    let parts = snapshots.iter().map(|(pid, snapshot)| Part {
+        snapshot,
+        pid: Some(*pid),
+        ratio: ratio(&clock, &snapshot.clock),
+    });
+    let mut snapshot = side_by_side(&clock, &Vec::from_iter(parts));
+    snapshot.process.name = format!("{} ({} processes)", target::title_of(name), snapshots.len());
+    snapshot.process.started_unix_ns = snapshot
+        .capture
+        .unix_ns
+        .saturating_sub(snapshot.process.uptime_ns);
+    let state = ProcessState::Running;
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    Ok((LiveSnapshot { snapshot, state }, note))
 }
 
 fn of_ring(
@@ -132,7 +169,12 @@ fn of_ring(
             "process {pid} has no ring; showing what an earlier process {pid} left: {}",
             line_of(ring, liveness)
         )),
-        Wanted::Only | Wanted::Pid(_) | Wanted::File(_) | Wanted::Stdin | Wanted::Started { .. } => None,
+        Wanted::Only
+        | Wanted::Pid(_)
+        | Wanted::File(_)
+        | Wanted::All(_)
+        | Wanted::Stdin
+        | Wanted::Started { .. } => None,
     };
     let (_, snapshot) = ring
         .newest_snapshot()

@@ -13,7 +13,7 @@ use crate::cli::commands::live_snapshot;
 use crate::output::console::printable;
 use crate::output::watched;
 use crate::source::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
-use crate::source::target::wanted::{Found, Wanted, is_live, line_of};
+use crate::source::target::wanted::{Found, Wanted, is_live, line_of, one_alone};
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -71,6 +71,11 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
             "{} does not run any more; there is nothing to {what}",
             line_of(&ring, &liveness)
         ),
+        Found::Together(name, _) => Err(one_alone(
+            &name,
+            "requests go to a program, and from the screen of tickscope NAME --all to all of them",
+        )
+        .into()),
         Found::Kept(path) => bail!("{} is a kept snapshot: no program is behind it", path.display()),
         Found::Streamed(_) => {
             bail!("standard input is a stream, which leads one way: ask the program on its own host")

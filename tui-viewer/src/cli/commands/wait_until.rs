@@ -20,7 +20,7 @@ use crate::source::feed::RingFeed;
 use crate::source::local_time::utc_offset_s;
 use crate::source::status::{Status, state_of};
 use crate::source::target;
-use crate::source::target::wanted::{Found, Wanted, is_live, line_of};
+use crate::source::target::wanted::{Found, Wanted, is_live, line_of, one_alone};
 use crate::source::trigger::{Watch, words};
 use crate::text::clock_time::{nanos, seconds};
 
@@ -40,6 +40,9 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
         Found::Kept(path) => {
             let why = "wait-until watches a program that runs";
             return Err(Misuse(format!("{} is a file; {why}", path.display())).into());
+        }
+        Found::Together(name, _) => {
+            return Err(one_alone(name, "wait-until watches a program").into());
         }
         Found::Streamed(_) => {
             let why = "wait-until watches a program that runs";

@@ -28,7 +28,7 @@ use crate::output::watched::{others, similar, watch_of};
 use crate::source::kept_traces::KeptTraces;
 use crate::source::local_time;
 use crate::source::status::state_of;
-use crate::source::target::wanted::{Found, Wanted, is_live};
+use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
 use crate::source::timeline::Timeline;
 
 /// Snapshots take turns in what calls they have whole; so many are looked at for it.
@@ -173,6 +173,9 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = Wanted::of(&args.target);
     let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+    if let Found::Together(name, _) = &found {
+        return Err(one_alone(name, "slow calls are told of a program").into());
+    }
     let LiveSnapshot { mut snapshot, state } = live_snapshot::of(&found, &wanted)?;
     if watch_of(&snapshot, &args.function).is_none() {
         let name = printable(args.function.as_str());
@@ -187,7 +190,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
                 let target = target.or_else(by_pid).unwrap_or_default();
                 format!("watch it for a while: tickscope why {name}{target} --for 10s")
             }
-            Found::Ring(..) | Found::Kept(_) | Found::Streamed(_) => {
+            Found::Ring(..) | Found::Together(..) | Found::Kept(_) | Found::Streamed(_) => {
                 "what was not watched while it ran cannot be told afterwards: tickscope watch, then record"
                     .into()
             }

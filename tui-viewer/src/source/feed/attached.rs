@@ -14,6 +14,7 @@ use crate::source::feed::answer::{answer_to, refusal};
 use crate::source::feed::pace::{LOOK, Pace};
 use crate::source::feed::past::{Earlier, past_of};
 use crate::source::known_functions::KnownFunctions;
+use crate::source::ring_reads::ends_between;
 
 /// So many records that came since the last look are handed over beside the newest.
 pub(super) const MISSED_MOST: usize = 8;
@@ -99,6 +100,48 @@ impl Attached {
         Ok(Some(Rc::new(snapshot)))
     }
 
+    /// The newest snapshot, if it was not handed over yet, behind the last ones of the epochs before it that ended since: `known` is the
+    /// number and the epoch of the one that was handed over last, also by another ring of this process. With `from_start` all ends count
+    /// where none was.
+    pub(super) fn newest_and_ends(
+        &mut self,
+        known: Option<(u64, u64)>,
+        from_start: bool,
+    ) -> Result<Vec<Rc<Snapshot>>, String> {
+        let latest = self.ring.latest().map_err(|error| error.to_string())?;
+        if self.shown.is_some_and(|(position, _)| position == latest) {
+            return Ok(Vec::new());
+        }
+        let record = match self.ring.newest() {
+            Ok(record) => record,
+            // It has just been made, or is written faster than it can be read: the next look finds more.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(Vec::new()),
+            Err(error) => return Err(error.to_string()),
+        };
+        let mut decode = |payload: &[u8]| self.decoder.decode(payload).map_err(|error| error.to_string());
+        let newest = decode(&record.payload)?;
+        let after = self.shown.replace((record.position, record.sequence));
+        let (seq, epoch) = known.unwrap_or((0, 0));
+        if newest.capture.seq <= seq {
+            return Ok(Vec::new());
+        }
+        let mut records = Vec::new();
+        if newest.capture.reset_epoch != epoch && (known.is_some() || from_start) {
+            let ends = ends_between(&self.ring, after.map_or(0, |(_, number)| number), &record);
+            for end in ends.iter().rev() {
+                // What another process may have written over since is not counted.
+                if let Ok(end) = decode(&end.payload)
+                    && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
+                {
+                    records.push(Rc::new(end));
+                }
+            }
+        }
+        self.pace.saw(Instant::now(), newest.capture.interval_ns);
+        records.push(Rc::new(newest));
+        Ok(records)
+    }
+
     /// All functions of the program, once, if a snapshot says that there are some.
     pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
         let told = snapshot?.functions.as_ref()?;
@@ -175,27 +218,18 @@ impl Attached {
         self.sent.retain(|(request, sent)| match slot.reply(sent) {
             Ok(None) => true,
             Ok(Some(reply)) => {
-                outcomes.push(Outcome {
-                    request: *request,
-                    result: answer_to(*request, &reply),
-                });
+                outcomes.push(Outcome::new(*request, answer_to(*request, &reply)));
                 false
             }
             Err(error) => {
-                outcomes.push(Outcome {
-                    request: *request,
-                    result: Err(error.to_string()),
-                });
+                outcomes.push(Outcome::new(*request, Err(error.to_string())));
                 false
             }
         });
         if let Err(why) = self.send_next()
             && let Some(request) = self.queue.first()
         {
-            outcomes.push(Outcome {
-                request: *request,
-                result: Err(why),
-            });
+            outcomes.push(Outcome::new(*request, Err(why)));
         }
         outcomes
     }

@@ -24,7 +24,10 @@ pub fn runs_on(header: &Header) -> bool {
 pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     let (path, error) = listed.iter().find_map(|listed| {
         let error = listed.ring.as_ref().err()?;
-        (pid_in_name(&listed.path) == Some(pid)).then_some((&listed.path, error))
+        let whose = name_and_pid(&listed.path);
+        whose
+            .is_some_and(|(_, of)| of == pid)
+            .then_some((&listed.path, error))
     })?;
     let found = about(path, error);
     let wrote = who(path);
@@ -45,10 +48,12 @@ pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     })
 }
 
-/// The process id in the name of a ring file: `NAME.PID.NONCE.ring`.
-fn pid_in_name(path: &Path) -> Option<u32> {
+/// The program and the process id in the name of a ring file: `NAME.PID.NONCE.ring`.
+pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     let name = path.file_name()?.to_str()?;
-    name.rsplit('.').nth(2)?.parse().ok()
+    let mut parts = name.rsplitn(4, '.').skip(2);
+    let pid = parts.next()?.parse().ok()?;
+    Some((parts.next()?.to_owned(), pid))
 }
 
 /// The start time and the boot in a file's first words, where so much is left of it.

@@ -8,7 +8,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::cli::args::TargetArgs;
-use crate::output::console::printable;
+use crate::output::console::{Misuse, printable};
 use crate::source::status::state_of;
 
 /// What was typed, understood.
@@ -22,6 +22,8 @@ pub enum Wanted {
     Pid(u32),
     /// By path.
     File(PathBuf),
+    /// All that run of a name, in which `*` stands for any text.
+    All(String),
     /// What comes through standard input.
     Stdin,
     /// The one that `tickscope run` started: what it passed on, and the process id of the command itself.
@@ -38,6 +40,8 @@ pub enum Wanted {
 pub enum Found {
     /// A ring, of a program that runs or has ended.
     Ring(Box<RingFile>, Liveness),
+    /// Rings of programs that run, to be shown together, and the name by which they were wanted.
+    Together(String, Vec<(RingFile, Liveness)>),
     /// A kept snapshot.
     Kept(PathBuf),
     /// The newest snapshot of a stream that has ended.
@@ -83,6 +87,9 @@ pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 impl Wanted {
     /// Understands what was typed.
     pub fn of(args: &TargetArgs) -> Self {
+        if args.all {
+            return Self::All(args.target.clone().unwrap_or_default());
+        }
         if let Some(pid) = args.pid {
             return Self::Pid(pid);
         }
@@ -110,6 +117,19 @@ impl Wanted {
         matches!(self, Self::Only | Self::Name(_))
     }
 
+    /// Whether programs of this name are all meant.
+    pub(crate) fn names(&self, name: &str) -> bool {
+        matches!(self, Self::All(wanted) if covers(wanted, name))
+    }
+
+    /// One program of those that are meant.
+    pub(crate) fn one(&self) -> String {
+        if let Self::All(name) = self {
+            return format!("program called \"{}\"", printable(name));
+        }
+        self.to_string()
+    }
+
     pub(crate) fn fits(&self, ring: &RingFile) -> bool {
         let header = ring.header();
         match self {
@@ -117,6 +137,7 @@ impl Wanted {
             Self::Name(name) => header.name == *name,
             Self::Pid(pid) => header.pid == *pid,
             Self::File(path) => ring.path() == path,
+            Self::All(_) => self.names(&header.name),
             Self::Stdin => false,
             Self::Started { token, .. } => header.run_token == *token,
         }
@@ -130,15 +151,42 @@ impl fmt::Display for Wanted {
             Self::Name(name) => write!(f, "program called \"{}\"", printable(name)),
             Self::Pid(pid) => write!(f, "program with pid {pid}"),
             Self::File(path) => write!(f, "file {}", path.display()),
+            Self::All(name) => write!(f, "programs called \"{}\"", printable(name)),
             Self::Stdin => write!(f, "stream on standard input"),
             Self::Started { .. } => write!(f, "scopes: nothing came from the started program"),
         }
     }
 }
 
+/// Whether a name is covered by one in which each `*` stands for any text.
+fn covers(wanted: &str, name: &str) -> bool {
+    let mut parts = wanted.split('*');
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
+    let Some(last) = parts.next_back() else {
+        return rest.is_empty();
+    };
+    for part in parts {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
 /// True where the program that wrote a ring runs.
 pub fn is_live(liveness: &Liveness) -> bool {
     matches!(liveness, Liveness::Running | Liveness::Stale { .. })
+}
+
+/// That a command cannot have several programs together: `what` it is for, as in "a program is recorded while it runs".
+pub fn one_alone(name: &str, what: &str) -> Misuse {
+    Misuse(format!(
+        "--all: {what}, one at a time: tickscope list shows those called {} with their process ids; report, top, stacks, sites and snapshot \
+         take --all",
+        printable(name)
+    ))
 }
 
 /// One program a line: what to type for it, and how it does.
@@ -191,6 +239,30 @@ mod tests {
             target: Some(text.into()),
             ..TargetArgs::default()
         })
+    }
+
+    #[test]
+    fn a_star_stands_for_any_text() {
+        for (wanted, name) in [
+            ("web", "web"),
+            ("*", ""),
+            ("*", "web"),
+            ("w*b", "wb"),
+            ("it-*", "it-3f2a"),
+            ("*e*e", "eve"),
+        ] {
+            assert!(covers(wanted, name), "{wanted} {name}");
+        }
+        for (wanted, name) in [
+            ("web", "webs"),
+            ("", "web"),
+            ("w*b", "web2"),
+            ("a*a", "a"),
+            ("*x*", "web"),
+            ("*eb*eb", "web"),
+        ] {
+            assert!(!covers(wanted, name), "{wanted} {name}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tickscope_report::number;
 
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
+use crate::source::events::Processes;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, safe, width};
 use crate::text::clock_time::running;
@@ -165,12 +166,41 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
         0,
         if left.is_empty() { 0 } else { 2 },
     ));
+    if let Some(processes) = app.program.processes {
+        let texts = processes_text(processes, wordy);
+        left.push(part(texts, Meaning::Plain, 1, if wordy { 2 } else { 1 }));
+        return;
+    }
+    // Of several together, as a file shows them later.
+    if pid == 0 {
+        return;
+    }
     let pid = if wordy {
         format!("pid {pid}")
     } else {
         pid.to_string()
     };
     left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
+}
+
+/// How many processes there are, in words or short.
+fn processes_text(processes: Processes, wordy: bool) -> String {
+    let Processes {
+        running,
+        ended,
+        unread,
+    } = processes;
+    let of = |count: usize, words: &str, short: char| match (count, wordy) {
+        (0, _) => String::new(),
+        (count, true) => format!(", {count} {words}"),
+        (count, false) => format!("{short}{count}"),
+    };
+    let running = match (running, wordy) {
+        (1, true) => "1 process".to_string(),
+        (running, true) => format!("{running} processes"),
+        (running, false) => running.to_string(),
+    };
+    running + &of(ended, "ended", '+') + &of(unread, "unreadable", '!')
 }
 
 fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {

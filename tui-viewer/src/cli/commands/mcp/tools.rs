@@ -337,6 +337,7 @@ impl Tools {
             _ => Ok(TargetArgs {
                 target: target.map(ToOwned::to_owned),
                 pid: None,
+                all: false,
                 dir: self.dir.as_deref().map(Path::to_path_buf),
             }),
         }

@@ -24,7 +24,7 @@ use crate::cli::commands::status_line::StatusLine;
 use crate::output::console;
 use crate::output::console::{Misuse, about};
 use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, one_alone};
 
 /// What stands for the stream in messages.
 const NAME: &str = "standard output";
@@ -94,6 +94,9 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
 fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = Wanted::of(&args.target);
+    if let Wanted::All(name) = &wanted {
+        return Err(one_alone(name, why).into());
+    }
     loop {
         if args.follow && running(&wanted, args).is_none() {
             match target::find(&wanted, args.target.dir.as_deref()) {

@@ -233,16 +233,14 @@ impl Program {
             Deed::Wheel(rows) => app.update(Message::Wheel(rows, 5, 20)),
             Deed::Resize(width, height) => app.update(Message::Resize(Size::new(width, height))),
             Deed::Answer(good) => {
-                let outcomes = std::mem::take(&mut self.asked)
-                    .into_iter()
-                    .map(|request| Outcome {
-                        request,
-                        result: if good {
-                            Ok(self.epoch)
-                        } else {
-                            Err("for no reason".into())
-                        },
-                    });
+                let outcomes = std::mem::take(&mut self.asked).into_iter().map(|request| {
+                    let result = if good {
+                        Ok(self.epoch)
+                    } else {
+                        Err("for no reason".into())
+                    };
+                    Outcome::new(request, result)
+                });
                 let outcomes = outcomes.collect();
                 app.update(Message::Events(Box::new(Events {
                     outcomes,

@@ -1,0 +1,37 @@
+//! How threads of several processes are told apart in one snapshot: by their names, which no two of them share.
+
+/// What stands for the process id where a process has ended.
+const ENDED: &str = "ended";
+
+/// Returns the name of a thread of a process that runs: `worker-1 (4711)`.
+pub fn of_process(thread: &str, pid: u32) -> String {
+    format!("{thread} ({pid})")
+}
+
+/// Returns the name of all threads of this name whose processes have ended: `worker-1 (ended)`.
+pub fn of_ended(thread: &str) -> String {
+    format!("{thread} ({ENDED})")
+}
+
+/// Returns under which name a thread is found once its process has ended; none if the name tells no process.
+pub fn after_end(name: &str) -> Option<String> {
+    let (thread, pid) = name.strip_suffix(')')?.rsplit_once(" (")?;
+    let is_pid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());
+    is_pid.then(|| of_ended(thread))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_leads_to_that_after_the_end_of_its_process() {
+        assert_eq!(
+            after_end(&of_process("pool (2)", 4711)),
+            Some(of_ended("pool (2)"))
+        );
+        for other in ["main", "main (x)", "main ()", "main (1", &of_ended("main")] {
+            assert_eq!(after_end(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! One of the processes that are shown together: its ring, its records, and how it is doing.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use tickscope_analysis::side_by_side::{Part, ratio};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::snapshot::{ClockInfo, ClockSource};
+
+use crate::source::feed::attached::Attached;
+use crate::source::feed::together::counted::Counted;
+use crate::source::ring_reads::RunKey;
+use crate::source::target::runs_on;
+use crate::source::target::wanted::is_live;
+
+/// How a process is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    /// It runs.
+    Running,
+    /// It runs and says nothing: nanoseconds since the Unix epoch.
+    Stale(u64),
+    /// It has ended, then: nanoseconds since the Unix epoch.
+    Ended(u64),
+}
+
+/// A process.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// Its number here.
+    pub(super) id: u64,
+    pub(super) key: RunKey,
+    pub(super) attached: Attached,
+    pub(super) counted: Counted,
+    /// Why its ring cannot be read, and whether that was told.
+    pub(super) trouble: Option<String>,
+    pub(super) is_told: bool,
+    /// It began to be followed when it started, so its past belongs to it.
+    is_new: bool,
+    clock: Option<(ClockSource, u32)>,
+    ratio: f64,
+}
+
+impl Member {
+    pub(super) fn new(id: u64, ring: RingFile, is_new: bool) -> Self {
+        Self {
+            id,
+            key: RunKey::of(&ring),
+            attached: Attached::new(ring),
+            counted: Counted::default(),
+            trouble: None,
+            is_told: false,
+            is_new,
+            clock: None,
+            ratio: 1.0,
+        }
+    }
+
+    /// Goes on with another ring that the same process has made.
+    pub(super) fn go_on(&mut self, ring: RingFile) {
+        self.attached = Attached::new(ring);
+        (self.trouble, self.is_told) = (None, false);
+    }
+
+    /// Looks whether the ring is whole. Short of that it may go on to show its last record for ever.
+    pub(super) fn check(&mut self) {
+        if let Err(error) = self.attached.ring.liveness() {
+            self.trouble.get_or_insert(error.to_string());
+        }
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        self.attached.ring.header().nonce
+    }
+
+    /// Reads what has come. Returns whether something has.
+    pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
+        let known = self.counted.newest().map(|newest| &newest.capture);
+        let known = known.map(|capture| (capture.seq, capture.reset_epoch));
+        match self.attached.newest_and_ends(known, self.is_new) {
+            Ok(records) => {
+                let is_more = !records.is_empty();
+                if is_more {
+                    (self.trouble, self.is_told) = (None, false);
+                }
+                for record in records {
+                    self.take(record, common);
+                }
+                is_more
+            }
+            Err(why) => {
+                self.trouble = Some(why);
+                false
+            }
+        }
+    }
+
+    fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
+        let clock = (record.clock.source, record.clock.epoch);
+        // Rates become more exact with time. A ratio that changed with them would make counts fall.
+        if self.clock.replace(clock) != Some(clock) {
+            self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
+        }
+        self.counted.take(record);
+    }
+
+    /// How it is doing. A ring that is lost while its process runs is followed by another.
+    pub(super) fn life(&self) -> Life {
+        let ring = &self.attached.ring;
+        let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
+        match ring.liveness() {
+            Ok(Liveness::Running) => Life::Running,
+            Ok(Liveness::Stale { since_unix_ns }) => Life::Stale(since_unix_ns),
+            Ok(Liveness::Exited { unix_ns }) => Life::Ended(unix_ns),
+            Ok(Liveness::Crashed { .. }) | Err(_) if runs_on(ring.header()) => Life::Stale(last()),
+            Ok(Liveness::Crashed { unix_ns }) => Life::Ended(unix_ns),
+            Err(_) => Life::Ended(last()),
+        }
+    }
+
+    /// Whether another ring of the process is to take the place of this one.
+    pub(super) fn needs_another(&self) -> bool {
+        let is_lost = !self
+            .attached
+            .ring
+            .liveness()
+            .is_ok_and(|liveness| is_live(&liveness));
+        is_lost || self.trouble.is_some()
+    }
+
+    /// What is shown of it.
+    pub(super) fn shown(&self) -> Option<Shown<'_>> {
+        Some(Shown {
+            snapshot: self.counted.shown()?,
+            pid: self.key.pid,
+            ratio: self.ratio,
+        })
+    }
+
+    /// How many common ticks one of its ticks is.
+    pub(super) fn ratio(&self) -> f64 {
+        self.ratio
+    }
+}
+
+/// What is shown of a process.
+#[derive(Debug)]
+pub(super) struct Shown<'a> {
+    snapshot: Cow<'a, Snapshot>,
+    pid: u32,
+    ratio: f64,
+}
+
+impl Shown<'_> {
+    /// As a part of the whole.
+    pub(super) fn part(&self) -> Part<'_> {
+        Part {
+            snapshot: &self.snapshot,
+            pid: Some(self.pid),
+            ratio: self.ratio,
+        }
+    }
+}
