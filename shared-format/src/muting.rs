@@ -10,7 +10,7 @@
 
 use crate::ids::{NO_PARENT, SiteId};
 use crate::pattern::Pattern;
-use crate::snapshot::{AutoMute, Quantity, Site, Snapshot, Timing, Values, own_share};
+use crate::snapshot::{AutoMute, BORDER_NS, Quantity, Site, Snapshot, Timing, Values, own_share};
 
 /// A site is worth muting if its scopes cost more than so much of what is inside them.
 pub const OF_INSIDE: f64 = 0.5;
@@ -136,8 +136,13 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
 /// Returns what a scope costs at least, in nanoseconds. Samples see what the calibration cannot, as misses of caches, and the calibration
 /// knows what samples do not see: the instructions that stand in the program itself.
 fn least_cost(snapshot: &Snapshot) -> f64 {
-    match snapshot.scope_cost_seen() {
-        Some(seen) => seen.low_ns.max(snapshot.own_cost().low_ns),
+    let seen = snapshot
+        .seen_cost
+        .filter(|_| snapshot.scope_cost_seen().is_some());
+    match seen {
+        Some(seen) => seen
+            .least_ns(snapshot.scope_calls())
+            .max(snapshot.own_cost().low_ns),
         None => snapshot.scope_cost().low_ns.max(0.0),
     }
 }
@@ -210,7 +215,9 @@ fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
         sums.is_estimated |= estimate.is_some();
         sums.inside_ns += (measured_ns - children_ns - timed as f64 * in_rows_ns / 2.0).max(0.0);
         let error = estimate.map_or(0.0, |estimate| estimate.total_error as f64 * ns_per_tick);
-        sums.variance += error * error;
+        // What may be another's at the borders of calls is no reason to keep their scope.
+        let borders = nodes.calls[row] as f64 * BORDER_NS;
+        sums.variance += (error * error - borders * borders).max(0.0);
     }
     sums
 }

@@ -15,13 +15,13 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    AutoMute, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, MuteReason, Now, Over,
-    Process, SeenCost, Thread, WATCHES_MAX, WaitsIn,
+    AutoMute, BORDER_NS, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, MuteReason,
+    Now, Over, Process, SeenCost, Thread, WATCHES_MAX, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::cost_in_place::CostInPlace;
-use crate::enabled::capture::estimate::{BORDER_NS, CALLEES_NS};
+use crate::enabled::capture::estimate::CALLEES_NS;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;

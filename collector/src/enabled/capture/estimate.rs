@@ -12,12 +12,7 @@ use tickscope_format::latency::Packed;
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// A look finds the call whose scope is open. What a function does in front of its scope and behind it is its caller's there, and so are
-/// instructions of the scope itself. In five real programs, looks gave callers 1 to 5 ns a call too much, and callees from 4 ns too little
-/// to 4 ns too much.
-pub(crate) const BORDER_NS: f64 = 3.0;
-
-/// So much of that is known to be the callee's.
+/// So many nanoseconds of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS) are known to be the callee's.
 pub(crate) const CALLEES_NS: f64 = 1.0;
 
 /// Returns for each row how many ticks looks may give wrongly at the borders of its calls, and at those of its callees.
