@@ -95,6 +95,24 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     assert_eq!(viewer.end().exit_code(), 0);
     viewer.assert_as_before();
 
+    // What ssh says on the same terminal when its connection breaks does not stay on the screen.
+    let line = format!(
+        "{{ head -c {length} run.tks; until [ -e go ]; do sleep 0.1; done; echo connection closed > /dev/tty; }} | \"$0\" -"
+    );
+    let mut viewer = shell(&line, dir.path());
+    viewer.wait_for("records come", |screen| {
+        let text = screen.contents();
+        text.contains("PIPED") || text.contains("SILENT")
+    });
+    fs::write(dir.path().join("go"), "").unwrap();
+    viewer.wait_for_text("■ CLOSED");
+    until("the screen is drawn anew", || {
+        (!viewer.contents().contains("connection closed")).then_some(())
+    });
+    assert!(viewer.written().contains("connection closed"));
+    viewer.send("q");
+    assert_eq!(viewer.end().exit_code(), 0);
+
     let mut viewer = shell("{ head -c 5000 run.tks; seq 9999; } | \"$0\" -", dir.path());
     viewer.wait_for_text("BROKEN");
     viewer.send("q");
