@@ -39,7 +39,10 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("no mode to change: a pipe leads one way");
     viewer.send("W");
     viewer.wait_for_text("a pipe leads one way; ask the program on its own host");
-    // What came is kept.
+    // What came is kept: more than one record.
+    viewer.wait_for("a second has passed", |screen| {
+        !screen.contents().contains("since reset 00:00")
+    });
     viewer.send("p");
     viewer.wait_for_text("FROZEN");
     viewer.send(",");
