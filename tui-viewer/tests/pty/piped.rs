@@ -39,7 +39,10 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("no mode to change: a pipe leads one way");
     viewer.send("W");
     viewer.wait_for_text("a pipe leads one way; ask the program on its own host");
-    // What came is kept.
+    // What came is kept: more than one record.
+    viewer.wait_for("a second has passed", |screen| {
+        !screen.contents().contains("since reset 00:00")
+    });
     viewer.send("p");
     viewer.wait_for_text("FROZEN");
     viewer.send(",");
@@ -94,6 +97,24 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     viewer.send("q");
     assert_eq!(viewer.end().exit_code(), 0);
     viewer.assert_as_before();
+
+    // What ssh says on the same terminal when its connection breaks does not stay on the screen.
+    let line = format!(
+        "{{ head -c {length} run.tks; until [ -e go ]; do sleep 0.1; done; echo connection closed > /dev/tty; }} | \"$0\" -"
+    );
+    let mut viewer = shell(&line, dir.path());
+    viewer.wait_for("records come", |screen| {
+        let text = screen.contents();
+        text.contains("PIPED") || text.contains("SILENT")
+    });
+    fs::write(dir.path().join("go"), "").unwrap();
+    viewer.wait_for_text("■ CLOSED");
+    until("the screen is drawn anew", || {
+        (!viewer.contents().contains("connection closed")).then_some(())
+    });
+    assert!(viewer.written().contains("connection closed"));
+    viewer.send("q");
+    assert_eq!(viewer.end().exit_code(), 0);
 
     let mut viewer = shell("{ head -c 5000 run.tks; seq 9999; } | \"$0\" -", dir.path());
     viewer.wait_for_text("BROKEN");

@@ -20,11 +20,15 @@ use crate::app::window::Window;
 use crate::output::console::printable;
 use crate::output::watched;
 use crate::source::events::{Events, Outcome, Request};
-use crate::source::status::Status;
+use crate::source::status::{Pipe, Status};
 
 impl App {
     pub(in crate::app) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
         if events.status != self.program.status {
+            // What brought the stream may have said on this terminal why it ends, as ssh does.
+            if events.status == Status::Piped(Pipe::Closed) {
+                effects.push(Effect::Repaint);
+            }
             self.program.status = events.status;
             self.screen.dirty = true;
         }
