@@ -31,6 +31,69 @@ fn by_name_by_pid_and_by_path_it_is_the_same_program() {
 }
 
 #[test]
+fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
+    let place = Place::new();
+    let first = place.start("stuck");
+    let second = place.start_named("stuck", &first.name);
+    let all = [first.name.as_str(), "--all"];
+    let report = place
+        .tickscope(&[&["report", "-f", "json"], &all[..]].concat())
+        .ok()
+        .quiet()
+        .json();
+    let name = format!("all of {} (2 processes)", first.name);
+    assert_eq!(
+        (&report["process"]["name"], &report["process"]["pid"]),
+        (&name.into(), &0.into())
+    );
+    let threads = report["threads"].as_array().unwrap();
+    for pid in [first.pid(), second.pid()] {
+        let of = format!(" ({pid})");
+        let has = |thread: &serde_json::Value| thread["name"].as_str().unwrap().ends_with(&of);
+        assert!(threads.iter().any(has), "{threads:?}");
+    }
+    let top = place
+        .tickscope(&[&["top", "--json"], &all[..]].concat())
+        .ok()
+        .json();
+    let next = top["next"].to_string();
+    assert!(
+        [first.pid(), second.pid()]
+            .iter()
+            .any(|pid| next.contains(&pid.to_string())),
+        "{next}"
+    );
+    for command in ["stacks", "sites", "snapshot"] {
+        place.tickscope(&[&[command], &all[..]].concat()).ok();
+    }
+    for (command, code) in [
+        (&["reset"][..], 2),
+        (&["mode", "exact"], 2),
+        (&["record", "-o", "x.tks"], 2),
+        (&["record", "--follow", "-o", "-"], 2),
+        (&["why", "work"], 2),
+        (&["wait-until", "calls(work) > 1"], 2),
+        (&["cost"], 2),
+        (&["report", "--window", "10s"], 2),
+    ] {
+        let args = [command, &all[..]].concat();
+        place.tickscope(&args).failed(
+            code,
+            &[
+                "--all: ",
+                ", one at a time: ",
+                "report, top, stacks, sites and snapshot take --all",
+            ],
+        );
+    }
+    for wrong in [&["--all"][..], &["4711", "--all"], &["x.tks", "--all"]] {
+        place
+            .tickscope(&[&["report"], wrong].concat())
+            .failed(2, &["tickscope NAME --all"]);
+    }
+}
+
+#[test]
 fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
     let place = Place::new();
     let program = place.start("stuck");

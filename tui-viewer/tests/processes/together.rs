@@ -108,28 +108,3 @@ fn workers_of_a_server_are_one_program() {
     });
     assert!(shown.calls() >= before);
 }
-
-#[test]
-fn commands_read_all_workers_or_say_what_to_do() {
-    let place = Place::new();
-    let workers = [(); 2].map(|()| place.start("asked", "").0);
-    let (out, err, code) = place.tickscope(&["top", "asked", "--all", "--json"]);
-    assert_eq!(code, Some(0), "{err}");
-    let top: serde_json::Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(top["program"]["name"], "all of asked (2 processes)");
-    let next = top["next"].to_string();
-    assert!(
-        workers
-            .iter()
-            .any(|worker| next.contains(&worker.pid().to_string())),
-        "{next}"
-    );
-    let (_, err, code) = place.tickscope(&["reset", "asked", "--all"]);
-    assert_eq!(code, Some(2), "{err}");
-    assert!(
-        err.contains("tickscope NAME --all") && err.contains("tickscope list"),
-        "{err}"
-    );
-    let (_, err, code) = place.tickscope(&["--all"]);
-    assert_eq!(code, Some(2), "{err}");
-}

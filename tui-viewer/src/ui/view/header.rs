@@ -415,6 +415,24 @@ mod tests {
     }
 
     #[test]
+    fn processes_that_are_shown_together_are_counted() {
+        for (width, wanted) in [(200, "  4 processes, 2 ended, 1 unreadable  "), (80, " 4+2!1 ")] {
+            let mut app = test_driver::live(width, 30);
+            app.update(Message::Events(Box::new(Events {
+                processes: Some(Processes {
+                    running: 4,
+                    ended: 2,
+                    unread: 1,
+                }),
+                ..Events::quiet(Status::Live)
+            })));
+            let text = test_driver::text(&app);
+            let header = text.lines().next().unwrap();
+            assert!(header.contains(wanted) && !header.contains("pid"), "{header}");
+        }
+    }
+
+    #[test]
     fn reads_that_were_done_again_are_counted() {
         let mut app = test_driver::live(200, 30);
         assert!(!test_driver::text(&app).contains("lapped"));
