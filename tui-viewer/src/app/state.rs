@@ -117,7 +117,12 @@ impl App {
     }
 
     pub(super) fn page(&self) -> usize {
-        usize::from(self.layout().rows.height)
+        let rows = self.layout().rows.height;
+        // There a line is a frame, which may take two rows.
+        usize::from(match self.views.current {
+            View::Flame => rows / self.views.flame.rows_of_frame(),
+            _ => rows,
+        })
     }
 
     /// Who has the keyboard.

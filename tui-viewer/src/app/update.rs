@@ -261,6 +261,7 @@ impl App {
             Action::Edit => self.edit_source(effects),
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
+            Action::FlameColour => self.flame_recolour(),
             Action::Theme => {
                 self.screen.theme = self.screen.theme.next();
                 self.tell(format!("theme: {}", self.screen.theme.name()));

@@ -203,6 +203,8 @@ pub(crate) enum Action {
     Slower,
     /// A faster rate.
     Faster,
+    /// What the colours of the flame graph say.
+    FlameColour,
     /// The next theme.
     Theme,
     /// The mouse is ours, or the terminal's.

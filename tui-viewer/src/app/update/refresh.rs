@@ -165,7 +165,10 @@ impl App {
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
-            flame: (view == View::Flame).then(|| (self.screen.size.width, flame.zoom.clone())),
+            flame: (view == View::Flame).then(|| {
+                let rows = self.layout().rows;
+                ((rows.width, rows.height), flame.zoom.clone())
+            }),
         }
     }
 
@@ -270,7 +273,7 @@ impl App {
     pub(in crate::app) fn rebuild_rows(&mut self) {
         let order = self.order_key();
         let forced = self.derived.order_memo.is_new(order);
-        let (page, width) = (self.page(), self.screen.size.width);
+        let (page, width, rows) = (self.page(), self.screen.size.width, self.layout().rows.height);
         let (view, now, base, hold_until) = (
             self.views.current,
             self.screen.now,
@@ -322,7 +325,7 @@ impl App {
                 let watch = data.slow().place_of(self.views.slow.function.as_deref());
                 watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))
             }
-            View::Flame => flame.list(&data, &shape, width),
+            View::Flame => flame.list(&data, &shape, (width, rows)),
         };
         self.views.flame = flame;
         let list = self.list_mut();

@@ -246,6 +246,14 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("beside", 7),
     line(
         Section::Tree,
+        &[Flame],
+        &[(Char('R'), Action::FlameColour)],
+        "in Flame: colour by module, own share",
+    )
+    .note("; where moments are compared, red is more than then and blue is less")
+    .left("colour", 11),
+    line(
+        Section::Tree,
         VIEWS,
         &[(Code::Enter, Action::Enter)],
         "callers and callees, or this thread",

@@ -190,9 +190,14 @@ fn line(
     }
 }
 
+/// Whether bars and frames tell time off the CPU.
+pub(super) fn tells_waits(app: &App, data: &Data) -> bool {
+    app.measure() == Measure::Time && data.snapshot.waits
+}
+
 /// Which part of what a bar shows is off the CPU, 0 to 1: of the same time, and only where shares are of all time.
 pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
-    if app.measure() != Measure::Time || !data.snapshot.waits {
+    if !tells_waits(app, data) {
         return 0.0;
     }
     let figures = data.figures(what);
