@@ -336,14 +336,14 @@ impl Section {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Views => "Views",
-            Self::Move => "Move",
-            Self::Tree => "Tree",
+            Self::Move => "Move the cursor",
+            Self::Tree => "In a view",
             Self::Find => "Find",
             Self::Columns => "Columns",
             Self::Time => "Time",
             Self::Program => "Program",
             Self::Screen => "Screen",
-            Self::OnTop => "Lists, lines and questions",
+            Self::OnTop => "While something is on top",
         }
     }
 }

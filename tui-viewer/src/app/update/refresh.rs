@@ -344,7 +344,8 @@ impl App {
             | View::Tasks
             | View::Slow => list.rows.first(),
         };
-        if list.cursor.want.is_empty()
+        // Until the first key the cursor is on the top row, whichever that is.
+        if (list.cursor.want.is_empty() || !list.cursor.touched)
             && let Some(row) = first
         {
             list.cursor.want = vec![row.id];
