@@ -70,8 +70,10 @@ fn without_noise(path: &str) -> Option<String> {
         let name = if part.starts_with('{') {
             closures += usize::from(kept.is_empty());
             continue;
-        } else if let Some(inner) = part.strip_prefix('<') {
-            let inner = inner.strip_suffix('>').unwrap_or(inner);
+        } else if part.starts_with('<') {
+            // Any text may be the name of a scope.
+            let inner = part.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+            let inner = inner.filter(|_| first_closed(part) == Some(part.len()))?;
             match inner.strip_prefix("impl ") {
                 Some(of) => last_of_type(split_type(of, " for ").map_or(of, |(_, subject)| subject)),
                 None => match split_type(inner, " as ") {
@@ -113,9 +115,16 @@ fn last_of_type(text: &str) -> String {
 /// A part of a path up to its arguments. Operators of C++ have the same sign in their names.
 fn without_arguments(part: &str) -> String {
     match part.find('<') {
-        Some(at) if at > 0 && !part.starts_with("operator") => part[..at].to_string(),
+        Some(at) if at > 0 && first_closed(part) == Some(part.len()) => part[..at].to_string(),
         Some(_) | None => part.to_string(),
     }
+}
+
+/// Where the first angle bracket is closed.
+fn first_closed(text: &str) -> Option<usize> {
+    let opened = text.find('<')?;
+    let mut ends = text.match_indices('>').map(|(at, _)| at + 1);
+    ends.find(|&end| end > opened && depth(&text[..end]) == 0)
 }
 
 /// Splits at a word that is in no angle bracket.

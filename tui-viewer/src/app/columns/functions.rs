@@ -184,6 +184,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         SelfTime,
     ];
     let mut columns = all.to_vec();
+    if width < ROOM_FOR_BAR {
+        columns.retain(|&column| column != Bar);
+    }
     let mut leaving = leaving.into_iter();
     loop {
         let places = side_by_side(&columns, width);
@@ -196,6 +199,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         }
     }
 }
+
+/// Below this width a bar says too little.
+const ROOM_FOR_BAR: u16 = 60;
 
 /// The place of a function takes no more cells.
 const LONGEST_WHERE: u16 = 40;

@@ -1,7 +1,7 @@
 //! The columns of the list of threads.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, name_first};
+use crate::app::columns::place::{Place, Width, side_by_side};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::data::Data;
@@ -147,6 +147,5 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
         40.. => &[(Thread, Cells(12)), (Busy, Own), (Now, Parts(1))],
         _ => &[(Thread, Parts(1)), (Busy, Own)],
     };
-    let leaving = [Tid, Outside, Cpu, Total, Course];
-    name_first(columns, Now, &leaving, width, |column| column.spec().width)
+    side_by_side(columns, width, |column| column.spec().width)
 }

@@ -345,7 +345,8 @@ impl App {
             | View::Slow => list.rows.first(),
         };
         // Until the first key the cursor is on the top row, whichever that is.
-        if (list.cursor.want.is_empty() || !list.cursor.touched)
+        let stays = !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads);
+        if (list.cursor.want.is_empty() || stays)
             && let Some(row) = first
         {
             list.cursor.want = vec![row.id];

@@ -158,7 +158,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
         "this help",
     )
-    .right("all keys", 0),
+    .right("keys", 0),
     line(
         Section::Views,
         EVERYWHERE,
