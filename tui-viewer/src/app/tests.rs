@@ -1086,13 +1086,13 @@ fn the_footer_keeps_what_people_look_for_first() {
     keys(&mut app, "/book::");
     key(&mut app, Code::Enter);
     let footer = last_line(&app);
-    for hint in ["/book::", "nN match", "Esc clear"].iter().chain(&right) {
+    for hint in ["/book::", "nN match", "Esc clear", "? keys", "q quit"] {
         assert!(footer.contains(hint), "{hint}: {footer}");
     }
     assert!(!footer.contains("find"), "{footer}");
     let small = last_line(&live(60, 15));
     assert!(
-        small.contains("w window") && small.contains("? help  q quit"),
+        small.contains("/ find") && small.contains("? keys  q quit"),
         "{small}"
     );
 }

@@ -46,7 +46,7 @@ fn the_help_finds_every_word() {
         ("BUSY", "share of a CPU"),
         ("cost", "what measuring takes"),
         ("dropped", "found no place"),
-        ("CPU", "100 % is one CPU"),
+        ("of the process", "100 % is one CPU"),
         ("calls/s", "in the last second"),
         ("wall time", "in scopes and outside"),
         ("stale", "no snapshot for 2 s"),

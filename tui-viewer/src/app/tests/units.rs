@@ -22,6 +22,11 @@ fn row(app: &App, name: &str) -> Vec<String> {
     // Nothing is known of waiting here, which is told once.
     line.trim_start_matches('>')
         .replacen(" - ", " ", 1)
+        .replacen(
+            "  -  ",
+            "  ",
+            usize::from(app.screen.size.width >= 200 && screen.contains(" READY ")),
+        )
         .split_whitespace()
         .filter(|word| word.ends_with(|c: char| c.is_ascii_alphanumeric() || c == '%' || c == '-'))
         .take(8)

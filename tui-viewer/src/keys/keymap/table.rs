@@ -258,7 +258,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Code::Enter, Action::Enter)],
         "callers and callees, or this thread",
     )
-    .left("open", 3),
+    .left("open", 4),
     line(
         Section::Tree,
         &[Tree, Hot, Flame],
@@ -382,7 +382,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('/'), Action::Search)],
         "search as you type",
     )
-    .left("find", 4),
+    .left("find", 3),
     line(
         Section::Find,
         VIEWS,
