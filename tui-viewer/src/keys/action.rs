@@ -203,6 +203,8 @@ pub(crate) enum Action {
     Slower,
     /// A faster rate.
     Faster,
+    /// The flame graph below the tree, or away with it.
+    Second,
     /// What the colours of the flame graph say.
     FlameColour,
     /// The next theme.

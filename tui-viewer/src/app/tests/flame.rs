@@ -337,6 +337,45 @@ fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
 }
 
 #[test]
+fn large_screens_have_the_graph_below_the_tree() {
+    let mut app = live(200, 50);
+    assert!(
+        app.shows_second() && text(&app).contains(" flame "),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "jj");
+    let second = app.layout().second.expect("it is there");
+    let buffer = crate::test_driver::screen(&app);
+    let on_white = |y| (0..200).any(|x| buffer[(x, y)].bg == ratatui::style::Color::White);
+    let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
+    let tall = app.views.second.rows_of_frame();
+    let third = second.y + 1 + 2 * tall;
+    assert_eq!(
+        lines,
+        (third..third + tall).collect::<Vec<_>>(),
+        "book::apply, the third line"
+    );
+    // Arrows go on in the list, and so does Tab.
+    key(&mut app, Code::Tab);
+    assert_eq!(app.views.current, View::Hot);
+    keys(&mut app, "1P");
+    assert!(!app.shows_second());
+    let mut small = live(120, 40);
+    assert!(!small.shows_second());
+    keys(&mut small, "P");
+    assert!(small.shows_second() && text(&small).contains(" flame "));
+    keys(&mut small, "i");
+    assert!(
+        !small.shows_second(),
+        "bottom-up rows are no parts of those above"
+    );
+    let mut low = live(120, 24);
+    keys(&mut low, "P");
+    assert!(!low.shows_second() && text(&low).contains("needs 30 lines"));
+}
+
+#[test]
 fn a_key_switches_what_the_colours_of_frames_say() {
     let mut app = flame();
     let looks = |app: &App| crate::test_driver::looks(app);

@@ -165,10 +165,16 @@ impl App {
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
-            flame: (view == View::Flame).then(|| {
-                let rows = self.layout().rows;
-                ((rows.width, rows.height), flame.zoom.clone())
-            }),
+            flame: match view {
+                View::Flame => {
+                    let rows = self.layout().rows;
+                    Some(((rows.width, rows.height), flame.zoom.clone()))
+                }
+                _ => self
+                    .layout()
+                    .second
+                    .map(|area| ((area.width, area.height), Vec::new())),
+            },
         }
     }
 
@@ -280,6 +286,7 @@ impl App {
             self.percent_of(),
             self.hold_until(),
         );
+        let second = self.layout().second;
         let Some(data) = self.derived.data.take() else {
             self.list_mut().rows.clear();
             self.list_mut().is_held = false;
@@ -290,6 +297,7 @@ impl App {
         let holds = view != View::Slow || offers_tails;
         let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
         let mut flame = std::mem::take(&mut self.views.flame);
+        let mut below = std::mem::take(&mut self.views.second);
         let mut before = Before::of(&self.list().rows, hold);
         before.calm = !forced;
         let text = self
@@ -327,7 +335,16 @@ impl App {
             }
             View::Flame => flame.list(&data, &shape, (width, rows)),
         };
+        if let Some(area) = second {
+            let plain = Shape {
+                matcher: None,
+                ..shape
+            };
+            below.list(&data, &plain, (area.width, area.height.saturating_sub(1)));
+            below.colour = flame.colour;
+        }
         self.views.flame = flame;
+        self.views.second = below;
         let list = self.list_mut();
         list.rows = listing.rows;
         list.is_held = hold;

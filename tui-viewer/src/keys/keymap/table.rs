@@ -246,9 +246,16 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("beside", 6),
     line(
         Section::Tree,
-        &[Flame],
+        TREE,
+        &[(Char('P'), Action::Second)],
+        "flame graph below the tree, or none",
+    )
+    .note("; from 200 columns and 50 lines on it is there by itself"),
+    line(
+        Section::Tree,
+        &[Tree, Flame],
         &[(Char('R'), Action::FlameColour)],
-        "in Flame: colour by module, own share",
+        "frames: colour by module, or own share",
     )
     .note("; where moments are compared, red is more than then and blue is less")
     .left("colour", 5),

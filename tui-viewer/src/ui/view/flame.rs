@@ -7,7 +7,7 @@ use tickscope_report::number;
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
-use crate::app::flame::FlameColour;
+use crate::app::flame::{Flame, FlameColour};
 use crate::app::flame_layout::Frame;
 use crate::app::modules::Module;
 use crate::app::state::App;
@@ -47,11 +47,11 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let room = area.right().saturating_sub(x + 1);
     let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
     let x = canvas.put(x, area.y, room, &name, Meaning::Strong);
-    legend(canvas, app, data, area, x + 3);
+    legend(canvas, app, data, &app.views.flame, area, x + 3);
 }
 
 /// What the colours say, at the end of the line above: as much as there is room for from `from` on.
-fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
+fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: Rect, from: u16) {
     if !app.screen.theme.fills() {
         return;
     }
@@ -63,7 +63,7 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16
             (Trend::MuchMore, "more"),
         ];
         all.extend(words.map(|(trend, word)| (Ground::Change(trend), word.to_string())));
-    } else if app.views.flame.colour == FlameColour::Own {
+    } else if flame.colour == FlameColour::Own {
         let words = [
             (Heat::Cold, "self <1 %"),
             (Heat::Mild, "1"),
@@ -72,7 +72,7 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16
         ];
         all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
     } else {
-        for frame in &app.views.flame.frames {
+        for frame in &flame.frames {
             let module = frame.row.and_then(|row| module_of(data, What::Tree(row)));
             if let Some(module) = module
                 && !all.iter().any(|(_, name)| *name == module.name)
@@ -129,6 +129,53 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         let span = span_words(app.derived.stretch);
         return rows::tell(canvas, area, &format!("No time has been measured {span}."));
     }
+    let list = app.list();
+    let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
+    frames(canvas, app, data, flame, area, |index, _| {
+        let row = flame.row_of(index);
+        let hit = row.is_some_and(|row| list.rows[row].hit);
+        Look {
+            selected: row == Some(list.cursor.index),
+            hit,
+            faded: searches && !hit,
+        }
+    });
+}
+
+/// Draws the graph below the tree, in which the frame of the selected row is selected.
+pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
+    legend(
+        canvas,
+        app,
+        data,
+        &app.views.second,
+        Rect { height: 1, ..area },
+        x + 3,
+    );
+    let area = Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(1),
+        ..area
+    };
+    let selected = app.list().selected().map(|row| row.what);
+    frames(canvas, app, data, &app.views.second, area, |_, frame| Look {
+        selected: frame.row.map(What::Tree) == selected,
+        hit: false,
+        faded: false,
+    });
+}
+
+/// Draws the frames of the lines on the screen, each as it is to look.
+fn frames(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    flame: &Flame,
+    area: Rect,
+    look: impl Fn(usize, &Frame) -> Look,
+) {
     let first = flame
         .frames
         .partition_point(|frame| (frame.line as usize) < flame.top);
@@ -140,8 +187,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         .enumerate()
         .skip(first)
         .take_while(|(_, frame)| (frame.line as usize) < end);
-    let list = app.list();
-    let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
     let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     for (index, frame) in on_screen {
         let y = area.y + (frame.line as usize - flame.top) as u16 * rows;
@@ -150,12 +195,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
             few(canvas, frame, cells);
             continue;
         }
-        let row = flame.row_of(index);
-        let hit = row.is_some_and(|row| list.rows[row].hit);
+        let look = look(index, frame);
         let look = Look {
-            selected: row == Some(list.cursor.index),
-            hit,
-            faded: stale || (searches && !hit),
+            faded: look.faded || stale,
+            ..look
         };
         if app.screen.theme.fills() {
             solid(canvas, app, data, frame, cells, look);
