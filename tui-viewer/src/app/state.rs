@@ -141,7 +141,13 @@ impl App {
         // There a line is a frame, which may take two rows.
         usize::from(match self.views.current {
             View::Flame => rows / self.views.flame.rows_of_frame(),
-            _ => rows,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow => rows,
         })
     }
 

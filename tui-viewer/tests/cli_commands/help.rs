@@ -115,7 +115,10 @@ fn bash_completes_names_of_programs_that_run() {
     let name = &program.name;
     let all = complete("");
     assert!(all.lines().any(|line| line == name), "{name} in {all}");
-    assert!(all.lines().any(|line| line == "report"), "commands as before: {all}");
+    assert!(
+        all.lines().any(|line| line == "report"),
+        "commands as before: {all}"
+    );
     let begun = complete(&name[..2]);
     assert!(begun.lines().any(|line| line == name), "{begun}");
     let option = complete("--th");

@@ -158,7 +158,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
             TotalShare, Bar, Total, Wait, Ready, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
         ],
         View::Function => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
-        _ => &[
+        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Ready, Calls, Avg, P50, P99, Max, Spark, Name,
             Where,
         ],

@@ -7,7 +7,6 @@ use tickscope_format::snapshot::Quantity;
 
 use crate::app::message::Effect;
 use crate::app::state::App;
-use crate::app::tests::last_line;
 use crate::keys::action::Action;
 use crate::keys::decoder::Code;
 use crate::orderbook::{allocating, snapshot};

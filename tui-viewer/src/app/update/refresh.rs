@@ -170,7 +170,13 @@ impl App {
                     let rows = self.layout().rows;
                     Some(((rows.width, rows.height), flame.zoom.clone()))
                 }
-                _ => self
+                View::Tree
+                | View::Hot
+                | View::Function
+                | View::Threads
+                | View::Sites
+                | View::Tasks
+                | View::Slow => self
                     .layout()
                     .second
                     .map(|area| ((area.width, area.height), Vec::new())),

@@ -182,7 +182,7 @@ impl ThemeKind {
         let ink = match ground {
             Ground::Faded => FAINT_INK[usize::from(self == Self::Light)],
             Ground::Waiting => LIGHT_INK,
-            _ => INK,
+            Ground::Module(_) | Ground::Own(_) | Ground::Change(_) | Ground::Selected => INK,
         };
         Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
     }

@@ -130,14 +130,22 @@ pub(crate) fn indexed(colour: Color) -> Color {
 
 /// Red, green and blue of a colour that does not depend on the terminal.
 pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
-    match colour {
-        Color::Rgb(r, g, b) => Some((r, g, b)),
-        Color::Indexed(n @ 16..232) => {
-            let n = usize::from(n) - 16;
+    if let Color::Rgb(r, g, b) = colour {
+        return Some((r, g, b));
+    }
+    let Color::Indexed(index) = colour else {
+        return None;
+    };
+    match index {
+        0..16 => None,
+        16..232 => {
+            let n = usize::from(index) - 16;
             Some((STEPS[n / 36], STEPS[n / 6 % 6], STEPS[n % 6]))
         }
-        Color::Indexed(n @ 232..) => Some((8 + 10 * (n - 232), 8 + 10 * (n - 232), 8 + 10 * (n - 232))),
-        _ => None,
+        232.. => {
+            let grey = 8 + 10 * (index - 232);
+            Some((grey, grey, grey))
+        }
     }
 }
 
