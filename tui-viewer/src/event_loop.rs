@@ -154,7 +154,7 @@ impl Screen {
         }
         Self {
             terminal,
-            painter: Painter::new(theme::truecolor(variable)),
+            painter: Painter::new(theme::colours(variable)),
             keyboard: Keyboard::default(),
             held: None,
             app,

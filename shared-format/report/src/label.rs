@@ -14,11 +14,21 @@ const MAX_CELLS: usize = 64;
 const MAX_FILE_CELLS: usize = 32;
 
 /// The label of every function, by its id: the last two parts of its path, three where two functions would
-/// look the same, all parts where that is not enough. Printable; ASCII if asked for.
+/// look the same, all parts where that is not enough. Generic arguments, traits of an `impl` and the numbers of closures are left out
+/// where functions differ without them. Printable; ASCII if asked for.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
     // A group's name is no path.
     let is_group = |index: usize| functions.list[index].is_group;
+    let plain: Vec<Option<String>> = (0..names.len())
+        .map(|index| {
+            if is_group(index) {
+                None
+            } else {
+                without_noise(&names[index])
+            }
+        })
+        .collect();
     let mut tails: Vec<&str> = names.iter().map(|name| tail(name, 2)).collect();
     for index in (0..names.len()).filter(|&index| is_group(index)) {
         tails[index] = &names[index];
@@ -34,10 +44,110 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
             tails[index] = tail(&names[index], parts);
         }
     }
-    tails
-        .into_iter()
+    // A name without noise serves where no other function has it.
+    let mut seen: HashMap<&str, u32> = HashMap::with_capacity(tails.len());
+    for (tail, plain) in tails.iter().zip(&plain) {
+        *seen.entry(plain.as_deref().unwrap_or(tail)).or_default() += 1;
+    }
+    let chosen = tails.iter().zip(&plain).map(|(tail, plain)| match plain {
+        Some(plain) if seen[plain.as_str()] == 1 => plain,
+        Some(_) | None => *tail,
+    });
+    chosen
         .map(|tail| cut_middle(&visible(tail, ascii), Glyphs::of(ascii).cut))
         .collect()
+}
+
+/// The last two parts of a path without generic arguments, with the type of an `impl` in place of the whole of it, and with closures
+/// behind the function that they are in; none where nothing of that is in it.
+fn without_noise(path: &str) -> Option<String> {
+    if !path.contains(['<', '{']) {
+        return None;
+    }
+    let mut kept: Vec<String> = Vec::new();
+    let mut closures = 0;
+    for part in parts(path).into_iter().rev() {
+        let name = if part.starts_with('{') {
+            closures += usize::from(kept.is_empty());
+            continue;
+        } else if part.starts_with('<') {
+            // Any text may be the name of a scope.
+            let inner = part.strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
+            let inner = inner.filter(|_| first_closed(part) == Some(part.len()))?;
+            match inner.strip_prefix("impl ") {
+                Some(of) => last_of_type(split_type(of, " for ").map_or(of, |(_, subject)| subject)),
+                None => match split_type(inner, " as ") {
+                    Some((subject, _)) => last_of_type(subject),
+                    // Arguments of the function before it.
+                    None => continue,
+                },
+            }
+        } else {
+            without_arguments(part)
+        };
+        if !name.is_empty() {
+            kept.push(name);
+        }
+        if kept.len() == 2 {
+            break;
+        }
+    }
+    kept.reverse();
+    let mut name = kept.join("::");
+    if name.is_empty() {
+        return None;
+    }
+    if closures > 0 {
+        name.push_str("::{closure}");
+    }
+    Some(name)
+}
+
+/// The last part of a type's path without its arguments; of `&mut [T]` and others that are no path all of it.
+fn last_of_type(text: &str) -> String {
+    let is_path = text.starts_with(|c: char| c.is_alphabetic() || c == '_') && !text.starts_with("dyn ");
+    match is_path {
+        true => without_arguments(parts(text).last().copied().unwrap_or(text)),
+        false => text.to_string(),
+    }
+}
+
+/// A part of a path up to its arguments. Operators of C++ have the same sign in their names.
+fn without_arguments(part: &str) -> String {
+    match part.find('<') {
+        Some(at) if at > 0 && first_closed(part) == Some(part.len()) => part[..at].to_string(),
+        Some(_) | None => part.to_string(),
+    }
+}
+
+/// Where the first angle bracket is closed.
+fn first_closed(text: &str) -> Option<usize> {
+    let opened = text.find('<')?;
+    let mut ends = text.match_indices('>').map(|(at, _)| at + 1);
+    ends.find(|&end| end > opened && depth(&text[..end]) == 0)
+}
+
+/// Splits at a word that is in no angle bracket.
+fn split_type<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let mut found = text.match_indices(word);
+    let at = found.find(|&(at, _)| depth(&text[..at]) == 0)?.0;
+    Some((&text[..at], &text[at + word.len()..]))
+}
+
+/// How many angle brackets are open behind a text.
+fn depth(text: &str) -> usize {
+    let mut before = ' ';
+    let mut depth = 0usize;
+    for c in text.chars() {
+        match c {
+            '<' => depth += 1,
+            // The arrow of a function type closes nothing.
+            '>' if before != '-' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before = c;
+    }
+    depth
 }
 
 /// Where a function stands: `src/book.rs:20`, of a long path the last three parts, `-` if unknown.
@@ -58,8 +168,25 @@ pub fn place(file: &str, line: u32, ascii: bool) -> String {
     shown
 }
 
-/// The last `parts` of a path. `::` inside of angle brackets separates nothing.
-fn tail(path: &str, parts: usize) -> &str {
+/// The last `count` parts of a path.
+fn tail(path: &str, count: usize) -> &str {
+    let starts = starts(path);
+    &path[starts[starts.len().saturating_sub(count)]..]
+}
+
+/// All parts of a path.
+fn parts(path: &str) -> Vec<&str> {
+    let starts = starts(path);
+    let ends = starts.iter().skip(1).map(|start| start - 2).chain([path.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(&start, end)| &path[start..end])
+        .collect()
+}
+
+/// Where the parts of a path begin. `::` inside of angle brackets separates nothing.
+fn starts(path: &str) -> Vec<usize> {
     let bytes = path.as_bytes();
     let mut starts = vec![0];
     let mut depth = 0u32;
@@ -77,7 +204,7 @@ fn tail(path: &str, parts: usize) -> &str {
         }
         at += 1;
     }
-    &path[starts[starts.len().saturating_sub(parts)]..]
+    starts
 }
 
 fn cut_middle(text: &str, cut: &str) -> String {
@@ -137,10 +264,44 @@ mod tests {
             "new::set::add",
             "one::a::b::f",
             "two::a::b::f",
-            "<Vec<a::B> as c::D>::run",
+            "Vec::run",
             "fn(A) -> b::C",
         ];
         assert_eq!(labels, expected);
+    }
+
+    #[test]
+    fn what_differs_is_seen_and_what_does_not_is_left_out() {
+        let names = [
+            (
+                "tokio::io",
+                "Registration::poll_io::<usize, Evented<Tcp>::poll_write::{closure}>",
+            ),
+            ("app::map", "Map<u8, String>::insert"),
+            ("app::set", "Set<u8>::insert"),
+            ("app::set", "Set<u16>::insert"),
+            ("app", "work::{closure#0}"),
+            ("app", "rest::{closure#0}"),
+            ("app", "rest::{closure#1}"),
+            ("app", "<impl app::Shape for app::other::Square>::area"),
+            ("app", "<&mut [app::B] as c::D>::run"),
+            ("app", "operator<<"),
+            ("app", "{closure#0}"),
+        ];
+        let expected = [
+            "Registration::poll_io",
+            "Map::insert",
+            "Set<u8>::insert",
+            "Set<u16>::insert",
+            "app::work::{closure}",
+            "rest::{closure#0}",
+            "rest::{closure#1}",
+            "Square::area",
+            "&mut [app::B]::run",
+            "app::operator<<",
+            "app::{closure}",
+        ];
+        assert_eq!(labels_of(&names), expected);
     }
 
     #[test]

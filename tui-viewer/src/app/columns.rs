@@ -117,6 +117,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::columns::place::has_its_part;
 
     #[test]
     fn columns_stand_side_by_side_at_every_width() {
@@ -141,6 +142,14 @@ mod tests {
                 };
                 let name = places.iter().find(|place| is_name(place.column));
                 let cells = name.map_or(0, |name| name.width);
+                let is_function = matches!(
+                    view,
+                    View::Tree | View::Hot | View::Function | View::Tasks | View::Slow
+                );
+                assert!(
+                    !is_function || width < 40 || has_its_part(cells, width),
+                    "{view:?} {width}: names have {cells}"
+                );
                 assert!(cells >= 10 || view == View::Flame, "{view:?} {width}: {cells}");
             }
         }

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Thread;
+use tickscope_format::snapshot::{Thread, saturating_sum};
 
 use crate::app::keyhash::KeyMap;
 
@@ -29,8 +29,21 @@ struct Moment {
     unix_ns: u64,
     reset_epoch: u64,
     since_reset_ns: u64,
+    calls: u64,
     cpu_ns: KeyMap<u64, u64>,
 }
+
+/// What the whole process did of late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Load {
+    /// CPUs that it kept busy; none where the system does not tell.
+    pub(crate) cpus: Option<f64>,
+    /// Calls that began in a second.
+    pub(crate) calls_per_second: f64,
+}
+
+/// The load is that of about so long.
+const LOAD_NS: u64 = 1_000_000_000;
 
 /// The last moments, oldest first.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +69,7 @@ impl Moment {
             unix_ns: snapshot.capture.unix_ns,
             reset_epoch: snapshot.capture.reset_epoch,
             since_reset_ns: snapshot.capture.since_reset_ns,
+            calls: saturating_sum(snapshot.nodes.calls.iter().copied()),
             cpu_ns: known
                 .filter_map(|thread| Some((key_of(thread), thread.cpu_ns?)))
                 .take(THREADS_MAX)
@@ -133,6 +147,31 @@ impl CpuHistory {
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
     }
 
+    /// What the process did in the last second, or for as long as it was watched since a reset.
+    pub(crate) fn load(&self) -> Option<Load> {
+        let last = self.moments.back()?;
+        let before = self.moments.iter().rev().skip(1);
+        let same = before.take_while(|moment| moment.reset_epoch == last.reset_epoch);
+        let age = |moment: &Moment| last.since_reset_ns.saturating_sub(moment.since_reset_ns);
+        // The first one that is a second old, else the oldest.
+        let mut from = None;
+        for moment in same {
+            from = Some(moment);
+            if age(moment) >= LOAD_NS {
+                break;
+            }
+        }
+        let from = from.filter(|from| age(from) > 0)?;
+        let seconds = age(from) as f64 / 1e9;
+        let threads = last.cpu_ns.iter();
+        let used = threads.filter_map(|(key, now)| now.checked_sub(*from.cpu_ns.get(key).unwrap_or(&0)));
+        let cpu_ns = saturating_sum(used);
+        Some(Load {
+            cpus: (!last.cpu_ns.is_empty()).then_some(cpu_ns as f64 / 1e9 / seconds),
+            calls_per_second: last.calls.saturating_sub(from.calls) as f64 / seconds,
+        })
+    }
+
     /// The same of each of the last intervals, oldest first.
     pub(crate) fn course(&self, key: u64) -> Vec<Option<f64>> {
         let pairs = self.moments.iter().zip(self.moments.iter().skip(1));
@@ -183,6 +222,19 @@ mod tests {
             None,
             "the system did not tell"
         );
+    }
+
+    #[test]
+    fn the_load_is_that_of_the_last_second() {
+        let all: Vec<Snapshot> = (10..=30).map(|tenths| used(tenths, 50 * tenths)).collect();
+        let calls = |s: &Snapshot| s.nodes.calls.iter().sum::<u64>() as f64;
+        let load = heard(&all).load().expect("there is more than one moment");
+        assert_eq!(load.cpus, Some(0.5));
+        assert_eq!(load.calls_per_second, calls(&all[20]) - calls(&all[10]));
+        assert_eq!(heard(&all[..1]).load(), None, "nothing to compare with");
+        let mut reset = used(31, 3);
+        reset.capture.reset_epoch = 2;
+        assert_eq!(heard(&[all[0].clone(), reset]).load(), None, "counted anew");
     }
 
     #[test]

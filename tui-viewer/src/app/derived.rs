@@ -117,8 +117,8 @@ pub(super) struct RowsKey {
     pub(super) headings: bool,
     /// The watched function that is shown.
     pub(super) watch: Option<String>,
-    /// Cells of the flame graph, and what fills them.
-    pub(super) flame: Option<(u16, Vec<RowId>)>,
+    /// Columns and rows of the flame graph, and what fills them.
+    pub(super) flame: Option<((u16, u16), Vec<RowId>)>,
 }
 
 /// What the user chose that decides the order of rows: after such a choice they change places at once.

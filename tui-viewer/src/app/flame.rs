@@ -19,6 +19,20 @@ pub(crate) struct Flame {
     pub(super) frame_of_row: Vec<u32>,
     /// The line of what fills the width, while something of it is there.
     pub(super) zoom_line: Option<usize>,
+    /// What the colours of frames say.
+    pub(crate) colour: FlameColour,
+    /// A frame is two rows high, because all of them fit so.
+    pub(crate) tall: bool,
+}
+
+/// What the colours of frames say while nothing is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FlameColour {
+    /// The module of the function.
+    #[default]
+    Module,
+    /// How much it costs itself.
+    Own,
 }
 
 /// The largest of the outermost frames: the place to begin.
@@ -33,7 +47,7 @@ pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
 
 impl Flame {
     /// Lays the tree of the data out and gives the rows of the list.
-    pub(crate) fn list(&mut self, data: &Data, shape: &Shape<'_>, width: u16) -> Listing {
+    pub(crate) fn list(&mut self, data: &Data, shape: &Shape<'_>, (width, height): (u16, u16)) -> Listing {
         let tree = &data.tree;
         // Of what filled the width, as much as is still there.
         let zoom = self.zoom.iter().rev().find_map(|id| {
@@ -48,6 +62,7 @@ impl Flame {
                 .then_with(|| data.full_name(a).cmp(data.full_name(b)))
         });
         self.zoom_line = zoom.map(|row| tree.rows[row as usize].depth as usize);
+        self.tall = 2 * self.lines() <= usize::from(height);
         let mut out = Listing::default();
         let mut row_of_frame = vec![None; self.frames.len()];
         self.frame_of_row.clear();
@@ -107,6 +122,11 @@ impl Flame {
     /// Not all of the tree is on the screen's width.
     pub(crate) fn is_zoomed(&self) -> bool {
         self.zoom_line.is_some()
+    }
+
+    /// Rows of the screen that a frame takes.
+    pub(crate) fn rows_of_frame(&self) -> u16 {
+        1 + u16::from(self.tall)
     }
 
     /// Lines of the graph.

@@ -21,8 +21,8 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Its cells.
     pub(crate) width: u16,
-    /// Its place on its line: neighbours look different.
-    pub(crate) place: u32,
+    /// It has the darker tone: neighbours look different, and where that leaves a choice, so does the frame above.
+    pub(crate) darker: bool,
 }
 
 /// Lays a tree out on so many cells. What is above `zoom` takes all of them, what is beside it none. Frames come line by
@@ -48,7 +48,7 @@ pub(crate) fn lay_out(
             line: line as u32,
             x: 0,
             width,
-            place: 0,
+            darker: line % 2 == 1,
         });
     }
     let mut next = match zoom {
@@ -118,7 +118,10 @@ fn divide(
         let (start, end) = (edge(begun), edge(begun + u128::from(ns)));
         begun += u128::from(ns);
         if end > start {
-            let on_line = frames.last().filter(|last| last.line == space.line);
+            let beside = frames.last().filter(|last| last.line == space.line);
+            let beside = beside.filter(|last| last.x + last.width == space.x + start);
+            let above = space.parent.is_none_or(|parent| frames[parent as usize].darker);
+            let darker = !beside.map_or(above, |beside| beside.darker);
             frames.push(Frame {
                 row,
                 few,
@@ -126,7 +129,7 @@ fn divide(
                 line: space.line,
                 x: space.x + start,
                 width: end - start,
-                place: on_line.map_or(0, |last| last.place + 1),
+                darker,
             });
         }
     };

@@ -15,6 +15,15 @@ const ROOM_FOR_DETAIL: u16 = 26;
 /// From this height on what a list is about has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
+/// From this height on there is room for a second view.
+pub(crate) const ROOM_FOR_SECOND: u16 = 30;
+
+/// From this size on it comes by itself.
+pub(crate) const SECOND_COMES: Size = Size {
+    width: 200,
+    height: 50,
+};
+
 /// One screen, cut into lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
@@ -30,6 +39,8 @@ pub(crate) struct Layout {
     pub(crate) columns: Rect,
     /// The list.
     pub(crate) rows: Rect,
+    /// A second view below the list, with a line above it that divides.
+    pub(crate) second: Option<Rect>,
     /// One line with the cause of a state that is not LIVE, and the next step.
     pub(crate) banner: Option<Rect>,
     /// More on the selected row, on tall screens.
@@ -78,6 +89,7 @@ impl Layout {
             title: None,
             columns,
             rows,
+            second: None,
             banner,
             detail,
             footer,
@@ -93,6 +105,18 @@ impl Layout {
             _ => 0,
         };
         self.with_lines(lines)
+    }
+
+    /// The same with a second view below the list, which takes two fifths of what the two share.
+    pub(crate) fn with_second(mut self) -> Self {
+        let lines = self.rows.height * 2 / 5;
+        self.rows.height -= lines;
+        self.second = Some(Rect {
+            y: self.rows.bottom(),
+            height: lines,
+            ..self.rows
+        });
+        self
     }
 
     /// The same with some sentences above the list, which take so many lines, and a pane below it, as far as there is room. The
@@ -160,6 +184,7 @@ mod tests {
                             l.with_answer(2, 3, 9),
                             l.with_answer(9, 99, 99),
                         ],
+                        false if height >= ROOM_FOR_SECOND => vec![l, l.with_second()],
                         false => vec![l],
                     };
                     for l in layouts {
@@ -169,6 +194,7 @@ mod tests {
                             l.title,
                             Some(l.columns),
                             Some(l.rows),
+                            l.second,
                             l.detail,
                             l.banner,
                             l.footer,

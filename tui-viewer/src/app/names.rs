@@ -5,7 +5,11 @@ use std::rc::Rc;
 use tickscope_analysis::functions::{Function, Functions};
 use tickscope_report::label;
 
+use crate::app::modules::Modules;
 use crate::text::cells::safe;
+
+/// Colours there are for modules.
+pub(crate) const HUES: usize = 7;
 
 /// The names of all functions of a snapshot, by function id.
 #[derive(Debug, Default)]
@@ -15,6 +19,8 @@ pub(crate) struct Names {
     pub(crate) short: Vec<String>,
     /// The whole path, printable.
     pub(crate) full: Vec<String>,
+    /// Their modules.
+    pub(crate) modules: Modules,
     small_short: Vec<String>,
     small_full: Vec<String>,
 }
@@ -38,6 +44,7 @@ impl Names {
         let short: Vec<String> = printable(&label::labels(functions, ascii));
         Rc::new(Self {
             keys: functions.list.iter().map(|f| f.key).collect(),
+            modules: Modules::of(functions, HUES),
             small_short: small(&short),
             small_full: small(&full),
             full: printable(&full),

@@ -7,7 +7,7 @@ use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
 use crate::app::help_screen::HelpScreen;
-use crate::app::layout::Layout;
+use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::notices::Notices;
 use crate::app::overlay::Overlay;
 use crate::app::percent_of::PercentOf;
@@ -96,6 +96,7 @@ impl App {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
+            View::Tree if self.shows_second() => layout.with_second(),
             View::Function if self.shows_source() => {
                 layout.with_answer(2, self.list().rows.len() as u16, u16::MAX)
             }
@@ -116,8 +117,38 @@ impl App {
         }
     }
 
+    /// Whether the flame graph stands below the tree: as it was chosen, else on large screens.
+    pub(crate) fn shows_second(&self) -> bool {
+        let size = self.screen.size;
+        let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
+        // Bottom-up a row is no part of the one above it.
+        let is_tree = |data: &Data| !data.bottom_up;
+        size.height >= ROOM_FOR_SECOND
+            && self.derived.data.as_ref().is_some_and(is_tree)
+            && self.views.wants_second.unwrap_or(large)
+    }
+
+    /// The flame graph below the tree comes, or goes.
+    pub(super) fn turn_second(&mut self) {
+        if self.screen.size.height < ROOM_FOR_SECOND {
+            return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
+        }
+        self.views.wants_second = Some(!self.shows_second());
+    }
+
     pub(super) fn page(&self) -> usize {
-        usize::from(self.layout().rows.height)
+        let rows = self.layout().rows.height;
+        // There a line is a frame, which may take two rows.
+        usize::from(match self.views.current {
+            View::Flame => rows / self.views.flame.rows_of_frame(),
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow => rows,
+        })
     }
 
     /// Who has the keyboard.

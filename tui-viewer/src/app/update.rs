@@ -261,6 +261,8 @@ impl App {
             Action::Edit => self.edit_source(effects),
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
+            Action::FlameColour => self.flame_recolour(),
+            Action::Second => self.turn_second(),
             Action::Theme => {
                 self.screen.theme = self.screen.theme.next();
                 self.tell(format!("theme: {}", self.screen.theme.name()));

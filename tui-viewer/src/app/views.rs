@@ -47,6 +47,10 @@ pub(crate) struct Views {
     pub(crate) function: FunctionView,
     /// Which part of the flame graph is on the screen.
     pub(crate) flame: Flame,
+    /// The flame graph below the tree.
+    pub(crate) second: Flame,
+    /// Whether it is wanted; else the size of the screen decides.
+    pub(super) wants_second: Option<bool>,
     /// The source of a function, and what is known of the program's code.
     pub(crate) source: SourceView,
     /// Which watched function, and which of its calls.
@@ -105,6 +109,8 @@ impl Default for Views {
             commands: Vec::new(),
             function: FunctionView::default(),
             flame: Flame::default(),
+            second: Flame::default(),
+            wants_second: None,
             source: SourceView::default(),
             slow: SlowView::default(),
             came_from: None,

@@ -203,6 +203,10 @@ pub(crate) enum Action {
     Slower,
     /// A faster rate.
     Faster,
+    /// The flame graph below the tree, or away with it.
+    Second,
+    /// What the colours of the flame graph say.
+    FlameColour,
     /// The next theme.
     Theme,
     /// The mouse is ours, or the terminal's.
@@ -334,14 +338,14 @@ impl Section {
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Views => "Views",
-            Self::Move => "Move",
-            Self::Tree => "Tree",
+            Self::Move => "Move the cursor",
+            Self::Tree => "In a view",
             Self::Find => "Find",
             Self::Columns => "Columns",
             Self::Time => "Time",
             Self::Program => "Program",
             Self::Screen => "Screen",
-            Self::OnTop => "Lists, lines and questions",
+            Self::OnTop => "While something is on top",
         }
     }
 }

@@ -7,7 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
 
-use crate::ui::theme::indexed;
+use crate::ui::theme::{Colours, indexed, sixteen};
 
 /// Holds what the terminal shows.
 #[derive(Debug, Default)]
@@ -16,19 +16,19 @@ pub(crate) struct Painter {
     next: Buffer,
     /// The terminal shows something else than it should.
     spoiled: bool,
-    /// It shows every colour there is, not just 256.
-    truecolor: bool,
+    /// How many colours it shows.
+    colours: Colours,
 }
 
 impl Painter {
     /// Nothing on the screen yet.
-    pub(crate) fn new(truecolor: bool) -> Self {
+    pub(crate) fn new(colours: Colours) -> Self {
         // Whether there are colours is decided by the theme; left to itself the library would answer NO_COLOR
         // with a bare reset, which takes bold and reversed text away as well.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
-            truecolor,
+            colours,
             ..Self::default()
         }
     }
@@ -44,15 +44,16 @@ impl Painter {
         self.next.resize(area);
         self.next.reset();
         draw(&mut self.next);
-        if !self.truecolor {
-            let parts = |colour| matches!(colour, Color::Rgb(..));
-            for cell in self
-                .next
-                .content
-                .iter_mut()
-                .filter(|c| parts(c.fg) || parts(c.bg))
-            {
-                (cell.fg, cell.bg) = (indexed(cell.fg), indexed(cell.bg));
+        let parts = |colour| matches!(colour, Color::Rgb(..));
+        let poorer: fn(Color, Color) -> (Color, Color) = match self.colours {
+            Colours::All => |text, behind| (text, behind),
+            Colours::Indexed => |text, behind| (indexed(text), indexed(behind)),
+            Colours::Sixteen => sixteen,
+        };
+        if self.colours != Colours::All {
+            let cells = self.next.content.iter_mut();
+            for cell in cells.filter(|c| parts(c.fg) || parts(c.bg)) {
+                (cell.fg, cell.bg) = poorer(cell.fg, cell.bg);
             }
         }
         let whole = self.spoiled || self.shown.area != area;
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn an_equal_frame_writes_nothing() {
-        let mut painter = Painter::new(true);
+        let mut painter = Painter::new(Colours::All);
         assert!(!paint(&mut painter, "hello").is_empty());
         assert_eq!(paint(&mut painter, "hello"), b"");
         let change = String::from_utf8(paint(&mut painter, "hallo")).expect("text");
@@ -109,12 +110,16 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_of_256_colours_is_asked_for_nothing_else() {
-        for (truecolor, sequence) in [(true, "38;2;213;94;0"), (false, "38;5;166")] {
+    fn a_terminal_is_asked_for_no_colours_that_it_has_not() {
+        for (colours, sequence) in [
+            (Colours::All, "38;2;213;94;0"),
+            (Colours::Indexed, "38;5;166"),
+            (Colours::Sixteen, "38;5;3"),
+        ] {
             let draw = |buffer: &mut Buffer| {
                 buffer.set_stringn(0, 0, "x", 1, Style::new().fg(Color::Rgb(213, 94, 0)));
             };
-            let bytes = Painter::new(truecolor).frame(Size::new(2, 1), draw);
+            let bytes = Painter::new(colours).frame(Size::new(2, 1), draw);
             let text = String::from_utf8(bytes.expect("a vector takes everything")).expect("text");
             assert!(text.contains(sequence), "{text:?}");
         }

@@ -1,11 +1,13 @@
 //! What things mean, and how that looks: styles per theme, marks per character set.
 
 mod choice;
+mod ground;
 mod palette;
 
 pub use crate::cli::args::look::ThemeKind;
-pub(crate) use crate::ui::theme::choice::{chosen, decide, truecolor};
-pub(crate) use crate::ui::theme::palette::indexed;
+pub(crate) use crate::ui::theme::choice::{Colours, chosen, colours, decide};
+pub(crate) use crate::ui::theme::ground::{Ground, Heat, Trend};
+pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
 
 use crate::text::glyphs::Mark;
 

@@ -90,6 +90,9 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Slow if app.offers_tails() => tails::draw(&mut canvas, app, data, layout.rows),
                 View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
             }
+            if let Some(area) = layout.second {
+                flame::below(&mut canvas, app, data, area);
+            }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
                 (Some(area), View::Function) if app.shows_source() => {

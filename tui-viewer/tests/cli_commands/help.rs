@@ -91,6 +91,40 @@ fn completions_are_scripts_that_the_shells_accept() {
     assert!(wrong.err.contains("possible values"), "{}", wrong.err);
 }
 
+/// Runs the script of bash as the shell does, at the end of a line with one word.
+#[test]
+fn bash_completes_names_of_programs_that_run() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let script = place.tickscope(&["completions", "bash"]).ok().quiet().out;
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_tickscope"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let complete = |word: &str| {
+        let run = format!(
+            "{script}\nCOMP_WORDS=(tickscope '{word}'); COMP_CWORD=1; COMPREPLY=()\n\
+             _tickscope_with_programs tickscope '{word}' tickscope\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+        );
+        let mut command = place.command("bash");
+        let done = command.arg("-c").arg(run).env("PATH", &path).output();
+        String::from_utf8(done.expect("bash is there").stdout).expect("text")
+    };
+    let name = &program.name;
+    let all = complete("");
+    assert!(all.lines().any(|line| line == name), "{name} in {all}");
+    assert!(
+        all.lines().any(|line| line == "report"),
+        "commands as before: {all}"
+    );
+    let begun = complete(&name[..2]);
+    assert!(begun.lines().any(|line| line == name), "{begun}");
+    let option = complete("--th");
+    assert_eq!(option.trim(), "--theme");
+}
+
 #[test]
 fn the_manual_has_a_page_for_all_and_for_each_command() {
     let place = Place::new();

@@ -1,6 +1,6 @@
 //! The columns of the lists whose rows are functions: Tree, Hot and Function.
 
-use crate::app::columns::place::{Place, gap};
+use crate::app::columns::place::{Place, gap, has_its_part};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
 use crate::app::sort::SortKey;
@@ -153,47 +153,61 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, Ready, SelfShare, SelfTime, Spark, Total,
         TotalShare, Wait, Where,
     };
-    let columns: &[FunctionColumn] = match (view, width) {
-        (View::Tree, 156..) => &[
+    let all: &[FunctionColumn] = match view {
+        View::Tree => &[
             TotalShare, Bar, Total, Wait, Ready, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
         ],
-        (View::Tree, 140..) => &[
-            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, P99, Max, Spark, Name,
-        ],
-        (View::Tree, 120..) => &[
-            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, P99, Max, Name,
-        ],
-        (View::Tree, 100..) => &[
-            TotalShare, Bar, Total, Wait, SelfTime, SelfShare, Calls, Avg, Name,
-        ],
-        (View::Tree, 80..) => &[TotalShare, Bar, Total, SelfTime, SelfShare, Calls, Avg, Name],
-        (View::Tree, 60..) => &[TotalShare, Bar, Total, SelfShare, Name],
-        (View::Tree, 40..) => &[TotalShare, Total, Name],
-        (View::Tree, _) => &[TotalShare, Name],
-        (View::Function, 116..) => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
-        (View::Function, 100..) => &[OfShare, Bar, Total, Wait, CallsOf, Avg, Name, Where],
-        (View::Function, 80..) => &[OfShare, Bar, Total, CallsOf, Avg, Name],
-        (View::Function, 60..) => &[OfShare, Bar, Total, CallsOf, Name],
-        (View::Function, 40..) => &[OfShare, Total, Name],
-        (View::Function, _) => &[OfShare, Name],
-        (View::Hot, 164..) => &[
+        View::Function => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
+        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow => &[
             SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Ready, Calls, Avg, P50, P99, Max, Spark, Name,
             Where,
         ],
-        (View::Hot, 148..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, P99, Max, Spark, Name, Where,
-        ],
-        (_, 136..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, P99, Max, Name, Where,
-        ],
-        (_, 100..) => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Calls, Avg, Name, Where,
-        ],
-        (_, 80..) => &[SelfShare, Bar, SelfTime, Total, TotalShare, Calls, Avg, Name],
-        (_, 60..) => &[SelfShare, SelfTime, Calls, Avg, P99, Name],
-        (_, 40..) => &[SelfShare, SelfTime, Name],
-        (_, _) => &[SelfShare, Name],
     };
+    // What is needed least leaves first, until the name has its part of the line. The pane has all of it.
+    let second_share = if view == View::Tree { SelfShare } else { TotalShare };
+    let second_time = if view == View::Tree { SelfTime } else { Total };
+    let leaving = [
+        Where,
+        P50,
+        Ready,
+        second_share,
+        Max,
+        P99,
+        Spark,
+        Wait,
+        Avg,
+        Calls,
+        CallsOf,
+        second_time,
+        Bar,
+        Total,
+        SelfTime,
+    ];
+    let mut columns = all.to_vec();
+    if width < ROOM_FOR_BAR {
+        columns.retain(|&column| column != Bar);
+    }
+    let mut leaving = leaving.into_iter();
+    loop {
+        let places = side_by_side(&columns, width);
+        let name = places.iter().find(|place| place.column == Name);
+        match leaving.next() {
+            Some(next) if !has_its_part(name.map_or(0, |name| name.width), width) => {
+                columns.retain(|&column| column != next);
+            }
+            Some(_) | None => return places,
+        }
+    }
+}
+
+/// Below this width a bar says too little.
+const ROOM_FOR_BAR: u16 = 60;
+
+/// The place of a function takes no more cells.
+const LONGEST_WHERE: u16 = 40;
+
+fn side_by_side(columns: &[FunctionColumn], width: u16) -> Vec<Place<FunctionColumn>> {
+    use FunctionColumn::{Bar, Name, Where};
     let bar = if width >= 100 { 10 } else { 5 };
     let gap = gap(width);
     // The first cell belongs to the mark of the selected row.
@@ -203,7 +217,10 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         if column == Name {
             x += gap - 1;
             let rest = width.saturating_sub(x + 1);
-            let to_where = if columns.contains(&Where) { rest / 5 * 2 } else { 0 };
+            let to_where = match columns.contains(&Where) {
+                true => (rest / 5 * 2).min(LONGEST_WHERE),
+                false => 0,
+            };
             out.push(Place {
                 column,
                 x,

@@ -33,6 +33,36 @@ pub(super) enum Width {
     Parts(u16),
 }
 
+/// A name has at least this part of the line, in percent.
+pub(crate) const NAME_PERCENT: u16 = 45;
+
+/// Whether a name has its part of a line.
+pub(super) fn has_its_part(name: u16, width: u16) -> bool {
+    u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
+}
+
+/// Puts columns side by side so that the name has its part of the line: until then, those that are needed least leave, in the
+/// order of `leaving`.
+pub(super) fn name_first<C: Copy + PartialEq>(
+    columns: &[(C, Width)],
+    name: C,
+    leaving: &[C],
+    width: u16,
+    own: impl Fn(C) -> u16,
+) -> Vec<Place<C>> {
+    let mut columns = columns.to_vec();
+    let mut leaving = leaving.iter();
+    loop {
+        let places = side_by_side(&columns, width, &own);
+        let cells = places.iter().find(|place| place.column == name);
+        let cells = cells.map_or(0, |place| place.width);
+        match leaving.next() {
+            Some(next) if !has_its_part(cells, width) => columns.retain(|(column, _)| column != next),
+            Some(_) | None => return places,
+        }
+    }
+}
+
 /// Cells between two columns.
 pub(crate) fn gap(width: u16) -> u16 {
     if width >= 110 { 2 } else { 1 }

@@ -1,7 +1,7 @@
 //! The columns of the paths of a watched function.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::place::{Place, Width, name_first};
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::sort::SortKey;
 
@@ -110,5 +110,6 @@ pub(crate) fn places(width: u16) -> Vec<Place<SlowColumn>> {
         40.. => &[(Difference, Own), (Share, Own), (Name, Parts(1))],
         _ => &[(Difference, Cells(7)), (Name, Parts(1))],
     };
-    side_by_side(columns, width, |column| column.spec().width)
+    let leaving = [Bar, Typical, Slow, Share];
+    name_first(columns, Name, &leaving, width, |column| column.spec().width)
 }

@@ -1,7 +1,7 @@
 //! The columns of the tree of tasks.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::place::{Place, Width, name_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::sort::SortKey;
@@ -143,5 +143,6 @@ pub(crate) fn places(width: u16) -> Vec<Place<TaskColumn>> {
         40.. => &[(InFlight, Own), (Oldest, Own), (Name, Parts(1))],
         _ => &[(InFlight, Cells(5)), (Name, Parts(1))],
     };
-    side_by_side(columns, width, |column| column.spec().width)
+    let leaving = [Where, Cancelled, Polls, P50, Await, Busy, P99, Oldest];
+    name_first(columns, Name, &leaving, width, |column| column.spec().width)
 }

@@ -16,7 +16,7 @@ pub(crate) const WORD_CELLS: usize = 11;
 type Part = (&'static str, &'static [(&'static str, &'static str)]);
 
 const HEADER: Part = (
-    "Words: the first line",
+    "Words in the first line",
     &[
         ("LIVE", "the screen follows the program"),
         ("FROZEN", "the screen stands still, nothing else"),
@@ -39,9 +39,10 @@ const HEADER: Part = (
         ("trigger", "keeps the past once it is true"),
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
-        ("nodes", "rows of the whole tree: paths of calls"),
+        ("CPU", "of the process: 100 % is one CPU"),
+        ("calls/s", "calls that began in the last second"),
         ("cost", "what measuring takes: at least to at most"),
-        ("dropped", "calls that found no place: not counted"),
+        ("dropped", "calls that found no place; none: no word"),
         ("unbalanced", "scopes leaked, or ended out of order"),
         ("pruned", "rows that were summed up in (pruned)"),
         ("lapped", "reads done again: it wrote faster"),
@@ -50,7 +51,7 @@ const HEADER: Part = (
 );
 
 const TIMES: Part = (
-    "Words: times",
+    "Words about time",
     &[
         ("time", "always a thread's wall-clock time:"),
         ("", "what it waits in a scope counts too"),
@@ -75,7 +76,7 @@ const TIMES: Part = (
 );
 
 const ROWS: Part = (
-    "Words: rows and sites",
+    "Words in rows",
     &[
         ("(self)", "a function's time without its callees"),
         ("(outside)", "time outside of any scope"),
@@ -112,7 +113,7 @@ fn part((title, words): &Part) -> Vec<HelpLine> {
 }
 
 fn columns() -> Vec<HelpLine> {
-    let mut lines = vec![HelpLine::Title("Words: columns")];
+    let mut lines = vec![HelpLine::Title("Words above columns")];
     for ColumnSpec { title, help, .. } in Column::all().map(Column::spec) {
         let line = word(if title.is_empty() { "bar" } else { title }, help);
         // Several tables have the same column.
@@ -124,7 +125,7 @@ fn columns() -> Vec<HelpLine> {
 }
 
 fn states() -> Vec<HelpLine> {
-    let mut lines = vec![HelpLine::Title("Words: states of a thread")];
+    let mut lines = vec![HelpLine::Title("States of a thread")];
     for run_state in RunState::ALL {
         lines.push(word(run_state.word(), run_state.meaning()));
         if run_state == RunState::Waiting {
@@ -175,7 +176,7 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
         ("!".to_string(), "an alarm: look at this number"),
         (">".to_string(), "the selected row"),
     ];
-    let mut out = vec![HelpLine::Title("Words: marks")];
+    let mut out = vec![HelpLine::Title("More marks")];
     out.extend(lines.map(|(mark, meaning)| HelpLine::Word(mark, meaning)));
     out
 }

@@ -16,6 +16,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
 use crate::test_driver::{at, events, key, keys, live, selected, text};
+use crate::ui::theme::{Ground, Trend};
 
 /// A tree of one thread: of each row the parent, how far back in this list, and its own time.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {
@@ -283,7 +284,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
         "{screen}"
     );
     app.update(Message::Wheel(-9, 0, 0));
-    assert!(text(&app).contains("ingest::run"));
+    assert!(text(&app).contains("ingest::run"), "{}", text(&app));
     events(&mut app, Status::Live, Some(snapshot(1_341)));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }
@@ -315,4 +316,114 @@ fn a_focus_leaves_one_function_and_escape_brings_all_back() {
     assert!(!text(&app).contains("risk::check") && text(&app).contains("book::insert"));
     key(&mut app, Code::Esc);
     assert!(text(&app).contains("risk::check") && text(&app).contains("ingest::run"));
+}
+
+#[test]
+fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
+    let mut app = flame();
+    assert!(app.views.flame.tall, "six lines on twenty rows");
+    let (x, y) = place_of(&app, "book::insert");
+    for y in [y, y + 1] {
+        key(&mut app, Code::Home);
+        app.update(Message::Click(x, y));
+        assert_eq!(selected(&app), "book::insert", "both rows are the frame");
+    }
+    app.update(Message::Resize(ratatui::layout::Size::new(120, 12)));
+    assert!(!app.views.flame.tall, "six lines on eight rows");
+    let (x, y) = place_of(&app, "book::insert");
+    key(&mut app, Code::Home);
+    app.update(Message::Click(x, y));
+    assert_eq!(selected(&app), "book::insert");
+}
+
+#[test]
+fn large_screens_have_the_graph_below_the_tree() {
+    let mut app = live(200, 50);
+    assert!(
+        app.shows_second() && text(&app).contains(" flame "),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "jj");
+    let second = app.layout().second.expect("it is there");
+    let buffer = crate::test_driver::screen(&app);
+    let on_white = |y| (0..200).any(|x| buffer[(x, y)].bg == ratatui::style::Color::White);
+    let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
+    let tall = app.views.second.rows_of_frame();
+    let third = second.y + 1 + 2 * tall;
+    assert_eq!(
+        lines,
+        (third..third + tall).collect::<Vec<_>>(),
+        "book::apply, the third line"
+    );
+    // Arrows go on in the list, and so does Tab.
+    key(&mut app, Code::Tab);
+    assert_eq!(app.views.current, View::Hot);
+    keys(&mut app, "1P");
+    assert!(!app.shows_second());
+    let mut small = live(120, 40);
+    assert!(!small.shows_second());
+    keys(&mut small, "P");
+    assert!(small.shows_second() && text(&small).contains(" flame "));
+    keys(&mut small, "i");
+    assert!(
+        !small.shows_second(),
+        "bottom-up rows are no parts of those above"
+    );
+    let mut low = live(120, 24);
+    keys(&mut low, "P");
+    assert!(!low.shows_second() && text(&low).contains("needs 30 lines"));
+}
+
+#[test]
+fn a_key_switches_what_the_colours_of_frames_say() {
+    let mut app = flame();
+    let looks = |app: &App| crate::test_driver::looks(app);
+    let (by_module, text_of) = (looks(&app), text(&app));
+    assert!(
+        text_of.contains("engine") && !text_of.contains("25 % or more"),
+        "{text_of}"
+    );
+    keys(&mut app, "R");
+    assert!(text(&app).contains("25 % or more") && looks(&app) != by_module);
+    keys(&mut app, "R");
+    key(&mut app, Code::Esc);
+    assert_eq!(looks(&app), by_module);
+}
+
+#[test]
+fn where_moments_are_compared_frames_say_what_has_changed() {
+    let mut app = flame();
+    keys(&mut app, "m");
+    let mut more = snapshot(1_341);
+    // Checking takes longer by all that was measured: the half of all is new.
+    let all: u64 = more.nodes.self_ticks.iter().sum();
+    let check = more
+        .nodes
+        .site
+        .iter()
+        .position(|&site| more.sites[site as usize].name == "check");
+    more.nodes.self_ticks[check.expect("a node")] += all;
+    events(&mut app, Status::Live, Some(more));
+    keys(&mut app, "'");
+    let screen = text(&app);
+    assert!(
+        screen.contains("less than then") && screen.contains("more"),
+        "{screen}"
+    );
+    assert!(
+        screen.contains("59 % +41.4") && screen.contains(" -22.7"),
+        "{screen}"
+    );
+    let theme = app.screen.theme;
+    let ground = |app: &App, name: &str| {
+        let (x, y) = place_of(app, name);
+        crate::test_driver::screen(app)[(x, y)].bg
+    };
+    let wanted = |trend| {
+        let styles = [false, true].map(|darker| theme.ground(Ground::Change(trend), darker).bg);
+        styles.map(|bg| bg.expect("a colour"))
+    };
+    assert!(wanted(Trend::MuchMore).contains(&ground(&app, "risk::check")));
+    assert!(wanted(Trend::MuchLess).contains(&ground(&app, "book::apply")));
 }

@@ -220,7 +220,7 @@ fn a_search_finds_callers_and_callees() {
 #[test]
 fn callers_and_callees_sort_by_themselves() {
     let mut app = stage(120, 30);
-    keys(&mut app, "jjj3>>>");
+    keys(&mut app, "jjj3>>");
     assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
     let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");
@@ -349,7 +349,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
 
 #[test]
 fn bottom_up_says_who_called() {
-    let mut app = stage(120, 30);
+    let mut app = stage(200, 30);
     keys(&mut app, "jjji");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(names(&app)[0], "risk::check", "by self time");

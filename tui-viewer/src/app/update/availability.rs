@@ -57,6 +57,11 @@ impl App {
             // A graph has neither an order to choose nor rows to leave out.
             Action::MatchesOnly => searching && self.views.current != View::Flame,
             Action::SortLeft | Action::SortRight | Action::Reverse => self.views.current != View::Flame,
+            Action::FlameColour => {
+                let has_frames = self.views.current == View::Flame || self.shows_second();
+                has_frames && self.screen.theme.fills() && self.query.against.is_none()
+            }
+            Action::Second => self.shown().is_some(),
             Action::Centre => rows && self.views.current != View::Flame,
             // Where the program cannot be asked, these actions say why.
             Action::Undo | Action::Reset | Action::Modes | Action::Slower | Action::Faster => {

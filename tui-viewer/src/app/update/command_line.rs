@@ -189,9 +189,7 @@ impl App {
                 app.send(request, effects);
             }),
             ScreenCommand::Theme { name } => {
-                let named = ThemeKind::ALL
-                    .into_iter()
-                    .find(|theme| name.as_deref() == Some(theme.word()));
+                let named = name.as_deref().and_then(ThemeKind::named);
                 self.screen.theme = named.unwrap_or_else(|| self.screen.theme.next());
                 self.tell(format!("theme: {}", self.screen.theme.name()));
             }

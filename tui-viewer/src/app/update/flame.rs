@@ -1,6 +1,7 @@
 //! Moving through the flame graph.
 
 use crate::app::figures::What;
+use crate::app::flame::FlameColour;
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::keys::action::Action;
@@ -151,6 +152,16 @@ impl App {
             self.flame_select(index);
         }
         self.list_mut().cursor.want = want;
+    }
+
+    /// The colours of frames say something else.
+    pub(in crate::app) fn flame_recolour(&mut self) {
+        let (next, told) = match self.views.flame.colour {
+            FlameColour::Module => (FlameColour::Own, "colours: how much a function costs itself"),
+            FlameColour::Own => (FlameColour::Module, "colours: the module of a function"),
+        };
+        self.views.flame.colour = next;
+        self.tell(told);
     }
 
     /// A click selects a frame; on the selected one it zooms.

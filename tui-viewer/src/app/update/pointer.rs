@@ -24,7 +24,7 @@ impl App {
         if layout.rows.contains(at) {
             let line = usize::from(y - layout.rows.y);
             if self.views.current == View::Flame {
-                self.flame_click(x, line);
+                self.flame_click(x, line / usize::from(self.views.flame.rows_of_frame()));
             } else {
                 self.click_row(x, line);
             }

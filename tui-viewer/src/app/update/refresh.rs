@@ -165,7 +165,22 @@ impl App {
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
-            flame: (view == View::Flame).then(|| (self.screen.size.width, flame.zoom.clone())),
+            flame: match view {
+                View::Flame => {
+                    let rows = self.layout().rows;
+                    Some(((rows.width, rows.height), flame.zoom.clone()))
+                }
+                View::Tree
+                | View::Hot
+                | View::Function
+                | View::Threads
+                | View::Sites
+                | View::Tasks
+                | View::Slow => self
+                    .layout()
+                    .second
+                    .map(|area| ((area.width, area.height), Vec::new())),
+            },
         }
     }
 
@@ -270,13 +285,14 @@ impl App {
     pub(in crate::app) fn rebuild_rows(&mut self) {
         let order = self.order_key();
         let forced = self.derived.order_memo.is_new(order);
-        let (page, width) = (self.page(), self.screen.size.width);
+        let (page, width, rows) = (self.page(), self.screen.size.width, self.layout().rows.height);
         let (view, now, base, hold_until) = (
             self.views.current,
             self.screen.now,
             self.percent_of(),
             self.hold_until(),
         );
+        let second = self.layout().second;
         let Some(data) = self.derived.data.take() else {
             self.list_mut().rows.clear();
             self.list_mut().is_held = false;
@@ -287,6 +303,7 @@ impl App {
         let holds = view != View::Slow || offers_tails;
         let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
         let mut flame = std::mem::take(&mut self.views.flame);
+        let mut below = std::mem::take(&mut self.views.second);
         let mut before = Before::of(&self.list().rows, hold);
         before.calm = !forced;
         let text = self
@@ -322,9 +339,18 @@ impl App {
                 let watch = data.slow().place_of(self.views.slow.function.as_deref());
                 watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))
             }
-            View::Flame => flame.list(&data, &shape, width),
+            View::Flame => flame.list(&data, &shape, (width, rows)),
         };
+        if let Some(area) = second {
+            let plain = Shape {
+                matcher: None,
+                ..shape
+            };
+            below.list(&data, &plain, (area.width, area.height.saturating_sub(1)));
+            below.colour = flame.colour;
+        }
         self.views.flame = flame;
+        self.views.second = below;
         let list = self.list_mut();
         list.rows = listing.rows;
         list.is_held = hold;
@@ -341,7 +367,9 @@ impl App {
             | View::Tasks
             | View::Slow => list.rows.first(),
         };
-        if list.cursor.want.is_empty()
+        // Until the first key the cursor is on the top row, whichever that is.
+        let stays = !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads);
+        if (list.cursor.want.is_empty() || stays)
             && let Some(row) = first
         {
             list.cursor.want = vec![row.id];

@@ -60,6 +60,9 @@ impl From<Color> for ColorChoice {
     }
 }
 
+/// Another word for the theme that comes by itself.
+const DEFAULT: &str = "default";
+
 /// Which colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThemeKind {
@@ -98,8 +101,11 @@ impl ThemeKind {
         }
     }
 
-    /// The one of this name.
+    /// The one of this name; `default` is the first one.
     pub fn named(word: &str) -> Option<Self> {
+        if word == DEFAULT {
+            return Some(Self::default());
+        }
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
@@ -115,6 +121,7 @@ impl ThemeKind {
 }
 
 pub(crate) fn theme() -> impl TypedValueParser<Value = ThemeKind> {
-    PossibleValuesParser::new(ThemeKind::ALL.map(ThemeKind::word))
+    let words = ThemeKind::ALL.into_iter().map(ThemeKind::word);
+    PossibleValuesParser::new(std::iter::once(DEFAULT).chain(words))
         .map(|word| ThemeKind::named(&word).unwrap_or(ThemeKind::Sixteen))
 }

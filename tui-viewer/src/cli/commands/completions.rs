@@ -20,8 +20,64 @@ pub fn run(shell: Shell) -> anyhow::Result<u8> {
         "cargo-tickscope",
         &mut script,
     );
-    console::write(&String::from_utf8_lossy(&script))?;
+    console::write(&with_programs(shell, &String::from_utf8_lossy(&script)))?;
     Ok(console::DONE)
+}
+
+/// Prints the names of the programs that run, one a line: what each shell calls while it completes.
+const PROGRAMS: &str =
+    r#"tickscope list --json 2>/dev/null | sed -n '/"live": true/{n;s/^ *"name": "\([^"\\]*\)",*$/\1/p;}'"#;
+
+/// The script, which also completes names of programs that run.
+fn with_programs(shell: Shell, script: &str) -> String {
+    if shell == Shell::Bash {
+        return format!(
+            "{script}
+_tickscope_with_programs() {{
+    _tickscope \"$@\"
+    local word=\"${{COMP_WORDS[COMP_CWORD]}}\" name
+    case \"$word\" in -*) return 0 ;; esac
+    while IFS= read -r name; do
+        case \"$name\" in \"$word\"*) COMPREPLY+=(\"$name\") ;; esac
+    done < <({PROGRAMS} | sort -u)
+}}
+complete -F _tickscope_with_programs -o bashdefault -o default tickscope
+"
+        );
+    }
+    if shell == Shell::Fish {
+        return format!(
+            "{script}
+function __tickscope_programs
+    {PROGRAMS}
+end
+complete -c tickscope -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(__tickscope_programs)' -d 'a program that runs'
+"
+        );
+    }
+    if shell != Shell::Zsh {
+        return script.to_string();
+    }
+    let mut named = String::new();
+    for line in script.lines() {
+        // The argument that names a program; files complete as before.
+        let target = line.strip_prefix("'::target ");
+        match target.and_then(|rest| rest.strip_suffix(":_default' \\")) {
+            Some(words) => named.push_str(&format!("'::target {words}:_tickscope_target' \\\n")),
+            None => named.push_str(&format!("{line}\n")),
+        }
+    }
+    let function = format!(
+        "_tickscope_target() {{
+    local -a names
+    names=(${{(fu)\"$({PROGRAMS})\"}})
+    compadd -a names
+    _files
+}}
+
+_tickscope() {{"
+    );
+    named.replacen("_tickscope() {", &function, 1)
 }
 
 /// The same command without what is hidden: the scripts would offer that as well.

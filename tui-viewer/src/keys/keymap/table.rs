@@ -158,7 +158,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
         "this help",
     )
-    .right("help", 0),
+    .right("keys", 0),
     line(
         Section::Views,
         EVERYWHERE,
@@ -229,7 +229,7 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "close, then parent; open, then child",
     )
-    .left("fold", 7),
+    .left("fold", 5),
     line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
     line(
         Section::Tree,
@@ -243,14 +243,29 @@ pub(crate) const KEYS: &[Binding] = &[
         "in Flame: the frame beside it",
     )
     .note("; up and down lead to who calls it and to the largest it calls")
-    .left("beside", 7),
+    .left("beside", 6),
+    line(
+        Section::Tree,
+        TREE,
+        &[(Char('P'), Action::Second)],
+        "flame graph below the tree, or none",
+    )
+    .note("; from 200 columns and 50 lines on it is there by itself"),
+    line(
+        Section::Tree,
+        &[Tree, Flame],
+        &[(Char('R'), Action::FlameColour)],
+        "frames: colour by module, or own share",
+    )
+    .note("; where moments are compared, red is more than then and blue is less")
+    .left("colour", 5),
     line(
         Section::Tree,
         VIEWS,
         &[(Code::Enter, Action::Enter)],
         "callers and callees, or this thread",
     )
-    .left("open", 6),
+    .left("open", 4),
     line(
         Section::Tree,
         &[Tree, Hot, Flame],
@@ -316,7 +331,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('t'), Action::ToTree)],
         "show where it is in the tree",
     )
-    .left("in tree", 7),
+    .left("in tree", 5),
     line(
         Section::Tree,
         &[Slow],
@@ -374,7 +389,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('/'), Action::Search)],
         "search as you type",
     )
-    .left("find", 5),
+    .left("find", 3),
     line(
         Section::Find,
         VIEWS,
@@ -421,7 +436,7 @@ pub(crate) const KEYS: &[Binding] = &[
         "by time, what is counted, or calls",
     )
     .note(": shares, totals, bars and the order are of the next measure that the program has (waiting, allocations, ...)")
-    .left("measure", 6),
+    .left("measure", 8),
     line(
         Section::Columns,
         VIEWS,
@@ -443,7 +458,7 @@ pub(crate) const KEYS: &[Binding] = &[
         "reset, last second, last 10 s, mark",
     )
     .note("; `window` above the columns says how long it really is")
-    .left("window", 3),
+    .left("window", 5),
     line(
         Section::Time,
         VIEWS,
@@ -495,14 +510,14 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('p'), Action::Freeze)],
         "freeze the screen; the program runs on",
     )
-    .left("freeze", 4),
+    .left("freeze", 9),
     line(
         Section::Program,
         VIEWS,
         &[(Char('r'), Action::Reset)],
         "count from zero, at once",
     )
-    .right("reset", 4),
+    .right("reset", 8),
     line(
         Section::Program,
         VIEWS,
@@ -557,7 +572,7 @@ pub(crate) const KEYS: &[Binding] = &[
         "write a report of what is on screen",
     )
     .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
-    .right("report", 5),
+    .right("report", 7),
     line(
         Section::Program,
         VIEWS,

@@ -50,9 +50,30 @@ pub(crate) fn decide(
     }
 }
 
-/// Whether the terminal shows any colour there is; others have 256.
-pub(crate) fn truecolor(variable: impl Fn(&str) -> Option<String>) -> bool {
-    variable("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit")
+/// How many colours a terminal shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Colours {
+    /// Those of the oldest terminals and of consoles.
+    Sixteen,
+    /// 256, as nearly all terminals.
+    #[default]
+    Indexed,
+    /// Every colour there is.
+    All,
+}
+
+/// How many colours the terminal shows: `COLORTERM` names those that show all, and `TERM` the few that show sixteen.
+pub(crate) fn colours(variable: impl Fn(&str) -> Option<String>) -> Colours {
+    let all = |value: String| value == "truecolor" || value == "24bit";
+    if variable("COLORTERM").is_some_and(all) {
+        return Colours::All;
+    }
+    match variable("TERM").as_deref() {
+        Some(term) if term.ends_with("-direct") => Colours::All,
+        Some("linux" | "ansi" | "cygwin") => Colours::Sixteen,
+        Some(term) if term.ends_with("-16color") || term.starts_with("vt") => Colours::Sixteen,
+        Some(_) | None => Colours::Indexed,
+    }
 }
 
 #[cfg(test)]
@@ -103,6 +124,8 @@ mod tests {
             Ok(Some(ThemeKind::Mono))
         );
         assert_eq!(chosen(None, with(&[("TICKSCOPE_THEME", "")])), Ok(None));
+        let default = [("TICKSCOPE_THEME", "default")];
+        assert_eq!(chosen(None, with(&default)), Ok(Some(ThemeKind::Sixteen)));
         assert_eq!(
             chosen(None, with(&[("TICKSCOPE_THEME", "pink")])),
             Err("TICKSCOPE_THEME is \"pink\": no such theme; there are sixteen, light, cvd, mono".into())
@@ -110,10 +133,20 @@ mod tests {
     }
 
     #[test]
-    fn terminals_with_every_colour_say_so() {
-        assert!(truecolor(with(&[("COLORTERM", "truecolor")])));
-        assert!(truecolor(with(&[("COLORTERM", "24bit")])));
-        assert!(!truecolor(with(&[("COLORTERM", "yes")])));
-        assert!(!truecolor(with(&[])));
+    fn terminals_say_how_many_colours_they_have() {
+        use Colours::{All, Indexed, Sixteen};
+        let table: [(Environment, Colours); 8] = [
+            (&[("COLORTERM", "truecolor"), ("TERM", "linux")], All),
+            (&[("COLORTERM", "24bit")], All),
+            (&[("COLORTERM", "yes"), ("TERM", "xterm")], Indexed),
+            (&[("TERM", "xterm-direct")], All),
+            (&[("TERM", "screen-256color")], Indexed),
+            (&[("TERM", "linux")], Sixteen),
+            (&[("TERM", "xterm-16color")], Sixteen),
+            (&[], Indexed),
+        ];
+        for (environment, wanted) in table {
+            assert_eq!(colours(with(environment)), wanted, "{environment:?}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use ratatui::style::{Color, Modifier, Style};
 
 use crate::cli::args::look::ThemeKind;
-use crate::ui::theme::Meaning;
+use crate::ui::theme::{Meaning, ground};
 
 /// Okabe and Ito's colours that can be read on black.
 mod okabe_ito {
@@ -94,13 +94,17 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     }
 }
 
-/// The nearest of the 256 colours that every terminal of today has.
+/// Steps of the cube of 6 x 6 x 6 colours that begins at 16.
+const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+/// The nearest of the 256 colours that nearly every terminal has, or the one that was chosen for a ground.
 pub(crate) fn indexed(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
     };
-    /// Steps of the cube of 6 x 6 x 6 colours that begins at 16.
-    const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+    if let Some(chosen) = ground::indexed(colour) {
+        return chosen;
+    }
     let step = |part: u8| {
         (0..6u8)
             .min_by_key(|&n| STEPS[usize::from(n)].abs_diff(part))
@@ -124,8 +128,73 @@ pub(crate) fn indexed(colour: Color) -> Color {
     })
 }
 
+/// Red, green and blue of a colour that does not depend on the terminal.
+pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
+    if let Color::Rgb(r, g, b) = colour {
+        return Some((r, g, b));
+    }
+    let Color::Indexed(index) = colour else {
+        return None;
+    };
+    match index {
+        0..16 => None,
+        16..232 => {
+            let n = usize::from(index) - 16;
+            Some((STEPS[n / 36], STEPS[n / 6 % 6], STEPS[n % 6]))
+        }
+        232.. => {
+            let grey = 8 + 10 * (index - 232);
+            Some((grey, grey, grey))
+        }
+    }
+}
+
+/// A text and its ground for a terminal of sixteen colours.
+pub(crate) fn sixteen(text: Color, behind: Color) -> (Color, Color) {
+    let behind = ground::ansi(behind).unwrap_or_else(|| nearest_of_sixteen(behind));
+    let text = match (nearest_of_sixteen(text), behind) {
+        // These are dark in most terminals.
+        (Color::Black, Color::Blue | Color::Red | Color::Magenta | Color::DarkGray) => Color::White,
+        (text, _) => text,
+    };
+    (text, behind)
+}
+
+fn nearest_of_sixteen(colour: Color) -> Color {
+    let Some((r, g, b)) = parts_of(colour) else {
+        return colour;
+    };
+    /// As most terminals have them.
+    const SIXTEEN: [(Color, [u8; 3]); 16] = [
+        (Color::Black, [0, 0, 0]),
+        (Color::Red, [170, 0, 0]),
+        (Color::Green, [0, 170, 0]),
+        (Color::Yellow, [170, 85, 0]),
+        (Color::Blue, [0, 0, 170]),
+        (Color::Magenta, [170, 0, 170]),
+        (Color::Cyan, [0, 170, 170]),
+        (Color::Gray, [170, 170, 170]),
+        (Color::DarkGray, [85, 85, 85]),
+        (Color::LightRed, [255, 85, 85]),
+        (Color::LightGreen, [85, 255, 85]),
+        (Color::LightYellow, [255, 255, 85]),
+        (Color::LightBlue, [85, 85, 255]),
+        (Color::LightMagenta, [255, 85, 255]),
+        (Color::LightCyan, [85, 255, 255]),
+        (Color::White, [255, 255, 255]),
+    ];
+    let distance = |other: [u8; 3]| -> u32 {
+        let parts = [r, g, b].into_iter().zip(other);
+        parts
+            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+            .sum()
+    };
+    let nearest = SIXTEEN.into_iter().min_by_key(|&(_, parts)| distance(parts));
+    nearest.map_or(colour, |(nearest, _)| nearest)
+}
+
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
     const MEANINGS: [Meaning; 15] = [
@@ -208,7 +277,7 @@ mod tests {
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    fn contrast(one: Color, other: Color) -> f64 {
+    pub(in crate::ui::theme) fn contrast(one: Color, other: Color) -> f64 {
         let (one, other) = (luminance(one), luminance(other));
         (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
@@ -245,5 +314,25 @@ mod tests {
         assert_eq!(indexed(dark::RED), Color::Indexed(124));
         assert_eq!(indexed(okabe_ito::VERMILION), Color::Indexed(166));
         assert_eq!(indexed(Color::Yellow), Color::Yellow);
+    }
+
+    #[test]
+    fn a_terminal_of_sixteen_colours_keeps_text_readable() {
+        let ink = Color::Rgb(10, 10, 10);
+        let amber = ThemeKind::Sixteen.ground(ground::Ground::Module(0), false).bg;
+        let blue = ThemeKind::Sixteen.ground(ground::Ground::Module(1), true).bg;
+        assert_eq!(
+            sixteen(ink, amber.expect("a colour")),
+            (Color::Black, Color::LightYellow)
+        );
+        assert_eq!(sixteen(ink, blue.expect("a colour")), (Color::White, Color::Blue));
+        assert_eq!(
+            sixteen(okabe_ito::VERMILION, Color::Reset),
+            (Color::Yellow, Color::Reset)
+        );
+        assert_eq!(
+            sixteen(Color::Yellow, Color::Reset),
+            (Color::Yellow, Color::Reset)
+        );
     }
 }

@@ -2,13 +2,13 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use tickscope_report::number;
 
 use crate::cli::args::look::ThemeKind;
 use crate::text::cells::{cut_end, width};
 use crate::text::glyphs::Glyphs;
-use crate::ui::theme::Meaning;
+use crate::ui::theme::{Ground, Meaning};
 
 /// A buffer and how meanings look in it.
 pub(super) struct Canvas<'a> {
@@ -68,6 +68,34 @@ impl<'a> Canvas<'a> {
         for x in area.left()..area.right() {
             self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
         }
+    }
+
+    /// Fills an area with a solid colour, or with nothing where there are no colours.
+    pub(super) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
+        #[cfg(test)]
+        PUTS.set(PUTS.get() + 1);
+        let area = area.intersection(self.buffer.area);
+        let style = Style::reset().patch(self.theme.ground(ground, darker));
+        for y in area.top()..area.bottom() {
+            for x in area.left()..area.right() {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.set_symbol(" ").set_style(style);
+                }
+            }
+        }
+    }
+
+    /// Writes on what an area was filled with, whose colours stay; gives the cell after the last one.
+    pub(super) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
+        #[cfg(test)]
+        PUTS.set(PUTS.get() + 1);
+        let area = self.buffer.area;
+        if y >= area.bottom() || x >= area.right() || cells == 0 {
+            return x;
+        }
+        let cells = cells.min(area.right() - x);
+        let style = Style::new().add_modifier(modifier);
+        self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
     }
 
     /// Gives all cells of an area a look.

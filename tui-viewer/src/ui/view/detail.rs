@@ -46,18 +46,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     if let Some(row) = app.list().selected() {
         // A line of callers and callees has a part of a function's figures: here is the whole.
         let row = &data.in_full(row);
-        let title = cut_middle(
-            data.label(row.what),
-            usize::from(inner.width).saturating_sub(4),
-            canvas.glyphs.cut,
-        );
-        canvas.put(
-            area.x + 1,
-            area.y,
-            inner.width,
-            &format!(" {title} "),
-            Meaning::Strong,
-        );
+        // The line below has the whole name, where there is one.
+        if data.function(row.what).is_none() {
+            title(canvas, data, row, inner, area);
+        }
         if let What::Thread(index) = row.what {
             return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
         }
@@ -127,6 +119,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
+fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rect) {
+    let room = usize::from(inner.width).saturating_sub(4);
+    let title = cut_middle(data.label(row.what), room, canvas.glyphs.cut);
+    let text = format!(" {title} ");
+    canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
+}
+
 fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let place = match data
@@ -173,7 +172,7 @@ fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, ar
         canvas.glyphs.cut,
     )
     .into_owned();
-    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
+    canvas.put(area.x, y, area.width, &name, Meaning::Strong);
     canvas.put_right(area.x, y, area.width, &place, Meaning::Quiet);
 }
 
@@ -289,13 +288,14 @@ fn since(app: &App, data: &Data) -> Option<String> {
 }
 
 fn path(canvas: &mut Canvas<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
-    let names: Vec<&str> = data
-        .lineage(row.what)
-        .into_iter()
-        .map(|what| data.label(what))
-        .collect();
-    let text = names.join(canvas.glyphs.then);
-    let x = canvas.put(area.x, y, area.width, "path", Meaning::Quiet) + 2;
+    let mut above = data.lineage(row.what);
+    above.pop();
+    let names: Vec<&str> = above.into_iter().map(|what| data.label(what)).collect();
+    let text = match names.is_empty() {
+        true => "the top of a thread".to_string(),
+        false => names.join(canvas.glyphs.then),
+    };
+    let x = canvas.put(area.x, y, area.width, "below", Meaning::Quiet) + 2;
     let cut = cut_start(
         &text,
         usize::from(area.right().saturating_sub(x)),

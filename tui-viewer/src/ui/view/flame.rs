@@ -1,18 +1,20 @@
 //! The flame graph: the call tree from the top down, every frame as wide as its time.
 
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use tickscope_report::number;
 
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
+use crate::app::flame::{Flame, FlameColour};
 use crate::app::flame_layout::Frame;
+use crate::app::modules::Module;
 use crate::app::state::App;
 use crate::app::window::span_words;
-use crate::cli::args::look::ThemeKind;
 use crate::source::status::Status;
-use crate::text::cells::{cut_end, cut_middle, width, without_module};
-use crate::ui::theme::Meaning;
+use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
+use crate::ui::theme::{Ground, Heat, Meaning, Trend};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks::ABOUT;
@@ -26,17 +28,13 @@ pub(super) const EDGES: [&str; 2] = ["▏", "|"];
 /// For those that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];
 
-/// The line above: what is selected, with its share and its time.
+/// The line above: what is selected, with its share and its time, and what the colours say.
 pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
     };
     let (of_total, _) = app.shares(data, row.what);
-    let about = if unit::rough(data, row.what).total_estimated {
-        ABOUT
-    } else {
-        ""
-    };
+    let about = about(data, row.what);
     let percent = format!("{about}{}", number::percent(of_total));
     let time = figure::plain(canvas, app, data, row.what, Value::Time(Portion::Total));
     let mut x = area.x + 1;
@@ -48,7 +46,74 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
     let room = area.right().saturating_sub(x + 1);
     let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
-    canvas.put(x, area.y, room, &name, Meaning::Strong);
+    let x = canvas.put(x, area.y, room, &name, Meaning::Strong);
+    legend(canvas, app, data, &app.views.flame, area, x + 3);
+}
+
+/// What the colours say, at the end of the line above: as much as there is room for from `from` on.
+fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: Rect, from: u16) {
+    if !app.screen.theme.fills() {
+        return;
+    }
+    let mut all: Vec<(Ground, String)> = Vec::new();
+    if data.then.is_some() {
+        let words = [
+            (Trend::MuchLess, "less than then"),
+            (Trend::Same, "same"),
+            (Trend::MuchMore, "more"),
+        ];
+        all.extend(words.map(|(trend, word)| (Ground::Change(trend), word.to_string())));
+    } else if flame.colour == FlameColour::Own {
+        let words = [
+            (Heat::Cold, "self <1 %"),
+            (Heat::Mild, "1"),
+            (Heat::Warm, "5"),
+            (Heat::Hot, "25 % or more"),
+        ];
+        all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
+    } else {
+        for frame in &flame.frames {
+            let module = frame.row.and_then(|row| module_of(data, What::Tree(row)));
+            if let Some(module) = module
+                && !all.iter().any(|(_, name)| *name == module.name)
+            {
+                all.push((Ground::Module(module.hue), module.name.clone()));
+            }
+        }
+    }
+    let mut room = area.right().saturating_sub(from + 1);
+    let mut fit = Vec::new();
+    let waits = rows::tells_waits(app, data).then(|| (Ground::Waiting, "waiting".to_string()));
+    for (ground, name) in waits.into_iter().chain(all) {
+        let name = safe(&name, canvas.ascii).into_owned();
+        let cells = width(&name) as u16 + 5;
+        if cells > room {
+            break;
+        }
+        room -= cells;
+        fit.push((ground, name));
+    }
+    let cells: u16 = fit.iter().map(|(_, name)| width(name) as u16 + 5).sum();
+    let mut x = area.right().saturating_sub(cells) + 1;
+    // Time off the CPU comes last.
+    if fit.first().is_some_and(|(ground, _)| *ground == Ground::Waiting) {
+        fit.rotate_left(1);
+    }
+    for (ground, name) in fit {
+        canvas.fill(Rect::new(x, area.y, 2, 1), ground, false);
+        x = canvas.put(x + 3, area.y, u16::MAX, &name, Meaning::Quiet) + 2;
+    }
+}
+
+fn about(data: &Data, what: What) -> &'static str {
+    match unit::rough(data, what).total_estimated {
+        true => ABOUT,
+        false => "",
+    }
+}
+
+fn module_of(data: &Data, what: What) -> Option<&Module> {
+    data.names.modules.get(data.function(what)?.index())
 }
 
 /// In fewer cells than this the beginning of a name says more than its two ends.
@@ -64,29 +129,81 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         let span = span_words(app.derived.stretch);
         return rows::tell(canvas, area, &format!("No time has been measured {span}."));
     }
+    let list = app.list();
+    let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
+    frames(canvas, app, data, flame, area, |index, _| {
+        let row = flame.row_of(index);
+        let hit = row.is_some_and(|row| list.rows[row].hit);
+        Look {
+            selected: row == Some(list.cursor.index),
+            hit,
+            faded: searches && !hit,
+        }
+    });
+}
+
+/// Draws the graph below the tree, in which the frame of the selected row is selected.
+pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
+    legend(
+        canvas,
+        app,
+        data,
+        &app.views.second,
+        Rect { height: 1, ..area },
+        x + 3,
+    );
+    let area = Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(1),
+        ..area
+    };
+    let selected = app.list().selected().map(|row| row.what);
+    frames(canvas, app, data, &app.views.second, area, |_, frame| Look {
+        selected: frame.row.map(What::Tree) == selected,
+        hit: false,
+        faded: false,
+    });
+}
+
+/// Draws the frames of the lines on the screen, each as it is to look.
+fn frames(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    flame: &Flame,
+    area: Rect,
+    look: impl Fn(usize, &Frame) -> Look,
+) {
     let first = flame
         .frames
         .partition_point(|frame| (frame.line as usize) < flame.top);
-    let end = flame.top + usize::from(area.height);
+    let rows = flame.rows_of_frame();
+    let end = flame.top + usize::from(area.height / rows);
     let on_screen = flame
         .frames
         .iter()
         .enumerate()
         .skip(first)
         .take_while(|(_, frame)| (frame.line as usize) < end);
-    let list = app.list();
+    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     for (index, frame) in on_screen {
-        let y = area.y + (frame.line as usize - flame.top) as u16;
-        let cells = Rect::new(area.x + frame.x, y, frame.width, 1).intersection(area);
+        let y = area.y + (frame.line as usize - flame.top) as u16 * rows;
+        let cells = Rect::new(area.x + frame.x, y, frame.width, rows).intersection(area);
         if frame.few > 0 {
             few(canvas, frame, cells);
+            continue;
+        }
+        let look = look(index, frame);
+        let look = Look {
+            faded: look.faded || stale,
+            ..look
+        };
+        if app.screen.theme.fills() {
+            solid(canvas, app, data, frame, cells, look);
         } else {
-            let row = flame.row_of(index);
-            let look = Look {
-                selected: row == Some(list.cursor.index),
-                hit: row.is_some_and(|row| list.rows[row].hit),
-            };
-            one(canvas, app, data, frame, cells, look);
+            drawn(canvas, app, data, frame, cells, look);
         }
     }
 }
@@ -99,72 +216,170 @@ fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
         true => format!("{mark}{count}"),
         false => mark.to_string(),
     };
-    canvas.put(area.x, area.y, area.width, &text, Meaning::Small);
+    canvas.fill(area, Ground::Faded, frame.darker);
+    canvas.put_over(area.x, area.y, area.width, &text, Modifier::empty());
 }
 
 #[derive(Clone, Copy)]
 struct Look {
     selected: bool,
     hit: bool,
+    /// Old data, or not what is searched for.
+    faded: bool,
 }
 
-fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
+/// What the colour of a frame says.
+fn ground_of(app: &App, data: &Data, what: What) -> Ground {
+    if data.then.is_some() {
+        return Ground::Change(match points(app, data, what) {
+            ..=-5.0 => Trend::MuchLess,
+            ..=-0.5 => Trend::Less,
+            5.0.. => Trend::MuchMore,
+            0.5.. => Trend::More,
+            _ => Trend::Same,
+        });
+    }
+    match app.views.flame.colour {
+        FlameColour::Module => Ground::Module(module_of(data, what).map_or(0, |module| module.hue)),
+        FlameColour::Own => Ground::Own(match share(data.figures(what).self_ns, data.measured_ns) {
+            0.25.. => Heat::Hot,
+            0.05.. => Heat::Warm,
+            0.01.. => Heat::Mild,
+            _ => Heat::Cold,
+        }),
+    }
+}
+
+/// By how many points its share has changed.
+fn points(app: &App, data: &Data, what: What) -> f64 {
+    let then = data.counterpart(what);
+    let then = then.map_or(0.0, |(then, there)| app.shares(then, there).0);
+    100.0 * (app.shares(data, what).0 - then)
+}
+
+/// `48 %`, and by how much that has changed where moments are compared.
+fn percent(app: &App, data: &Data, what: What) -> String {
+    let (of_total, _) = app.shares(data, what);
+    let mut text = match of_total * 100.0 {
+        0.95.. => format!("{}{:.0} %", about(data, what), of_total * 100.0),
+        percent => format!("{}{percent:.1} %", about(data, what)),
+    };
+    if data.then.is_some() {
+        let points = points(app, data, what);
+        if points.abs() >= 0.05 {
+            text += &format!(" {points:+.1}");
+        }
+    }
+    text
+}
+
+/// A frame in its colour: its name, and how much of all it is.
+fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
+    let Some(row) = frame.row else { return };
+    let what = What::Tree(row);
+    let off = rows::off_cpu(app, data, what);
+    let ground = match look {
+        Look { selected: true, .. } => Ground::Selected,
+        Look { faded: true, .. } => Ground::Faded,
+        _ => ground_of(app, data, what),
+    };
+    canvas.fill(area, ground, frame.darker);
+    if !look.selected && !look.faded {
+        // The part off the CPU stands at the end.
+        let cells = ((off * f64::from(area.width)).round() as u16).min(area.width);
+        let waiting = Rect {
+            x: area.right() - cells,
+            width: cells,
+            ..area
+        };
+        canvas.fill(waiting, Ground::Waiting, frame.darker);
+    }
+    let name_look = match look.hit {
+        true => Modifier::BOLD | Modifier::UNDERLINED,
+        false => Modifier::BOLD,
+    };
+    // A cell on each side stays empty where there is room: names of neighbours do not touch.
+    let x = area.x + u16::from(area.width > 3);
+    let room = area.right().saturating_sub(x + u16::from(area.width > 4));
+    let percent = percent(app, data, what);
+    let beside = width(&percent) + 1;
+    let tall = area.height > 1;
+    let label = fitting(data.label(what), usize::from(room), canvas.glyphs.cut);
+    if width(&label) <= width(canvas.glyphs.cut) {
+        return;
+    }
+    let end = canvas.put_over(x, area.y, room, &label, name_look);
+    if !tall {
+        let left = usize::from((x + room).saturating_sub(end));
+        if beside <= left {
+            canvas.put_over(end + 1, area.y, left as u16 - 1, &percent, Modifier::empty());
+        }
+        return;
+    }
+    let time = figure::plain(canvas, app, data, what, Value::Time(Portion::Total));
+    let waits = match off {
+        0.05.. => format!("waits {:.0} %", off * 100.0),
+        _ => String::new(),
+    };
+    let mut x = x;
+    let end = area.right().saturating_sub(u16::from(area.width > 4));
+    for text in [percent, time, waits].iter().filter(|text| !text.is_empty()) {
+        if usize::from(x) + width(text) > usize::from(end) {
+            break;
+        }
+        x = canvas.put_over(x, area.y + 1, end - x, text, Modifier::empty()) + 2;
+    }
+}
+
+/// A frame without colours: an edge, its name and its percents, and a fill that differs from that of its neighbours.
+fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
     let what = What::Tree(row);
     let ascii = usize::from(canvas.ascii);
-    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     let meaning = match share(data.figures(what).total_ns, data.measured_ns) {
         _ if selected => Meaning::Selected,
-        _ if stale => Meaning::Quiet,
+        _ if look.hit => Meaning::Match,
+        _ if look.faded => Meaning::Quiet,
         0.25.. => Meaning::Hottest,
-        0.05.. => Meaning::Warm,
         _ => Meaning::Plain,
     };
     let quiet = if selected { meaning } else { Meaning::Rule };
-    // Lines begin with different fills, so that a frame differs from the one above it as well.
     let fill = match selected {
         true => " ",
-        false => FILLS[ascii][(frame.place + frame.line) as usize % 2],
+        false => FILLS[ascii][usize::from(frame.darker)],
     };
-    let edge = match selected && app.screen.theme == ThemeKind::Mono {
-        true => ">",
-        false => EDGES[ascii],
+    let edge = if selected { ">" } else { EDGES[ascii] };
+    let off = match selected {
+        true => 0.0,
+        false => rows::off_cpu(app, data, what),
     };
-    let mut x = canvas.put(area.x, area.y, 1, edge, quiet);
-    let room = usize::from(area.right().saturating_sub(x));
-    let label = fitting(data.label(what), room, canvas.glyphs.cut);
-    if width(&label) > width(canvas.glyphs.cut) {
-        let meaning = if look.hit && !selected {
-            Meaning::Match
-        } else {
-            meaning
-        };
-        x = canvas.put(x, area.y, room as u16, &label, meaning);
-    }
-    let rest = usize::from(area.right().saturating_sub(x));
-    canvas.put(x, area.y, rest as u16, &fill.repeat(rest), quiet);
-    if selected {
-        return;
-    }
-    // The part off the CPU stands at the end. Where it has the fill it has one of its own, and where it has the name
-    // its looks say it.
-    let off = rows::off_cpu(app, data, what);
     let cells = ((off * f64::from(area.width)).round() as u16).min(area.width.saturating_sub(1));
     let start = area.right() - cells;
     let [_, own_fill] = canvas.glyphs.off_cpu;
-    let filled = x.max(start);
-    let own_fill = own_fill.repeat(usize::from(area.right().saturating_sub(filled)));
-    canvas.put(
-        filled,
-        area.y,
-        area.right().saturating_sub(filled),
-        &own_fill,
-        Meaning::Waiting,
-    );
-    if !stale && !look.hit {
-        let named = Rect::new(start, area.y, filled.saturating_sub(start), 1);
-        canvas.paint(named, Meaning::Waiting);
+    let percent = percent(app, data, what);
+    for y in area.top()..area.bottom() {
+        let mut x = canvas.put(area.x, y, 1, edge, quiet);
+        let room = usize::from(area.right().saturating_sub(x));
+        let is_first = y == area.y;
+        let label = match is_first {
+            true => fitting(data.label(what), room, canvas.glyphs.cut),
+            false if width(&percent) <= room => percent.clone(),
+            false => String::new(),
+        };
+        if width(&label) > width(canvas.glyphs.cut) {
+            x = canvas.put(x, y, room as u16, &label, if is_first { meaning } else { quiet });
+            let rest = usize::from(area.right().saturating_sub(x));
+            if is_first && area.height == 1 && rest > width(&percent) {
+                x = canvas.put(x + 1, y, rest as u16 - 1, &percent, quiet);
+            }
+        }
+        let rest = usize::from(area.right().saturating_sub(x));
+        canvas.put(x, y, rest as u16, &fill.repeat(rest), quiet);
+        // The part off the CPU stands at the end and has a fill of its own.
+        let filled = x.max(start);
+        let rest = area.right().saturating_sub(filled);
+        canvas.put(filled, y, rest, &own_fill.repeat(usize::from(rest)), quiet);
     }
 }
 

@@ -21,6 +21,9 @@ use crate::ui::view::{command_line, tabs};
 /// Cells that the text of a search keeps beside what was found.
 const LEAST_TEXT: usize = 15;
 
+/// So many keys are named beside the one for all of them and the one that quits.
+const HINTS: usize = 6;
+
 /// Draws the line.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let context = app.context();
@@ -247,6 +250,14 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     }
     // The way out stands where the eye ends.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
+    // Few keys are read, many are passed over: `?` has all of them.
+    while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS {
+        let least = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
+        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == least) else {
+            break;
+        };
+        hints.remove(index);
+    }
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
     while hints.iter().map(cells).sum::<usize>() > room + 2 {

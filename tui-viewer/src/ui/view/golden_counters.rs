@@ -248,7 +248,7 @@ fn a_comparison_takes_numbers_from_each_other_and_levels_not() {
 #[test]
 fn values_in_ascii_and_per_call() {
     let mut app = App::new(
-        ratatui::layout::Size::new(120, 34),
+        ratatui::layout::Size::new(200, 34),
         crate::cli::args::look::ThemeKind::Mono,
         true,
         Some(0),

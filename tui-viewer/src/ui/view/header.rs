@@ -266,12 +266,6 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
         _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
         live => live,
     };
-    let nodes = app
-        .derived
-        .data
-        .as_ref()
-        .map_or(0, |data| data.whole().rows.len());
-    // The nodes beside it are those of the threads on screen.
     let threads = match chosen {
         Some(thread) => format!(
             "{} of {}",
@@ -281,7 +275,14 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
         None => counted(threads, "thread"),
     };
     right.push(part(threads, Meaning::Quiet, 7, gap));
-    right.push(part(counted(nodes as u64, "node"), Meaning::Quiet, 8, gap));
+    let data = app.derived.data.as_ref();
+    if let Some(load) = data.and_then(|data| data.cpu_history.load()) {
+        if let Some(cpus) = load.cpus {
+            right.push(part(format!("CPU {:.0}%", 100.0 * cpus), Meaning::Plain, 3, gap));
+        }
+        let calls = number::count(load.calls_per_second.round() as u64);
+        right.push(part(format!("{calls} calls/s"), Meaning::Plain, 8, gap));
+    }
     let (low, high) = snapshot.cost_share();
     let cost = if snapshot.may_cost_more() {
         // The range is of the instructions alone.
@@ -300,26 +301,20 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else {
         right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
     }
-    let losses = snapshot.capture.losses.iter().enumerate().map(|(at, loss)| {
-        // The first always stands here: a 0 says that every call is counted.
-        (if wordy { loss.name } else { loss.short }, loss.value, at == 0)
-    });
+    // Where nothing is lost there is nothing to say.
+    let losses = snapshot.capture.losses.iter();
+    let losses = losses.map(|loss| (if wordy { loss.name } else { loss.short }, loss.value));
     let others = [
-        ("pruned", snapshot.capture.pruned, false),
-        ("lapped", app.program.lapped, false),
+        ("pruned", snapshot.capture.pruned),
+        ("lapped", app.program.lapped),
         (
             if wordy { "clock errors" } else { "clock" },
             snapshot.clock.errors,
-            false,
         ),
     ];
-    for (word, count, always) in losses.chain(others) {
-        let text = format!("{word} {}", number::count(count));
-        if count > 0 {
-            right.push(part(format!("{text}!"), Meaning::Alarm, 1, gap));
-        } else if always {
-            right.push(part(text, Meaning::Plain, 3, gap));
-        }
+    for (word, count) in losses.chain(others).filter(|&(_, count)| count > 0) {
+        let text = format!("{word} {}!", number::count(count));
+        right.push(part(text, Meaning::Alarm, 1, gap));
     }
 }
 

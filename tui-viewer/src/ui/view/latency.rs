@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge, value_edges};
-use tickscope_format::snapshot::{Tally, Timing};
+use tickscope_format::snapshot::{Tally, Timing, saturating_sum};
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
@@ -19,6 +19,9 @@ use crate::ui::view::unit;
 
 /// Which quantiles, and what they are called.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
+
+/// So few calls are told one by one.
+const FEW: u64 = 2;
 
 /// Columns of the chart.
 const CHART: usize = 20;
@@ -39,6 +42,23 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     if latency.is_empty() {
         let room = area.right().saturating_sub(x);
         canvas.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
+        return;
+    }
+    let calls = latency.buckets.iter().map(|&(_, count)| count);
+    if saturating_sum(calls) <= FEW && !marks::timed_in_part(data, what) {
+        // Of one or two calls there are no percentiles and no shape: each is said.
+        let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
+            let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
+            (0..count).map(move |_| ticks)
+        });
+        let each: Vec<String> = each.map(|ticks| unit::length(canvas, app, data, ticks)).collect();
+        canvas.put(
+            x,
+            y,
+            area.right().saturating_sub(x),
+            &each.join(", "),
+            Meaning::Plain,
+        );
         return;
     }
     let about = if marks::has_rough_percentiles(data, what) {

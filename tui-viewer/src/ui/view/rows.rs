@@ -161,18 +161,12 @@ fn line(
             continue;
         }
         if column == FunctionColumn::Bar && data.then.is_none() {
-            // Turned round with its row a bar would be a hole in it, and without colours no bar at all.
-            let cells = Rect::new(place.x, y, place.width, 1);
-            let plain = Look {
-                selected: false,
-                ..look
-            };
-            canvas.clear(cells);
+            // In the selected row it is turned round like all of it: a dark bar on the light row.
             let off = off_cpu(app, data, row.what);
             let [working, off] = bar::in_two(main, off, place.width, canvas.glyphs);
-            let x = canvas.put(place.x, y, place.width, &working, plain.of(weight));
+            let x = canvas.put(place.x, y, place.width, &working, look.of(weight));
             let rest = place.x + place.width - x;
-            canvas.put(x, y, rest, &off, plain.of(Meaning::Waiting));
+            canvas.put(x, y, rest, &off, look.of(Meaning::Waiting));
             continue;
         }
         let (text, meaning) = if column == FunctionColumn::Bar {
@@ -190,9 +184,14 @@ fn line(
     }
 }
 
+/// Whether bars and frames tell time off the CPU.
+pub(super) fn tells_waits(app: &App, data: &Data) -> bool {
+    app.measure() == Measure::Time && data.snapshot.waits
+}
+
 /// Which part of what a bar shows is off the CPU, 0 to 1: of the same time, and only where shares are of all time.
 pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
-    if app.measure() != Measure::Time || !data.snapshot.waits {
+    if !tells_waits(app, data) {
         return 0.0;
     }
     let figures = data.figures(what);

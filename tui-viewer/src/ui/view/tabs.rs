@@ -1,13 +1,14 @@
 //! The second line on tall screens: the views, and how this one is set.
 
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 
 use crate::app::columns;
 use crate::app::data::Data;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
-use crate::ui::theme::Meaning;
+use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 
 /// From this width on the line says what numbers are per; below, the header does in fewer words.
@@ -85,7 +86,14 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         } else {
             Meaning::Quiet
         };
-        x = canvas.put(x, y, 20, &view.tab(app.views.current, form), meaning) + form.gap();
+        let tab = view.tab(app.views.current, form);
+        let start = x;
+        x = canvas.put(x, y, 20, &tab, meaning) + form.gap();
+        if view == app.views.current && app.screen.theme.fills() {
+            let cells = width(&tab) as u16;
+            canvas.fill(Rect::new(start, y, cells, 1), Ground::Own(Heat::Warm), false);
+            canvas.put_over(start, y, cells, &tab, Modifier::BOLD);
+        }
     }
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.derived.data.as_ref().is_some_and(watches);

@@ -40,13 +40,18 @@ fn the_text_is_the_same_in_every_theme() {
     for view in View::ALL {
         for typed in ON_TOP {
             let mut app = staged(view, typed, (80, 24));
-            let mut texts = ThemeKind::ALL.map(|kind| {
-                app.screen.theme = kind;
-                // Themes without their own colours mark the selected row, in the graph in place of a frame's edge.
-                text(&app).replace(['>', '▏'], " ")
-            });
+            // Without colours characters fill the frames of the graph; another test reads those.
+            let kinds = ThemeKind::ALL.into_iter();
+            let kinds = kinds.filter(|kind| view != View::Flame || kind.fills());
+            let mut texts: Vec<String> = kinds
+                .map(|kind| {
+                    app.screen.theme = kind;
+                    // Some themes mark the selected row.
+                    text(&app).replace('>', " ")
+                })
+                .collect();
             texts.sort();
-            assert_eq!(texts[0], texts[ThemeKind::ALL.len() - 1], "{view:?} {typed:?}");
+            assert_eq!(texts.first(), texts.last(), "{view:?} {typed:?}");
         }
     }
 }
@@ -68,6 +73,34 @@ fn the_selected_row_is_turned_round_in_every_theme() {
                 assert_eq!(turned(other), other == y, "{view:?} {kind:?}");
             }
         }
+    }
+}
+
+/// Frames of the graph are told by their ground, and without colours by an edge and a fill, with and without Unicode.
+#[test]
+fn frames_have_an_edge_where_they_have_no_colour() {
+    for ascii in [false, true] {
+        let mut app = App::new(Size::new(80, 24), ThemeKind::Mono, ascii, Some(0));
+        events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+        show(&mut app, View::Flame);
+        let [edge, fill] = if ascii { ["|", ":"] } else { ["▏", "▒"] };
+        let screen = text(&app);
+        for wanted in ["match::step", "book::apply", "74 %", edge, fill, ">match::run"] {
+            assert!(screen.contains(wanted), "{wanted} in\n{screen}");
+        }
+        app.screen.theme = ThemeKind::Sixteen;
+        let screen = text(&app);
+        for wanted in ["match::step", "book::apply", "74 %"] {
+            assert!(screen.contains(wanted), "{wanted} in\n{screen}");
+        }
+        let buffer = test_driver::screen(&app);
+        let area = app.layout().rows;
+        let grounds = |y| {
+            (0..80)
+                .map(|x| buffer[(x, y)].bg)
+                .collect::<std::collections::HashSet<_>>()
+        };
+        assert!(grounds(area.y + 2).len() > 2, "{screen}");
     }
 }
 

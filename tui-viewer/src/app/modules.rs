@@ -1,0 +1,147 @@
+//! Which module a function belongs to, and the colour of each: the same for as long as the functions are the same, and in most
+//! cases from run to run.
+
+use tickscope_analysis::functions::{Function, Functions};
+
+/// From so many crates on a crate is one thing; below that, each module of a crate is.
+const MANY_CRATES: usize = 4;
+
+/// A module, or a crate, with a colour of its own as far as there are enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Module {
+    /// Its name: the last part of its path.
+    pub(crate) name: String,
+    /// The number of its colour.
+    pub(crate) hue: u8,
+}
+
+/// The modules of all functions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Modules {
+    list: Vec<Module>,
+    of_function: Vec<u32>,
+}
+
+impl Modules {
+    /// The modules of these functions, for so many colours.
+    pub(crate) fn of(functions: &Functions, hues: usize) -> Self {
+        let mut crates: Vec<&str> = functions.list.iter().map(|f| part(&f.module, 1)).collect();
+        crates.sort_unstable();
+        crates.dedup();
+        let parts = if crates.len() >= MANY_CRATES { 1 } else { 2 };
+        let mut paths: Vec<&str> = Vec::new();
+        let mut out = Self::default();
+        let mut taken = vec![false; hues];
+        for function in &functions.list {
+            let path = path_of(function, parts);
+            let at = paths.iter().position(|known| *known == path).unwrap_or_else(|| {
+                paths.push(path);
+                let hue = free(&taken, hash(path) as usize % hues.max(1));
+                if let Some(taken) = taken.get_mut(hue) {
+                    *taken = true;
+                }
+                out.list.push(Module {
+                    name: path.rsplit("::").next().unwrap_or_default().to_string(),
+                    hue: hue as u8,
+                });
+                paths.len() - 1
+            });
+            out.of_function.push(at as u32);
+        }
+        out
+    }
+
+    /// The module of a function, by the function's place.
+    pub(crate) fn get(&self, function: usize) -> Option<&Module> {
+        self.list.get(*self.of_function.get(function)? as usize)
+    }
+}
+
+/// What names the module of a function: a group is one by itself.
+fn path_of(function: &Function, parts: usize) -> &str {
+    if function.is_group || function.module.is_empty() {
+        return &function.name;
+    }
+    part(&function.module, parts)
+}
+
+/// The first parts of a path.
+fn part(path: &str, parts: usize) -> &str {
+    let end = path
+        .match_indices("::")
+        .nth(parts - 1)
+        .map_or(path.len(), |(at, _)| at);
+    &path[..end]
+}
+
+/// The wanted colour, else the next one that is free, else the wanted one again.
+fn free(taken: &[bool], wanted: usize) -> usize {
+    let round = (0..taken.len()).map(|step| (wanted + step) % taken.len());
+    round.into_iter().find(|&hue| !taken[hue]).unwrap_or(wanted)
+}
+
+/// FNV-1a: the same in every build.
+fn hash(text: &str) -> u32 {
+    text.bytes().fold(0x811c_9dc5, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::{Site, Snapshot};
+
+    use super::*;
+
+    fn modules(paths: &[&str], hues: usize) -> Vec<Module> {
+        let site = |(at, module): (usize, &&str)| Site {
+            module: (*module).into(),
+            name: format!("f{at}"),
+            ..Site::default()
+        };
+        let snapshot = Snapshot {
+            sites: paths.iter().enumerate().map(site).collect(),
+            ..Snapshot::default()
+        };
+        let modules = Modules::of(&Functions::of(&snapshot), hues);
+        (0..paths.len())
+            .filter_map(|at| modules.get(at).cloned())
+            .collect()
+    }
+
+    #[test]
+    fn modules_differ_in_colour_as_long_as_there_are_enough() {
+        let all = modules(&["app::db", "app::db::pool", "app::web", "app::json", "app"], 7);
+        assert_eq!(all[0], all[1], "parts of a module look like the module");
+        let mut hues: Vec<u8> = all[1..].iter().map(|module| module.hue).collect();
+        hues.sort_unstable();
+        hues.dedup();
+        assert_eq!(hues.len(), 4);
+        assert_eq!(all[2].name, "web");
+        // A function more leaves the others as they were.
+        let more = modules(
+            &[
+                "app::db",
+                "app::db::pool",
+                "app::web",
+                "app::json",
+                "app",
+                "app::x",
+            ],
+            7,
+        );
+        assert_eq!(more[..5], all[..]);
+        assert_eq!(
+            modules(&["a::x", "a::y", "a::z"], 2).len(),
+            3,
+            "there are too few colours"
+        );
+    }
+
+    #[test]
+    fn of_many_crates_each_is_one_thing() {
+        let all = modules(&["a::x", "a::y", "b::x", "c", "d"], 7);
+        assert_eq!(all[0], all[1]);
+        assert_eq!(all[0].name, "a");
+    }
+}

@@ -1,0 +1,367 @@
+//! Solid colours behind text: frames of the flame graph, and what else is filled.
+//!
+//! The colours were searched for by a program that holds them apart for normal vision and for the three kinds of colour
+//! blindness; the tests below demand it again. Each has a second, darker tone, which tells neighbours apart.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::cli::args::look::ThemeKind;
+
+use crate::app::names::HUES;
+
+/// What a filled area means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ground {
+    /// A module, by the number of its hue.
+    Module(u8),
+    /// How much a function costs itself.
+    Own(Heat),
+    /// Whether it takes more or less than then.
+    Change(Trend),
+    /// Time off the CPU.
+    Waiting,
+    /// What a search has not found, and old data.
+    Faded,
+    /// The selected frame.
+    Selected,
+}
+
+/// How much of all time something takes itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heat {
+    /// Less than a hundredth.
+    Cold,
+    /// Less than a twentieth.
+    Mild,
+    /// Less than a quarter.
+    Warm,
+    /// A quarter or more.
+    Hot,
+}
+
+/// How the share of something has changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Trend {
+    /// Five points less, or more than that.
+    MuchLess,
+    /// At least half a point less.
+    Less,
+    /// About the same.
+    Same,
+    /// At least half a point more.
+    More,
+    /// Five points more, or more than that.
+    MuchMore,
+}
+
+/// A colour for terminals of every kind.
+#[derive(Clone, Copy, Debug)]
+struct Tone {
+    rgb: Color,
+    /// One of the 256 that nearly every terminal has.
+    indexed: u8,
+    /// One of the sixteen.
+    ansi: Color,
+}
+
+const fn tone(rgb: u32, indexed: u8, ansi: Color) -> Tone {
+    Tone {
+        rgb: Color::from_u32(rgb),
+        indexed,
+        ansi,
+    }
+}
+
+/// A colour and its darker tone.
+type Pair = [Tone; 2];
+
+/// Text on all of them.
+const INK: Color = Color::from_u32(0x0a_0a_0a);
+
+/// Text on what is dark.
+const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
+
+/// Text that is to step back.
+const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
+
+const MODULES: [Pair; HUES] = [
+    [
+        tone(0xe99c57, 216, Color::LightYellow),
+        tone(0xcb823e, 173, Color::Yellow),
+    ],
+    [
+        tone(0x71a4d0, 110, Color::LightBlue),
+        tone(0x5689b5, 67, Color::Blue),
+    ],
+    [
+        tone(0xee7376, 210, Color::LightRed),
+        tone(0xcf585d, 167, Color::Red),
+    ],
+    [
+        tone(0xa4e5c6, 158, Color::LightGreen),
+        tone(0x89c9ab, 115, Color::Green),
+    ],
+    [
+        tone(0x8e98ec, 147, Color::LightMagenta),
+        tone(0x727fd0, 104, Color::Magenta),
+    ],
+    [
+        tone(0xeecf93, 222, Color::LightYellow),
+        tone(0xd1b379, 179, Color::Yellow),
+    ],
+    [
+        tone(0x6cd7db, 80, Color::LightCyan),
+        tone(0x4dbbbf, 73, Color::Cyan),
+    ],
+];
+
+const HEATS: [Pair; 4] = [
+    [
+        tone(0xdcd8cc, 188, Color::LightGreen),
+        tone(0xc6c2b6, 250, Color::Green),
+    ],
+    [
+        tone(0xf0dc8c, 222, Color::LightCyan),
+        tone(0xdcc878, 186, Color::Cyan),
+    ],
+    [
+        tone(0xf0a850, 215, Color::LightYellow),
+        tone(0xdc9440, 172, Color::Yellow),
+    ],
+    [
+        tone(0xea6a48, 209, Color::LightRed),
+        tone(0xd85a3a, 203, Color::Red),
+    ],
+];
+
+const TRENDS: [Pair; 5] = [
+    [tone(0x5a96e6, 75, Color::Blue), tone(0x4a84d2, 68, Color::Blue)],
+    [
+        tone(0xa0c8f4, 153, Color::LightBlue),
+        tone(0x8cb4e0, 110, Color::LightBlue),
+    ],
+    [
+        tone(0xd8d4cc, 188, Color::LightYellow),
+        tone(0xc4c0b8, 250, Color::Yellow),
+    ],
+    [
+        tone(0xf4b08c, 216, Color::LightRed),
+        tone(0xe09c78, 180, Color::LightRed),
+    ],
+    [tone(0xec6450, 209, Color::Red), tone(0xda5440, 203, Color::Red)],
+];
+
+const WAITING: Pair = [
+    tone(0x535968, 240, Color::DarkGray),
+    tone(0x464b58, 238, Color::DarkGray),
+];
+
+/// On black, then on white.
+const FADED: [Pair; 2] = [
+    [
+        tone(0x343434, 236, Color::DarkGray),
+        tone(0x2a2a2a, 235, Color::DarkGray),
+    ],
+    [tone(0xe4e4e4, 254, Color::Gray), tone(0xdadada, 253, Color::Gray)],
+];
+
+impl ThemeKind {
+    /// How a filled area looks. Mono names no colour: there only the selected frame is turned round.
+    pub(crate) fn ground(self, ground: Ground, darker: bool) -> Style {
+        let pair = match (self, ground) {
+            (Self::Mono, Ground::Selected) => return Style::new().add_modifier(Modifier::REVERSED),
+            (Self::Mono, _) => return Style::new(),
+            (Self::Light, Ground::Selected) => return Style::new().fg(Color::White).bg(Color::Black),
+            (_, Ground::Selected) => return Style::new().fg(Color::Black).bg(Color::White),
+            (_, Ground::Module(hue)) => &MODULES[usize::from(hue) % HUES],
+            (_, Ground::Own(heat)) => &HEATS[heat as usize],
+            (_, Ground::Change(trend)) => &TRENDS[trend as usize],
+            (_, Ground::Waiting) => &WAITING,
+            (_, Ground::Faded) => &FADED[usize::from(self == Self::Light)],
+        };
+        let ink = match ground {
+            Ground::Faded => FAINT_INK[usize::from(self == Self::Light)],
+            Ground::Waiting => LIGHT_INK,
+            Ground::Module(_) | Ground::Own(_) | Ground::Change(_) | Ground::Selected => INK,
+        };
+        Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
+    }
+
+    /// Whether areas are filled; without colours characters do it.
+    pub(crate) fn fills(self) -> bool {
+        self != Self::Mono
+    }
+}
+
+fn tones() -> impl Iterator<Item = &'static Tone> {
+    let pairs = MODULES
+        .iter()
+        .chain(&HEATS)
+        .chain(&TRENDS)
+        .chain([&WAITING])
+        .chain(&FADED);
+    pairs.flatten()
+}
+
+/// The tone that was chosen for terminals of 256 colours.
+pub(super) fn indexed(rgb: Color) -> Option<Color> {
+    tones()
+        .find(|tone| tone.rgb == rgb)
+        .map(|tone| Color::Indexed(tone.indexed))
+}
+
+/// The tone that was chosen for terminals of sixteen colours.
+pub(super) fn ansi(rgb: Color) -> Option<Color> {
+    tones().find(|tone| tone.rgb == rgb).map(|tone| tone.ansi)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::theme::palette::parts_of;
+    use crate::ui::theme::palette::tests::contrast;
+
+    /// How the three kinds of dichromats see linear RGB: protanopia, deuteranopia, tritanopia. From Machado, Oliveira and
+    /// Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, table 1 of
+    /// its supplement, severity 1.0.
+    const DICHROMATS: [[[f64; 3]; 3]; 3] = [
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ],
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ],
+        [
+            [1.255528, -0.076749, -0.178779],
+            [-0.078411, 0.930809, 0.147602],
+            [0.004733, 0.691367, 0.303900],
+        ],
+    ];
+
+    fn linear(colour: Color) -> [f64; 3] {
+        let (r, g, b) = parts_of(colour).expect("known by its parts");
+        [r, g, b].map(|part| match f64::from(part) / 255.0 {
+            part if part <= 0.04045 => part / 12.92,
+            part => ((part + 0.055) / 1.055).powf(2.4),
+        })
+    }
+
+    /// CIE L*a*b* of linear sRGB, for the white of D65 (IEC 61966-2-1, CIE 15).
+    fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
+        let x = 0.4124564 * r + 0.3575761 * g + 0.1804375 * b;
+        let y = 0.2126729 * r + 0.7151522 * g + 0.0721750 * b;
+        let z = 0.0193339 * r + 0.1191920 * g + 0.9503041 * b;
+        let f = |t: f64| match t {
+            t if t > 216.0 / 24389.0 => t.cbrt(),
+            t => (24389.0 / 27.0 * t + 16.0) / 116.0,
+        };
+        let (x, y, z) = (f(x / 0.95047), f(y), f(z / 1.08883));
+        [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
+    }
+
+    /// What four people see: one of normal vision and three dichromats.
+    fn seen(colour: Color) -> Vec<[f64; 3]> {
+        let rgb = linear(colour);
+        let through = |matrix: &[[f64; 3]; 3]| {
+            matrix.map(|row| {
+                let sum: f64 = row.iter().zip(rgb).map(|(part, value)| part * value).sum();
+                sum.clamp(0.0, 1.0)
+            })
+        };
+        let all = DICHROMATS.iter().map(through);
+        std::iter::once(rgb).chain(all).map(lab).collect()
+    }
+
+    /// The difference that the one of them sees who sees the least (CIE 1976). 2.3 is just noticeable.
+    fn least(one: Color, other: Color) -> f64 {
+        let distance = |a: &[f64; 3], b: &[f64; 3]| {
+            let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
+            squares.sum::<f64>().sqrt()
+        };
+        let pairs = seen(one).into_iter().zip(seen(other));
+        pairs.map(|(a, b)| distance(&a, &b)).fold(f64::MAX, f64::min)
+    }
+
+    /// What stands side by side, and means something different.
+    fn families() -> [Vec<Pair>; 3] {
+        let with_waiting = |pairs: &[Pair]| pairs.iter().copied().chain([WAITING]).collect();
+        [
+            with_waiting(&MODULES),
+            with_waiting(&HEATS),
+            with_waiting(&TRENDS),
+        ]
+    }
+
+    #[test]
+    fn what_means_something_else_looks_different_to_everybody() {
+        type Of = fn(&Tone) -> Color;
+        let kinds: [(&str, f64, f64, Of); 2] = [
+            ("truecolor", 9.0, 4.5, |tone| tone.rgb),
+            ("256 colours", 9.0, 3.0, |tone| Color::Indexed(tone.indexed)),
+        ];
+        for (kind, between, within, of) in kinds {
+            for family in families() {
+                for (at, pair) in family.iter().enumerate() {
+                    let tones = least(of(&pair[0]), of(&pair[1]));
+                    assert!(
+                        tones >= within,
+                        "{kind}: the tones of {pair:?} differ by {tones:.1}"
+                    );
+                    for other in &family[..at] {
+                        for (one, other) in pair
+                            .iter()
+                            .flat_map(|one| other.iter().map(move |other| (one, other)))
+                        {
+                            let seen = least(of(one), of(other));
+                            assert!(
+                                seen >= between,
+                                "{kind}: {one:?} and {other:?} differ by {seen:.1}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn text_can_be_read_on_every_ground() {
+        for family in families() {
+            for (at, pair) in family.iter().enumerate() {
+                let ink = if at + 1 == family.len() { LIGHT_INK } else { INK };
+                for tone in pair {
+                    for colour in [tone.rgb, Color::from_u32(cube(tone.indexed))] {
+                        let contrast = contrast(ink, colour);
+                        assert!(contrast >= 4.5, "{tone:?}, {colour:?}: {contrast:.1}");
+                    }
+                }
+            }
+        }
+        for (faded, ink) in FADED.iter().zip(FAINT_INK) {
+            for tone in faded {
+                let contrast = contrast(ink, tone.rgb);
+                assert!(contrast >= 4.5, "{tone:?}: {contrast:.1}");
+            }
+        }
+    }
+
+    fn cube(index: u8) -> u32 {
+        let (r, g, b) = parts_of(Color::Indexed(index)).expect("one of the 240");
+        u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b)
+    }
+
+    #[test]
+    fn every_tone_is_found_again_for_poorer_terminals() {
+        for tone in tones() {
+            let found = tones().filter(|other| other.rgb == tone.rgb).count();
+            assert_eq!(found, 1, "{tone:?}");
+            assert_eq!(indexed(tone.rgb), Some(Color::Indexed(tone.indexed)));
+            assert_eq!(ansi(tone.rgb), Some(tone.ansi));
+        }
+        assert_eq!(indexed(INK), None);
+    }
+}
