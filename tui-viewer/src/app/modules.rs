@@ -1,6 +1,8 @@
 //! Which module a function belongs to, and the colour of each: the same for as long as the functions are the same, and in most
 //! cases from run to run.
 
+use std::collections::HashMap;
+
 use tickscope_analysis::functions::{Function, Functions};
 
 /// From so many crates on a crate is one thing; below that, each module of a crate is.
@@ -29,13 +31,12 @@ impl Modules {
         crates.sort_unstable();
         crates.dedup();
         let parts = if crates.len() >= MANY_CRATES { 1 } else { 2 };
-        let mut paths: Vec<&str> = Vec::new();
+        let mut known: HashMap<&str, u32> = HashMap::new();
         let mut out = Self::default();
         let mut taken = vec![false; hues];
         for function in &functions.list {
             let path = path_of(function, parts);
-            let at = paths.iter().position(|known| *known == path).unwrap_or_else(|| {
-                paths.push(path);
+            let at = *known.entry(path).or_insert_with(|| {
                 let hue = free(&taken, hash(path) as usize % hues.max(1));
                 if let Some(taken) = taken.get_mut(hue) {
                     *taken = true;
@@ -44,9 +45,9 @@ impl Modules {
                     name: path.rsplit("::").next().unwrap_or_default().to_string(),
                     hue: hue as u8,
                 });
-                paths.len() - 1
+                out.list.len() as u32 - 1
             });
-            out.of_function.push(at as u32);
+            out.of_function.push(at);
         }
         out
     }
