@@ -80,6 +80,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
 /// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
 pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
+    let mut current = None;
     for view in View::ALL {
         let meaning = if view == app.views.current {
             Meaning::Strong
@@ -89,11 +90,18 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         let tab = view.tab(app.views.current, form);
         let start = x;
         x = canvas.put(x, y, 20, &tab, meaning) + form.gap();
-        if view == app.views.current && app.screen.theme.fills() {
-            let cells = width(&tab) as u16;
-            canvas.fill(Rect::new(start, y, cells, 1), Ground::Own(Heat::Warm), false);
-            canvas.put_over(start, y, cells, &tab, Modifier::BOLD);
+        if view == app.views.current {
+            current = Some((start, tab));
         }
+    }
+    if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
+        // Where tabs stand close, the next one begins with the bracket.
+        if !tab.ends_with(']') {
+            tab.push(']');
+        }
+        let cells = width(&tab) as u16;
+        canvas.fill(Rect::new(start, y, cells, 1), Ground::Own(Heat::Warm), false);
+        canvas.put_over(start, y, cells, &tab, Modifier::BOLD);
     }
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.derived.data.as_ref().is_some_and(watches);
