@@ -14,5 +14,7 @@ pub(crate) mod source_files;
 pub mod status;
 pub mod symbols;
 pub mod target;
+#[cfg(test)]
+pub(crate) mod test_program;
 pub mod timeline;
 pub(crate) mod trigger;

@@ -328,64 +328,21 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use tickscope_format::codec;
-    use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
-    use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
-    use tickscope_testkit::fixture::programs;
 
     use super::*;
     use crate::fleet::account::ItemKind;
     use crate::fleet::amounts::Kind;
+    use crate::source::test_program::TestProgram;
 
-    /// A run of a program that counts calls of one function.
-    struct Program {
-        ring: OwnRing,
-        seq: u64,
-        epoch: u64,
-        withdraws: Option<u64>,
-    }
-
-    impl Program {
-        fn start(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
-            let header = Header {
-                started_unix_ns,
-                nonce,
-                boot_id: os::boot_id(),
-                ..tickscope_testkit::ring::header(name)
-            };
-            Self {
-                ring: OwnRing::create(dir, header).unwrap(),
-                seq: 0,
-                epoch: 0,
-                withdraws: None,
-            }
-        }
-
-        fn shows(&mut self, calls: u64, kind: CaptureKind) {
-            self.seq += 1;
-            let mut snapshot = programs::run(&[(0, "main", 1, 5), (1, "work", calls, 1000 * calls)]);
-            snapshot.capture.seq = self.seq;
-            snapshot.capture.kind = kind;
-            snapshot.capture.unix_ns = self.seq;
-            (snapshot.capture.reset_epoch, snapshot.capture.withdraws) = (self.epoch, self.withdraws);
-            let mut payload = Vec::new();
-            codec::encode(&snapshot, &mut payload).unwrap();
-            self.ring
-                .publish(Stamp::from(&snapshot.capture), &payload)
-                .unwrap();
-            self.ring.beat(os::monotonic_ns(), 1_000_000_000);
-            if self.seq == 1 {
-                self.ring.link().unwrap();
-            }
-        }
-
-        fn reset(&mut self, calls: u64) {
-            self.shows(calls, CaptureKind::Closing);
-            self.epoch += 1;
-            self.withdraws = None;
-        }
+    fn start(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> TestProgram {
+        let header = Header {
+            started_unix_ns,
+            nonce,
+            ..tickscope_testkit::ring::header(name)
+        };
+        TestProgram::start(dir, header)
     }
 
     fn agent(dir: &Path, per_pid: bool) -> Agent {
@@ -416,7 +373,7 @@ mod tests {
     #[test]
     fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
         let dir = tempfile::tempdir().unwrap();
-        let mut first = Program::start(dir.path(), "app", 1, 1);
+        let mut first = start(dir.path(), "app", 1, 1);
         // It was reset before anyone looked.
         first.shows(3, CaptureKind::Periodic);
         first.reset(10);
@@ -437,7 +394,7 @@ mod tests {
         // Its ring is lost, and it goes on in another one.
         let path = first.ring.path().to_path_buf();
         fs::remove_file(&path).unwrap();
-        let mut again = Program::start(dir.path(), "app", 1, 2);
+        let mut again = start(dir.path(), "app", 1, 2);
         (again.seq, again.epoch, again.withdraws) = (first.seq, first.epoch, first.withdraws);
         drop(first);
         assert_eq!(found(&mut agent, "app"), (23, 0));
@@ -458,7 +415,7 @@ mod tests {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
-        let mut second = Program::start(dir.path(), "app", 2, 3);
+        let mut second = start(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));
         again.shows(13, CaptureKind::Final);
@@ -478,14 +435,14 @@ mod tests {
     #[test]
     fn garbage_is_counted_and_said_once() {
         let dir = tempfile::tempdir().unwrap();
-        let mut program = Program::start(dir.path(), "app", 1, 1);
+        let mut program = start(dir.path(), "app", 1, 1);
         program.shows(3, CaptureKind::Periodic);
         fs::write(dir.path().join("a.ring"), "no ring").unwrap();
         fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
         // A ring cut off, as a full disk leaves it, and one with noise where its records are.
         let bytes = fs::read(program.ring.path()).unwrap();
         fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
-        let mut other = Program::start(dir.path(), "other", 5, 9);
+        let mut other = start(dir.path(), "other", 5, 9);
         other.shows(1, CaptureKind::Periodic);
         let mut noise = fs::read(other.ring.path()).unwrap();
         let begin = noise.len() - (1 << 20);
@@ -516,7 +473,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), false);
         for number in 0..PROGRAMS_MOST as u64 + 5 {
-            let mut program = Program::start(dir.path(), &format!("app-{number}"), number, number);
+            let mut program = start(dir.path(), &format!("app-{number}"), number, number);
             program.shows(1, CaptureKind::Periodic);
             agent.look();
             fs::remove_file(program.ring.path()).unwrap();
@@ -534,7 +491,7 @@ mod tests {
     fn the_series_of_a_process_end_with_it() {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), true);
-        let mut program = Program::start(dir.path(), "app", 1, 1);
+        let mut program = start(dir.path(), "app", 1, 1);
         program.shows(1, CaptureKind::Periodic);
         agent.look();
         let pids: Vec<Option<u32>> = agent.accounts().keys().map(|key| key.pid).collect();
@@ -555,8 +512,8 @@ mod tests {
         let own = tempfile::tempdir().unwrap();
         let chosen = std::env::var_os("FLEET_DIR");
         let dir = chosen.as_deref().map_or(own.path(), Path::new);
-        let mut programs: Vec<Program> = (0..50)
-            .map(|number| Program::start(dir, &format!("app-{number}"), number, number + 1))
+        let mut programs: Vec<TestProgram> = (0..50)
+            .map(|number| start(dir, &format!("app-{number}"), number, number + 1))
             .collect();
         let mut agent = agent(dir, false);
         let mut show = |second: u64| {
@@ -569,19 +526,8 @@ mod tests {
                 snapshot.latencies.push(row, &histogram);
             }
             for program in &mut programs {
-                program.seq += 1;
-                snapshot.capture.seq = program.seq;
                 snapshot.capture.unix_ns = unix_ns();
-                let mut payload = Vec::new();
-                codec::encode(&snapshot, &mut payload).unwrap();
-                program
-                    .ring
-                    .publish(Stamp::from(&snapshot.capture), &payload)
-                    .unwrap();
-                program.ring.beat(os::monotonic_ns(), 1_000_000_000);
-                if program.seq == 1 {
-                    program.ring.link().unwrap();
-                }
+                program.publish(&mut snapshot);
             }
         };
         let thread_cpu = || {

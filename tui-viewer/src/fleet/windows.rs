@@ -196,66 +196,21 @@ fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
 mod tests {
     use std::path::Path;
 
-    use tickscope_format::codec;
-    use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
-    use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::CaptureKind;
-    use tickscope_testkit::fixture::programs;
 
     use super::*;
+    use crate::source::test_program::TestProgram;
 
-    /// A run that counts calls, and its ring.
-    struct Program {
-        ring: OwnRing,
-        seq: u64,
-        epoch: u64,
-        withdraws: Option<u64>,
-        pid: u64,
-    }
-
-    impl Program {
-        fn start(dir: &Path, pid: u64) -> Self {
-            let header = Header {
-                started_unix_ns: pid,
-                nonce: pid,
-                boot_id: os::boot_id(),
-                ..tickscope_testkit::ring::header("app")
-            };
-            Self {
-                ring: OwnRing::create(dir, header).unwrap(),
-                seq: 0,
-                epoch: 0,
-                withdraws: None,
-                pid,
-            }
-        }
-
-        fn shows(&mut self, calls: u64, kind: CaptureKind) {
-            self.seq += 1;
-            let mut snapshot = programs::run(&[(0, "main", 0, 5), (1, "work", calls, 1000 * calls)]);
-            snapshot.process.started_unix_ns = self.pid;
-            snapshot.capture.seq = self.seq;
-            snapshot.capture.kind = kind;
-            snapshot.capture.unix_ns = 1_000_000_000 * self.seq;
-            snapshot.capture.since_reset_ns = 500_000_000;
-            (snapshot.capture.reset_epoch, snapshot.capture.withdraws) = (self.epoch, self.withdraws);
-            let mut payload = Vec::new();
-            codec::encode(&snapshot, &mut payload).unwrap();
-            self.ring
-                .publish(Stamp::from(&snapshot.capture), &payload)
-                .unwrap();
-            self.ring.beat(os::monotonic_ns(), 1_000_000_000);
-            if self.seq == 1 {
-                self.ring.link().unwrap();
-            }
-        }
-
-        fn reset(&mut self, calls: u64) {
-            self.shows(calls, CaptureKind::Closing);
-            self.epoch += 1;
-            self.withdraws = None;
-        }
+    fn start(dir: &Path, number: u64) -> TestProgram {
+        let header = Header {
+            started_unix_ns: number,
+            nonce: number,
+            ..tickscope_testkit::ring::header("app")
+        };
+        let mut program = TestProgram::start(dir, header);
+        program.main_calls = 0;
+        program
     }
 
     #[test]
@@ -269,7 +224,7 @@ mod tests {
                 .map(|window| window.snapshot.calls())
                 .collect()
         };
-        let mut first = Program::start(dir.path(), 1);
+        let mut first = start(dir.path(), 1);
         first.shows(100, CaptureKind::Periodic);
         assert_eq!(look(), [0; 0], "it begins here");
         assert_eq!(look(), [0; 0], "nothing new");
@@ -285,7 +240,7 @@ mod tests {
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
         // A process that has come since counts from its begin, also beyond its reset and together with the first.
-        let mut second = Program::start(dir.path(), 2);
+        let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);
         second.reset(20);
         second.shows(1, CaptureKind::Periodic);
@@ -307,7 +262,7 @@ mod tests {
         );
         all.look();
         other.look();
-        Program::start(dir.path(), 1).shows(5, CaptureKind::Final);
+        start(dir.path(), 1).shows(5, CaptureKind::Final);
         let windows = all.look();
         assert_eq!(
             (windows[0].program.as_str(), windows[0].unix_ns),

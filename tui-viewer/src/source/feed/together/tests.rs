@@ -2,20 +2,15 @@ use std::path::Path;
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
-use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome as Answer};
-use tickscope_testkit::fixture::programs;
 
 use super::*;
 use crate::source::target::wanted::NoTarget;
+use crate::source::test_program::TestProgram;
 
-/// A process that counts calls, and its ring.
+/// A process that counts calls.
 struct Program {
-    ring: OwnRing,
-    pid: u32,
-    seq: u64,
-    epoch: u64,
-    withdraws: Option<u64>,
+    run: TestProgram,
     calls: u64,
     before_reset: u64,
 }
@@ -27,39 +22,19 @@ impl Program {
             pid,
             started_unix_ns: u64::MAX / 2 + u64::from(pid),
             nonce: u64::from(pid),
-            boot_id: os::boot_id(),
             ..tickscope_testkit::ring::header(name)
         };
         let mut program = Self {
-            ring: OwnRing::create(dir, header).unwrap(),
-            pid,
-            seq: 0,
-            epoch: 0,
-            withdraws: None,
+            run: TestProgram::start(dir, header),
             calls: 0,
             before_reset: 0,
         };
         program.shows(CaptureKind::Periodic);
-        program.ring.link().unwrap();
         program
     }
 
     fn shows(&mut self, kind: CaptureKind) {
-        self.seq += 1;
-        let mut snapshot = programs::run(&[(0, "main", 1, 5), (1, "work", self.calls, 1000 * self.calls)]);
-        snapshot.process.pid = self.pid;
-        snapshot.capture.seq = self.seq;
-        snapshot.capture.kind = kind;
-        snapshot.capture.unix_ns = 1_000_000_000 * self.seq;
-        snapshot.capture.since_reset_ns = 500_000_000;
-        snapshot.capture.interval_ns = 100_000_000;
-        (snapshot.capture.reset_epoch, snapshot.capture.withdraws) = (self.epoch, self.withdraws);
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
-        self.ring
-            .publish(Stamp::from(&snapshot.capture), &payload)
-            .unwrap();
-        self.ring.beat(os::monotonic_ns(), 3_600_000_000_000);
+        self.run.shows(self.calls, kind);
     }
 
     fn calls(&mut self, calls: u64) {
@@ -68,36 +43,36 @@ impl Program {
     }
 
     fn reset(&mut self) {
-        self.shows(CaptureKind::Closing);
+        self.run.reset(self.calls);
         self.before_reset = std::mem::take(&mut self.calls);
-        self.epoch += 1;
-        self.withdraws = None;
         self.shows(CaptureKind::Periodic);
     }
 
     /// Does what is asked, as a program does.
     fn answers(&mut self) -> usize {
-        let requests = self.ring.requests();
+        let requests = self.run.ring.requests();
         for request in &requests {
             match request.op {
                 Some(Op::Reset) => self.reset(),
                 Some(Op::UndoReset) => {
                     self.shows(CaptureKind::Closing);
                     self.calls += self.before_reset;
-                    self.withdraws = Some(self.epoch - 1);
-                    self.epoch += 1;
+                    self.run.withdraws = Some(self.run.epoch - 1);
+                    self.run.epoch += 1;
                     self.shows(CaptureKind::Periodic);
                 }
                 _ => {}
             }
-            self.ring.answer(request, Answer::Done, self.seq, self.epoch);
+            self.run
+                .ring
+                .answer(request, Answer::Done, self.run.seq, self.run.epoch);
         }
         requests.len()
     }
 
     fn ends(mut self) {
         self.shows(CaptureKind::Final);
-        self.ring.exit(1);
+        self.run.ring.exit(1);
     }
 }
 
@@ -311,15 +286,15 @@ fn a_ring_that_is_damaged_is_told_and_the_others_are_shown() {
         ..tickscope_testkit::ring::header("web")
     };
     let mut lost = Program::start(dir.path(), "web", 5);
-    lost.ring = OwnRing::create(dir.path(), header).unwrap();
+    lost.run.ring = OwnRing::create(dir.path(), header).unwrap();
     lost.calls(5);
-    lost.ring.link().unwrap();
+    lost.run.ring.link().unwrap();
     one.calls(10);
     screen.work();
     let before = screen.work();
     let file = std::fs::OpenOptions::new()
         .write(true)
-        .open(lost.ring.path())
+        .open(lost.run.ring.path())
         .unwrap();
     file.set_len(20_000).unwrap();
     one.calls(1);
