@@ -7,7 +7,7 @@ mod asked;
 mod counted;
 mod member;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -82,7 +82,7 @@ pub struct TogetherFeed {
     /// Something has changed that no sum has shown yet.
     has_news: bool,
     functions: Option<Rc<KnownFunctions>>,
-    notices: Vec<String>,
+    notices: VecDeque<String>,
 }
 
 impl TogetherFeed {
@@ -117,7 +117,7 @@ impl TogetherFeed {
             look_at: Instant::now(),
             has_news: false,
             functions: None,
-            notices: Vec::new(),
+            notices: VecDeque::new(),
         }
     }
 
@@ -150,12 +150,12 @@ impl TogetherFeed {
         for (path, why) in &unread {
             if self.unread.get(path) != Some(why) {
                 self.notices
-                    .push(format!("{}; the others are shown", printable(why)));
+                    .push_back(format!("{}; the others are shown", printable(why)));
             }
         }
         self.unread = unread;
         if left_out.len() > self.left_out {
-            self.notices.push(format!(
+            self.notices.push_back(format!(
                 "{} more processes run than the {MEMBERS_MOST} that are shown at once",
                 left_out.len()
             ));
@@ -196,7 +196,7 @@ impl TogetherFeed {
     fn take_leave(&mut self) {
         let mut at = 0;
         while at < self.members.len() {
-            let Life::Ended(_) = self.members[at].life() else {
+            let Life::Ended(_) = self.members[at].life else {
                 at += 1;
                 continue;
             };
@@ -218,7 +218,7 @@ impl TogetherFeed {
     }
 
     fn status_now(&self) -> Status {
-        let lives: Vec<Life> = self.members.iter().map(Member::life).collect();
+        let lives: Vec<Life> = self.members.iter().map(|member| member.life).collect();
         if lives.contains(&Life::Running) {
             return Status::Live;
         }
@@ -249,7 +249,7 @@ impl TogetherFeed {
             if let (Some(why), false) = (&member.trouble, member.is_told) {
                 member.is_told = true;
                 let pid = member.key.pid;
-                self.notices.push(format!(
+                self.notices.push_back(format!(
                     "pid {pid} cannot be read any more: {}; the others are shown",
                     printable(why)
                 ));
@@ -487,10 +487,7 @@ impl Feed for TogetherFeed {
             past,
             outcomes,
             functions: self.functions.take(),
-            notice: match self.notices.is_empty() {
-                true => None,
-                false => Some(self.notices.remove(0)),
-            },
+            notice: self.notices.pop_front(),
             processes: Some(self.processes()),
             ..Events::quiet(self.status.clone())
         }

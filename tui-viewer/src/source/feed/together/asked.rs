@@ -78,7 +78,7 @@ impl Asked {
         done.find(|(done, _)| *done == member).map(|(_, epoch)| *epoch)
     }
 
-    /// What is said of it, or why nobody has done it.
+    /// What is said of it, or why no process has done it.
     pub(super) fn words(mut self) -> Result<String, String> {
         let silent = self.waits.drain(..).map(|(_, pid)| (pid, SILENT.to_string()));
         self.failed.extend(silent);

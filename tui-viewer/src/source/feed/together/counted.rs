@@ -1,4 +1,4 @@
-//! What one process has counted since counting began on the screen, whatever resets it has seen since.
+//! What one process has counted since counting began on the screen, over all resets that it has seen since.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -68,7 +68,7 @@ impl Counted {
     }
 
     fn all_but_base(&self, ends: &[(u64, Snapshot)], newest: Option<&Snapshot>) -> Snapshot {
-        let all: Vec<&Snapshot> = ends.iter().map(|(_, end)| end).chain(newest).collect();
+        let all = in_turn(ends, newest);
         let mut shown = match &self.base {
             Some(base) => across(&all, &[base]),
             None => sum(&all),
@@ -85,13 +85,7 @@ impl Counted {
         };
         let Some(epoch) = epoch else {
             let shown = self.shown().map(Cow::into_owned);
-            let all: Vec<&Snapshot> = self
-                .ends
-                .iter()
-                .map(|(_, end)| end)
-                .chain([newest.as_ref()])
-                .collect();
-            let base = Some(sum(&all));
+            let base = Some(sum(&in_turn(&self.ends, Some(&newest))));
             self.before = Some(Before {
                 ends: self.ends.clone(),
                 base: std::mem::replace(&mut self.base, base),
@@ -137,6 +131,11 @@ impl Counted {
             self.ends.insert(0, (0, shown));
         }
     }
+}
+
+/// The ends of epochs, and the newest record behind them.
+fn in_turn<'a>(ends: &'a [(u64, Snapshot)], newest: Option<&'a Snapshot>) -> Vec<&'a Snapshot> {
+    ends.iter().map(|(_, end)| end).chain(newest).collect()
 }
 
 #[cfg(test)]

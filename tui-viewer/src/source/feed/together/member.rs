@@ -36,6 +36,8 @@ pub(super) struct Member {
     /// Why its ring cannot be read, and whether that was told.
     pub(super) trouble: Option<String>,
     pub(super) is_told: bool,
+    /// How it was doing at the last look around.
+    pub(super) life: Life,
     /// It began to be followed when it started, so its past belongs to it.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
@@ -51,6 +53,7 @@ impl Member {
             counted: Counted::default(),
             trouble: None,
             is_told: false,
+            life: Life::Running,
             is_new,
             clock: None,
             ratio: 1.0,
@@ -63,9 +66,21 @@ impl Member {
         (self.trouble, self.is_told) = (None, false);
     }
 
-    /// Looks whether the ring is whole. Short of that it may go on to show its last record for ever.
+    /// Looks how it is doing, and whether the ring is whole. Short of that it may go on to show its last record for ever. A ring that is
+    /// lost while its process runs is followed by another.
     pub(super) fn check(&mut self) {
-        if let Err(error) = self.attached.ring.liveness() {
+        let ring = &self.attached.ring;
+        let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
+        let liveness = ring.liveness();
+        self.life = match &liveness {
+            Ok(Liveness::Running) => Life::Running,
+            Ok(Liveness::Stale { since_unix_ns }) => Life::Stale(*since_unix_ns),
+            Ok(Liveness::Exited { unix_ns }) => Life::Ended(*unix_ns),
+            Ok(Liveness::Crashed { .. }) | Err(_) if runs_on(ring.header()) => Life::Stale(last()),
+            Ok(Liveness::Crashed { unix_ns }) => Life::Ended(*unix_ns),
+            Err(_) => Life::Ended(last()),
+        };
+        if let Err(error) = liveness {
             self.trouble.get_or_insert(error.to_string());
         }
     }
@@ -103,20 +118,6 @@ impl Member {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }
         self.counted.take(record);
-    }
-
-    /// How it is doing. A ring that is lost while its process runs is followed by another.
-    pub(super) fn life(&self) -> Life {
-        let ring = &self.attached.ring;
-        let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
-        match ring.liveness() {
-            Ok(Liveness::Running) => Life::Running,
-            Ok(Liveness::Stale { since_unix_ns }) => Life::Stale(since_unix_ns),
-            Ok(Liveness::Exited { unix_ns }) => Life::Ended(unix_ns),
-            Ok(Liveness::Crashed { .. }) | Err(_) if runs_on(ring.header()) => Life::Stale(last()),
-            Ok(Liveness::Crashed { unix_ns }) => Life::Ended(unix_ns),
-            Err(_) => Life::Ended(last()),
-        }
     }
 
     /// Whether another ring of the process is to take the place of this one.
