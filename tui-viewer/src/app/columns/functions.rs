@@ -1,6 +1,6 @@
 //! The columns of the lists whose rows are functions: Tree, Hot and Function.
 
-use crate::app::columns::place::{Place, gap, has_its_part};
+use crate::app::columns::place::{Place, gap, name_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
 use crate::app::sort::SortKey;
@@ -183,21 +183,14 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         Total,
         SelfTime,
     ];
-    let mut columns = all.to_vec();
-    if width < ROOM_FOR_BAR {
-        columns.retain(|&column| column != Bar);
-    }
-    let mut leaving = leaving.into_iter();
-    loop {
-        let places = side_by_side(&columns, width);
-        let name = places.iter().find(|place| place.column == Name);
-        match leaving.next() {
-            Some(next) if !has_its_part(name.map_or(0, |name| name.width), width) => {
-                columns.retain(|&column| column != next);
-            }
-            Some(_) | None => return places,
-        }
-    }
+    name_first(Name, &leaving, width, |gone| {
+        let has_room = |column| column != Bar || width >= ROOM_FOR_BAR;
+        let stay = all.iter().copied();
+        let stay: Vec<_> = stay
+            .filter(|column| has_room(*column) && !gone.contains(column))
+            .collect();
+        side_by_side(&stay, width)
+    })
 }
 
 /// Below this width a bar says too little.

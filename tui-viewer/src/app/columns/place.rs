@@ -41,26 +41,38 @@ pub(super) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Puts columns side by side so that the name has its part of the line: until then, those that are needed least leave, in the
-/// order of `leaving`.
+/// Places columns so that the name has its part of the line: until then, those that are needed least leave, in the order of
+/// `leaving`. `place` places all but those that have left.
 pub(super) fn name_first<C: Copy + PartialEq>(
+    name: C,
+    leaving: &[C],
+    width: u16,
+    place: impl Fn(&[C]) -> Vec<Place<C>>,
+) -> Vec<Place<C>> {
+    let mut left = 0;
+    loop {
+        let places = place(&leaving[..left]);
+        let cells = places.iter().find(|place| place.column == name);
+        let cells = cells.map_or(0, |place| place.width);
+        if left == leaving.len() || has_its_part(cells, width) {
+            return places;
+        }
+        left += 1;
+    }
+}
+
+/// Puts columns side by side, the name first served: see [`name_first`].
+pub(super) fn side_by_side_name_first<C: Copy + PartialEq>(
     columns: &[(C, Width)],
     name: C,
     leaving: &[C],
     width: u16,
     own: impl Fn(C) -> u16,
 ) -> Vec<Place<C>> {
-    let mut columns = columns.to_vec();
-    let mut leaving = leaving.iter();
-    loop {
-        let places = side_by_side(&columns, width, &own);
-        let cells = places.iter().find(|place| place.column == name);
-        let cells = cells.map_or(0, |place| place.width);
-        match leaving.next() {
-            Some(next) if !has_its_part(cells, width) => columns.retain(|(column, _)| column != next),
-            Some(_) | None => return places,
-        }
-    }
+    name_first(name, leaving, width, |gone| {
+        let stay = columns.iter().filter(|(column, _)| !gone.contains(column));
+        side_by_side(&stay.copied().collect::<Vec<_>>(), width, &own)
+    })
 }
 
 /// Cells between two columns.

@@ -39,6 +39,12 @@ impl<'a> Canvas<'a> {
 
     /// Writes at most `cells` cells and gives the cell after the last one.
     pub(super) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+        // What stood there before leaves nothing of its looks behind.
+        let style = Style::reset().patch(self.theme.style(meaning));
+        self.write(x, y, cells, text, style)
+    }
+
+    fn write(&mut self, x: u16, y: u16, cells: u16, text: &str, style: Style) -> u16 {
         #[cfg(test)]
         PUTS.set(PUTS.get() + 1);
         let area = self.buffer.area;
@@ -46,8 +52,6 @@ impl<'a> Canvas<'a> {
             return x;
         }
         let cells = cells.min(area.right() - x);
-        // What stood there before leaves nothing of its looks behind.
-        let style = Style::reset().patch(self.theme.style(meaning));
         self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
     }
 
@@ -87,15 +91,7 @@ impl<'a> Canvas<'a> {
 
     /// Writes on what an area was filled with, whose colours stay; gives the cell after the last one.
     pub(super) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
-        #[cfg(test)]
-        PUTS.set(PUTS.get() + 1);
-        let area = self.buffer.area;
-        if y >= area.bottom() || x >= area.right() || cells == 0 {
-            return x;
-        }
-        let cells = cells.min(area.right() - x);
-        let style = Style::new().add_modifier(modifier);
-        self.buffer.set_stringn(x, y, text, usize::from(cells), style).0
+        self.write(x, y, cells, text, Style::new().add_modifier(modifier))
     }
 
     /// Gives all cells of an area a look.
