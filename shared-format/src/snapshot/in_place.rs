@@ -17,7 +17,7 @@ const LAYOUT_NS: f64 = 3.5;
 const OVERLAP: f64 = 0.5;
 
 /// The instructions of a scope that stand in the program itself, which samples take for the program: 1.8, 2.4 and 4.7 ns by samples of perf
-/// in the three real programs of the benchmark, in adaptive mode.
+/// in three real programs of the benchmark, in adaptive mode.
 const UNSEEN_NS: f64 = 4.7;
 
 /// So many samples at least say something of what a scope costs.
@@ -124,7 +124,7 @@ impl SeenCost {
             since_ns as f64 / samples as f64
         } / calls as f64;
         Some(ScopeCost {
-            low_ns: (looks - 2.0 * looks.sqrt()).max(0.0) * look_ns * OVERLAP - LAYOUT_NS,
+            low_ns: self.seen_least_ns(calls) * OVERLAP - LAYOUT_NS,
             middle_ns: looks * look_ns,
             high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns + UNSEEN_NS + LAYOUT_NS,
         })
@@ -132,11 +132,16 @@ impl SeenCost {
 
     /// Returns what each of so many scopes takes at least, in nanoseconds, for code that stays as it is laid out.
     pub(crate) fn least_ns(self, calls: u64) -> f64 {
-        let (looks, ns) = (self.looks as f64, self.ns);
+        (self.seen_least_ns(calls) - LAYOUT_NS).max(0.0)
+    }
+
+    /// Returns the lower bound of what samples saw of each of so many scopes, in nanoseconds.
+    fn seen_least_ns(self, calls: u64) -> f64 {
         if calls == 0 || self.looks == 0 {
             return 0.0;
         }
-        ((looks - 2.0 * looks.sqrt()) * ns / looks / calls as f64 - LAYOUT_NS).max(0.0)
+        let looks = self.looks as f64;
+        (looks - 2.0 * looks.sqrt()).max(0.0) * self.ns / looks / calls as f64
     }
 
     /// Adds what others saw.
