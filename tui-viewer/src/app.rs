@@ -48,6 +48,7 @@ pub(crate) mod tests;
 pub(crate) mod thread_choice;
 pub(crate) mod thread_rows;
 pub(crate) mod threads;
+pub(crate) mod timeline;
 pub(crate) mod trigger;
 pub(crate) mod unit;
 pub(crate) mod update;

@@ -408,6 +408,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     const WHEEL: isize = 3;
     match key {
         Code::Press(x, y) => return Some(Message::Click(x, y)),
+        Code::Drag(x, y) => return Some(Message::Drag(x, y)),
         Code::WheelUp(x, y) => return Some(Message::Wheel(-WHEEL, x, y)),
         Code::WheelDown(x, y) => return Some(Message::Wheel(WHEEL, x, y)),
         Code::WheelLeft(x, y) => return Some(Message::WheelAside(false, x, y)),
@@ -425,6 +426,8 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
         | Code::Down
         | Code::Left
         | Code::Right
+        | Code::ShiftLeft
+        | Code::ShiftRight
         | Code::Home
         | Code::End
         | Code::PageUp

@@ -87,7 +87,7 @@ pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) ->
     }
 }
 
-/// The columns of a view that is `width` cells wide, from left to right. The flame graph has none.
+/// The columns of a view that is `width` cells wide, from left to right. The flame graph and the time line have none.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
     match view {
         View::Tree | View::Hot | View::Function => {
@@ -110,7 +110,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
             let places = slow::places(width).into_iter();
             places.map(|place| place.map(Column::Slow)).collect()
         }
-        View::Flame => Vec::new(),
+        View::Flame | View::Timeline => Vec::new(),
     }
 }
 
@@ -150,7 +150,10 @@ mod tests {
                     !is_function || width < 40 || has_its_part(cells, width),
                     "{view:?} {width}: names have {cells}"
                 );
-                assert!(cells >= 10 || view == View::Flame, "{view:?} {width}: {cells}");
+                assert!(
+                    cells >= 10 || matches!(view, View::Flame | View::Timeline),
+                    "{view:?} {width}: {cells}"
+                );
             }
         }
     }

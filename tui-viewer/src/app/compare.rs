@@ -36,7 +36,7 @@ impl Mark {
     /// What such a window begins with that ends there; none where that is not known, or not at a snapshot.
     pub(super) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
-            Window::Reset | Window::Mark => &None,
+            Window::Reset | Window::Mark | Window::Chosen(_) => &None,
             Window::Second => &self.bases[0],
             Window::Ten => &self.bases[1],
         };

@@ -9,8 +9,8 @@ use tickscope_format::snapshot::{Thread, saturating_sum};
 
 use crate::app::keyhash::KeyMap;
 
-/// Intervals between snapshots that are shown side by side.
-pub(crate) const SHOWN: usize = 20;
+/// So many intervals are remembered however many threads there are.
+const LEAST: usize = 20;
 
 /// Threads of a snapshot that are remembered.
 const THREADS_MAX: usize = 1_000;
@@ -109,8 +109,8 @@ impl CpuHistory {
         let moment = Moment::of(snapshot);
         self.entries += moment.cpu_ns.len();
         self.moments.push_back(Rc::new(moment));
-        let most = THREADS_MAX * (SHOWN + 1);
-        while self.moments.len() > SHOWN + 1
+        let most = THREADS_MAX * (LEAST + 1);
+        while self.moments.len() > LEAST + 1
             && (self.moments.len() > MOMENTS_MAX || self.entries > most)
             && let Some(oldest) = self.moments.pop_front()
         {
@@ -134,7 +134,7 @@ impl CpuHistory {
         }
         let moments: VecDeque<_> = self
             .moments
-            .range(end.saturating_sub(SHOWN + 1)..end)
+            .range(end.saturating_sub(LEAST + 1)..end)
             .cloned()
             .collect();
         let entries = moments.iter().map(|moment| moment.cpu_ns.len()).sum();
@@ -171,12 +171,6 @@ impl CpuHistory {
             calls_per_second: last.calls.saturating_sub(from.calls) as f64 / seconds,
         })
     }
-
-    /// The same of each of the last intervals, oldest first.
-    pub(crate) fn course(&self, key: u64) -> Vec<Option<f64>> {
-        let pairs = self.moments.iter().zip(self.moments.iter().skip(1));
-        pairs.map(|(one, next)| next.busy_since(one, key)).collect()
-    }
 }
 
 #[cfg(test)]
@@ -204,7 +198,6 @@ mod tests {
         let all = [used(10, 400), used(11, 490), used(12, 490), used(14, 690)];
         let cpu_history = heard(&all);
         let key = key_of(&all[0].threads[0]);
-        assert_eq!(cpu_history.course(key), [Some(0.9), Some(0.0), Some(1.0)]);
         assert_eq!(cpu_history.busy(key), Some(1.0));
         assert_eq!(cpu_history.until(&all[1]).busy(key), Some(0.9), "as it was then");
         assert_eq!(

@@ -18,6 +18,7 @@ use crate::app::row::RowId;
 use crate::app::sort::Sort;
 use crate::app::source::Source;
 use crate::app::thread_choice::ThreadChoice;
+use crate::app::timeline::Lanes;
 use crate::app::unit::PerCall;
 use crate::app::view::View;
 use crate::app::window::{Stretch, Window};
@@ -115,6 +116,8 @@ pub(super) struct RowsKey {
     pub(super) search: Option<String>,
     /// There is room for headings.
     pub(super) headings: bool,
+    /// What the lines of the time line are of.
+    pub(super) lanes: Lanes,
     /// The watched function that is shown.
     pub(super) watch: Option<String>,
     /// Columns and rows of the flame graph, and what fills them.

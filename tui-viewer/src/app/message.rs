@@ -27,6 +27,8 @@ pub(crate) enum Message {
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
+    /// The mouse was moved to a cell while its button is held.
+    Drag(u16, u16),
     /// The wheel over a cell, so many rows down; up if negative.
     Wheel(isize, u16, u16),
     /// The wheel to the side over a cell; whether to the right.

@@ -101,7 +101,7 @@ impl Sort {
     pub(crate) fn of(view: View) -> Self {
         let key = match view {
             // How busy threads are changes from moment to moment: their order would as well.
-            View::Tree | View::Function | View::Flame | View::Threads => SortKey::Total,
+            View::Tree | View::Function | View::Flame | View::Threads | View::Timeline => SortKey::Total,
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
             View::Tasks => SortKey::InFlight,

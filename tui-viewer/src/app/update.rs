@@ -19,6 +19,7 @@ mod slow;
 pub(crate) mod source;
 mod threads;
 mod time;
+mod timeline;
 mod travel;
 mod trigger;
 mod unit;
@@ -74,6 +75,11 @@ impl App {
             Message::Click(x, y) => {
                 self.screen.touch();
                 self.click(x, y);
+                self.notices.read();
+            }
+            Message::Drag(x, y) => {
+                self.screen.touch();
+                self.drag(x, y);
                 self.notices.read();
             }
             Message::Wheel(rows, x, y) => {
@@ -151,6 +157,15 @@ impl App {
             Action::ShowSites => self.show(View::Sites),
             Action::ShowTasks => self.show(View::Tasks),
             Action::ShowSlow => self.show(View::Slow),
+            Action::ShowTimeline => self.show(View::Timeline),
+            Action::SlotEarlier => self.step_slot(false),
+            Action::SlotLater => self.step_slot(true),
+            Action::RangeEarlier => self.extend_range(false),
+            Action::RangeLater => self.extend_range(true),
+            Action::Lanes => self.turn_lanes(),
+            Action::Closer | Action::Further | Action::WholeCall if self.views.current == View::Timeline => {
+                self.zoom_timeline(action);
+            }
             Action::Watch => self.watch_row(effects),
             Action::Unwatch => self.unwatch(effects),
             Action::Source => self.turn_source(effects),
@@ -327,7 +342,7 @@ impl App {
                 self.show_time_of(ThreadChoice::All);
             }
             self.switch_to(origin.view);
-        } else if self.go_back() || self.leave_focus() {
+        } else if self.go_back() || self.leave_focus() || self.leave_range() {
         } else if self.query.against.is_some() {
             self.compare_no_more();
         } else if self.playback.is_past() {

@@ -23,6 +23,8 @@ pub(crate) enum View {
     Tasks,
     /// Why slow calls of watched functions are slow.
     Slow,
+    /// What threads and functions did when.
+    Timeline,
 }
 
 /// How much room the tabs take.
@@ -40,7 +42,7 @@ pub(crate) enum TabForm {
 
 impl TabForm {
     /// From this width on there is room for whole names side by side with all that is said of the numbers.
-    const WIDE: u16 = 130;
+    const WIDE: u16 = 145;
 
     /// From this width on there is room for whole names.
     const CLOSE: u16 = 100;
@@ -60,16 +62,16 @@ impl TabForm {
         u16::from(self == Self::Digits)
     }
 
-    /// Whether a blank ends the last tab, in place of which a mark may stand.
+    /// Whether a blank stands behind the tab of the view Slow, in place of which a mark may stand.
     pub(crate) fn has_room_for_mark(self, shown: View) -> bool {
-        let last = View::ALL[View::ALL.len() - 1];
-        self != Self::Digits && shown != last
+        // Where tabs stand close, the next one begins with the blank.
+        self != Self::Digits && shown != View::Slow && (self == Self::Wide || shown != View::Timeline)
     }
 }
 
 impl View {
     /// All of them, from left to right.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Tree,
         Self::Hot,
         Self::Function,
@@ -78,6 +80,7 @@ impl View {
         Self::Sites,
         Self::Tasks,
         Self::Slow,
+        Self::Timeline,
     ];
 
     /// Its tab, in brackets if it is on screen: they take the place of blanks, so that no tab ever moves.
@@ -88,6 +91,7 @@ impl View {
             (TabForm::Narrow, Self::Threads) => "Thr",
             (TabForm::Narrow, Self::Sites) => "Site",
             (TabForm::Narrow, Self::Tasks) => "Task",
+            (TabForm::Narrow, Self::Timeline) => "Time",
             (TabForm::Wide | TabForm::Close | TabForm::Narrow | TabForm::Digits, _) => self.title(),
         };
         match (self == shown, form) {
@@ -134,6 +138,7 @@ impl View {
             Self::Sites => Context::Sites,
             Self::Tasks => Context::Tasks,
             Self::Slow => Context::Slow,
+            Self::Timeline => Context::Timeline,
         }
     }
 
@@ -148,6 +153,7 @@ impl View {
             Self::Sites => "Sites",
             Self::Tasks => "Tasks",
             Self::Slow => "Slow",
+            Self::Timeline => "Timeline",
         }
     }
 

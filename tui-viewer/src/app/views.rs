@@ -11,6 +11,7 @@ use crate::app::search::Search;
 use crate::app::slow::SlowView;
 use crate::app::sort::Sort;
 use crate::app::source::SourceView;
+use crate::app::timeline::Timeline;
 use crate::app::view::{Origin, View};
 
 /// The list of a view.
@@ -55,6 +56,10 @@ pub(crate) struct Views {
     pub(crate) source: SourceView,
     /// Which watched function, and which of its calls.
     pub(crate) slow: SlowView,
+    /// Which time is on the screen, and what happened in it.
+    pub(crate) timeline: Timeline,
+    /// What threads did in the last 30 s, beside their names.
+    pub(crate) strip: Timeline,
     /// Where Escape goes back to.
     pub(super) came_from: Option<Origin>,
 }
@@ -113,6 +118,8 @@ impl Default for Views {
             wants_second: None,
             source: SourceView::default(),
             slow: SlowView::default(),
+            timeline: Timeline::default(),
+            strip: Timeline::default(),
             came_from: None,
         }
     }
@@ -134,6 +141,12 @@ impl Views {
         &mut self.lists[view as usize]
     }
 
+    /// Forgets what happened when: another run has other times.
+    pub(super) fn forget_times(&mut self) {
+        self.timeline.forget();
+        self.strip.forget();
+    }
+
     /// Closes all rows and forgets what was looked at: another program has other rows.
     pub(super) fn forget_program(&mut self) {
         self.greeted = false;
@@ -142,5 +155,6 @@ impl Views {
         self.flame = Flame::default();
         self.source = SourceView::default();
         self.slow = SlowView::default();
+        self.forget_times();
     }
 }

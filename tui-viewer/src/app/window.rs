@@ -14,6 +14,8 @@ pub(crate) enum Window {
     Ten,
     /// All since the mark.
     Mark,
+    /// A stretch of so many nanoseconds that was chosen in the time line.
+    Chosen(u64),
 }
 
 /// How long a window is that is on screen.
@@ -33,6 +35,7 @@ impl Window {
         match self {
             Self::Second => Some(1_000_000_000),
             Self::Ten => Some(10_000_000_000),
+            Self::Chosen(ns) => Some(ns),
             Self::Reset | Self::Mark => None,
         }
     }
@@ -43,7 +46,7 @@ impl Window {
             Self::Reset => Self::Second,
             Self::Second => Self::Ten,
             Self::Ten if marked => Self::Mark,
-            Self::Ten | Self::Mark => Self::Reset,
+            Self::Ten | Self::Mark | Self::Chosen(_) => Self::Reset,
         }
     }
 
@@ -52,6 +55,7 @@ impl Window {
             Self::Reset => "numbers since the reset",
             Self::Second => "numbers of the last second; w: the last 10 s; ': against the second before",
             Self::Ten => "numbers of the last 10 s; ' compares them with the 10 s before",
+            Self::Chosen(_) => "numbers of the chosen time",
             Self::Mark => "numbers since the mark; w: since the reset",
         }
     }

@@ -21,6 +21,18 @@ pub(crate) enum Action {
     ShowTasks,
     /// Why slow calls are slow.
     ShowSlow,
+    /// What happened when.
+    ShowTimeline,
+    /// A column of the time line to the left.
+    SlotEarlier,
+    /// A column of the time line to the right.
+    SlotLater,
+    /// Choose a stretch of time, a column to the left.
+    RangeEarlier,
+    /// Choose a stretch of time, a column to the right.
+    RangeLater,
+    /// Threads or functions, a line each.
+    Lanes,
     /// The view to the right.
     NextView,
     /// The view to the left.
@@ -232,6 +244,8 @@ pub(crate) enum Context {
     Tasks,
     /// Why slow calls are slow.
     Slow,
+    /// The view Timeline.
+    Timeline,
     /// A search is being typed.
     Typing,
     /// A command is being typed.

@@ -151,6 +151,8 @@ pub(crate) enum ScreenCommand {
     Sites,
     /// Which async calls are in flight, and what they wait for.
     Tasks,
+    /// What threads did when; functions, with `f`.
+    Timeline,
     /// Why slow calls of watched functions are slow; FUNCTION is watched from then on.
     #[command(alias = "why")]
     Slow {

@@ -30,6 +30,10 @@ pub(crate) enum Code {
     Left,
     /// Arrow right.
     Right,
+    /// Arrow left with Shift.
+    ShiftLeft,
+    /// Arrow right with Shift.
+    ShiftRight,
     /// Home.
     Home,
     /// End.
@@ -42,6 +46,8 @@ pub(crate) enum Code {
     F1,
     /// The main mouse button, on a cell counted from 0.
     Press(u16, u16),
+    /// The same while it is held, over another cell.
+    Drag(u16, u16),
     /// The mouse wheel, one step up, over a cell counted from 0.
     WheelUp(u16, u16),
     /// The mouse wheel, one step down.
@@ -171,6 +177,9 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
                 _ => (Code::Other, 2),
             });
         }
+        // The second number says which keys are held with it: 2 is Shift.
+        (b'D', _) if rest[..end].ends_with(b";2") => Code::ShiftLeft,
+        (b'C', _) if rest[..end].ends_with(b";2") => Code::ShiftRight,
         (last, _) => named(last),
     };
     Some((key, end + 1))
@@ -190,6 +199,8 @@ fn mouse(numbers: &[u8], last: u8) -> Code {
     let (x, y) = (x.saturating_sub(1), y.saturating_sub(1));
     match (button, last) {
         (0, b'M') => Code::Press(x, y),
+        // 32 is motion.
+        (32, b'M') => Code::Drag(x, y),
         (64, b'M') => Code::WheelUp(x, y),
         (65, b'M') => Code::WheelDown(x, y),
         // 4 is Shift.
@@ -244,6 +255,10 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::Right if !ascii => "→",
         Code::Up => "Up",
         Code::Down => "Dn",
+        Code::ShiftLeft if !ascii => "⇧←",
+        Code::ShiftRight if !ascii => "⇧→",
+        Code::ShiftLeft => "S-Lt",
+        Code::ShiftRight => "S-Rt",
         Code::Left => "Lt",
         Code::Right => "Rt",
         Code::Home => "Home",
@@ -252,6 +267,7 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
         Code::Press(..)
+        | Code::Drag(..)
         | Code::WheelUp(..)
         | Code::WheelDown(..)
         | Code::WheelLeft(..)

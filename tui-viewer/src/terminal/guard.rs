@@ -18,8 +18,8 @@ const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
 /// The mouse: presses and the wheel, with numbers for every cell.
-const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1006h";
-const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1000l";
+const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
+const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
 /// Whether the screen wants the mouse. Who never does never writes a word about it.
 static MOUSE: AtomicBool = AtomicBool::new(false);

@@ -24,7 +24,9 @@ mod header;
 mod help;
 #[cfg(test)]
 mod invariants;
+mod lane;
 mod latency;
+mod legend;
 mod marks;
 mod modes;
 mod picker;
@@ -38,6 +40,7 @@ mod tabs;
 mod tails;
 mod tasks;
 mod threads;
+mod timeline;
 mod titles;
 mod unit;
 mod waiting;
@@ -72,6 +75,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             }
             match app.views.current {
                 View::Flame => flame::title(&mut canvas, app, data, layout.columns),
+                View::Timeline => timeline::axis(&mut canvas, app, layout.columns),
                 View::Slow if app.offers_tails() => tails::titles(&mut canvas, layout.columns),
                 View::Tree
                 | View::Hot
@@ -84,6 +88,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             match app.views.current {
                 View::Tree | View::Hot | View::Function => rows::draw(&mut canvas, app, data, layout.rows),
                 View::Threads => threads::draw(&mut canvas, app, data, layout.rows),
+                View::Timeline => timeline::draw(&mut canvas, app, data, layout.rows),
                 View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
                 View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
                 View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
@@ -95,6 +100,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
+                (Some(area), View::Timeline) => timeline::parts(&mut canvas, app, data, area),
                 (Some(area), View::Function) if app.shows_source() => {
                     source::draw(&mut canvas, app, area);
                 }

@@ -158,10 +158,12 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
             TotalShare, Bar, Total, Wait, Ready, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
         ],
         View::Function => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
-        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow => &[
-            SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Ready, Calls, Avg, P50, P99, Max, Spark, Name,
-            Where,
-        ],
+        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow | View::Timeline => {
+            &[
+                SelfShare, Bar, SelfTime, Total, TotalShare, Wait, Ready, Calls, Avg, P50, P99, Max, Spark,
+                Name, Where,
+            ]
+        }
     };
     // What is needed least leaves first, until the name has its part of the line. The pane has all of it.
     let second_share = if view == View::Tree { SelfShare } else { TotalShare };

@@ -19,7 +19,7 @@ pub(crate) enum ThreadColumn {
     State,
     /// Share of a CPU in the last interval.
     Busy,
-    /// The same of the last intervals, side by side.
+    /// What it did in the last 30 s, side by side.
     Course,
     /// Time on a CPU.
     Cpu,
@@ -64,7 +64,7 @@ impl ThreadColumn {
                 SortKey::Busy,
                 Value::Drawn,
             ),
-            Self::Course => text("LATELY", "BUSY interval by interval, newest right"),
+            Self::Course => text("LAST 30 s", "work by module, waiting on top of it"),
             Self::Cpu => number(
                 "CPU",
                 "time on a CPU, as the kernel counts it",
@@ -111,7 +111,7 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
             (Tid, Own),
             (State, Cells(8)),
             (Busy, Own),
-            (Course, Cells(20)),
+            (Course, Cells(30)),
             (Cpu, Own),
             (Total, Own),
             (Outside, Own),
@@ -122,7 +122,7 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
             (Tid, Own),
             (State, Cells(8)),
             (Busy, Own),
-            (Course, Cells(10)),
+            (Course, Cells(12)),
             (Cpu, Own),
             (Total, Own),
             (Outside, Own),
@@ -133,7 +133,7 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
             (Tid, Own),
             (State, Cells(8)),
             (Busy, Own),
-            (Course, Cells(10)),
+            (Course, Cells(12)),
             (Total, Own),
             (Now, Parts(1)),
         ],
@@ -141,7 +141,7 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
             (Thread, Cells(13)),
             (State, Cells(8)),
             (Busy, Own),
-            (Course, Cells(6)),
+            (Course, Cells(10)),
             (Now, Parts(1)),
         ],
         40.. => &[(Thread, Cells(12)), (Busy, Own), (Now, Parts(1))],

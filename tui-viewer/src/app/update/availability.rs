@@ -56,7 +56,9 @@ impl App {
             Action::NextMatch | Action::PreviousMatch => searching,
             // A graph has neither an order to choose nor rows to leave out.
             Action::MatchesOnly => searching && self.views.current != View::Flame,
-            Action::SortLeft | Action::SortRight | Action::Reverse => self.views.current != View::Flame,
+            Action::SortLeft | Action::SortRight | Action::Reverse => {
+                !matches!(self.views.current, View::Flame | View::Timeline)
+            }
             Action::FlameColour => {
                 let has_frames = self.views.current == View::Flame || self.shows_second();
                 has_frames && self.screen.theme.fills() && self.query.against.is_none()
@@ -83,6 +85,11 @@ impl App {
             | Action::Source
             | Action::ToggleCallees
             | Action::Edit => rows,
+            Action::SlotEarlier
+            | Action::SlotLater
+            | Action::RangeEarlier
+            | Action::RangeLater
+            | Action::Lanes => self.shown().is_some(),
             Action::Unwatch => self.watched().is_some(),
             Action::SourceDown | Action::SourceUp => self.shows_source(),
             Action::Groups | Action::Mute => self.shown().is_some(),
@@ -108,6 +115,7 @@ impl App {
             | Action::ShowSites
             | Action::ShowTasks
             | Action::ShowSlow
+            | Action::ShowTimeline
             | Action::NextWatch
             | Action::NextCall
             | Action::PreviousCall

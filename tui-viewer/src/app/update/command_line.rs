@@ -175,6 +175,7 @@ impl App {
             ScreenCommand::Flame => self.perform(Action::ShowFlame, effects),
             ScreenCommand::Sites => self.perform(Action::ShowSites, effects),
             ScreenCommand::Tasks => self.perform(Action::ShowTasks, effects),
+            ScreenCommand::Timeline => self.perform(Action::ShowTimeline, effects),
             ScreenCommand::Slow { function } => {
                 self.perform(Action::ShowSlow, effects);
                 if let Some(function) = function {

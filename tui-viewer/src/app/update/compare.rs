@@ -106,7 +106,12 @@ impl App {
             .shown()
             .and_then(|shown| self.playback.window_before(self.query.window, shown));
         let Some((_, ns)) = known else {
-            let wanted = self.query.window.length_ns().unwrap_or_default() / 1_000_000_000;
+            let wanted = self
+                .query
+                .window
+                .length_ns()
+                .unwrap_or_default()
+                .div_ceil(1_000_000_000);
             self.query.window = after;
             return self.complain(format!(
                 "the past does not reach back {} s yet, to compare {wanted} s with {wanted} s before; m sets a mark to \
@@ -117,6 +122,9 @@ impl App {
         self.query.against = Some(Against::Before { after });
         let words = match self.query.window {
             Window::Second => "the last second against the one before".to_string(),
+            Window::Chosen(long) => {
+                format!("the chosen {} against the {} before", seconds(long), seconds(ns))
+            }
             Window::Ten | Window::Reset | Window::Mark => {
                 format!("the last 10 s against the {} before", seconds(ns))
             }

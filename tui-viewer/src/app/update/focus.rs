@@ -8,6 +8,7 @@ use crate::app::function::Chosen;
 use crate::app::row::RowId;
 use crate::app::sort::Sort;
 use crate::app::state::App;
+use crate::app::timeline::Lanes;
 use crate::app::update::travel;
 use crate::app::view::Origin;
 use crate::app::view::View;
@@ -17,8 +18,15 @@ impl App {
     pub(in crate::app) fn enter_row(&mut self) {
         match self.views.current {
             View::Threads => self.enter_thread(),
+            View::Timeline if self.views.timeline.lanes == Lanes::Threads => self.enter_thread(),
             View::Flame => self.zoom_in(),
-            View::Tree | View::Hot | View::Function | View::Sites | View::Tasks | View::Slow => {
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {

@@ -45,7 +45,8 @@ impl App {
             | Context::Flame
             | Context::Sites
             | Context::Tasks
-            | Context::Slow => {
+            | Context::Slow
+            | Context::Timeline => {
                 let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }

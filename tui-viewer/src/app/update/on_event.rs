@@ -51,6 +51,7 @@ impl App {
             // The next ring of the same process begins with nothing, but what is known of it holds.
             if old != new {
                 self.playback.forget_run();
+                self.views.forget_times();
                 self.restart_trigger();
             }
             self.tell(if old == new {

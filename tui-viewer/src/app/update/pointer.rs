@@ -25,6 +25,9 @@ impl App {
             let line = usize::from(y - layout.rows.y);
             if self.views.current == View::Flame {
                 self.flame_click(x, line / usize::from(self.views.flame.rows_of_frame()));
+            } else if self.views.current == View::Timeline {
+                self.click_row(x, line / usize::from(self.lane_lines()));
+                self.click_slot(x);
             } else {
                 self.click_row(x, line);
             }

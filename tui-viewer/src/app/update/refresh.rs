@@ -21,6 +21,7 @@ use crate::app::search::{Matcher, Search};
 use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
+use crate::app::timeline::Lanes;
 use crate::app::update::travel;
 use crate::app::view::View;
 use crate::app::window::Window;
@@ -42,7 +43,9 @@ impl App {
         let resort = self.list().is_held.then(|| self.hold_until());
         let notice = self.notices.current.as_ref().map(|notice| notice.until);
         let requests = self.requests.deadline();
-        [resort, notice, requests].into_iter().flatten().min()
+        let unread = (self.views.current == View::Timeline && self.views.timeline.is_unread)
+            .then_some(self.screen.now);
+        [resort, notice, requests, unread].into_iter().flatten().min()
     }
 
     /// Until when rows keep their places.
@@ -61,6 +64,7 @@ impl App {
     pub(in crate::app) fn tick(&mut self, now: Duration) {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
+        self.screen.dirty |= self.reads_times();
         if let Some(why) = self.requests.expire(now, self.program.status.answers()) {
             self.complain(why);
             self.screen.dirty = true;
@@ -91,6 +95,7 @@ impl App {
             self.derived.seen_memo.settle(key);
         }
         self.beat();
+        self.read_timeline();
         let key = self.rows_key();
         if self.derived.rows_memo.is_new(key) || self.may_sort() || self.recount_hits() {
             self.rebuild_rows();
@@ -122,7 +127,10 @@ impl App {
             measure: self.measure(),
             // A site is a place and no group.
             grouped: self.query.filter.grouped
-                && !matches!(self.views.current, View::Sites | View::Tasks | View::Slow),
+                && !matches!(
+                    self.views.current,
+                    View::Sites | View::Tasks | View::Slow | View::Timeline
+                ),
         }
     }
 
@@ -143,7 +151,7 @@ impl App {
     /// with a tail.
     fn threads_in_view(&self) -> &ThreadChoice {
         match self.views.current {
-            View::Slow => &ThreadChoice::All,
+            View::Slow | View::Timeline => &ThreadChoice::All,
             View::Tree
             | View::Hot
             | View::Function
@@ -164,6 +172,7 @@ impl App {
             expanded: self.views.expanded.revision(),
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
+            lanes: self.views.timeline.lanes,
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
             flame: match view {
                 View::Flame => {
@@ -176,7 +185,8 @@ impl App {
                 | View::Threads
                 | View::Sites
                 | View::Tasks
-                | View::Slow => self
+                | View::Slow
+                | View::Timeline => self
                     .layout()
                     .second
                     .map(|area| ((area.width, area.height), Vec::new())),
@@ -217,7 +227,10 @@ impl App {
         };
         let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
         let grouped = self.query.filter.grouped
-            && !matches!(self.views.current, View::Sites | View::Tasks | View::Slow);
+            && !matches!(
+                self.views.current,
+                View::Sites | View::Tasks | View::Slow | View::Timeline
+            );
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
         let mut data = sides.map(|sides| {
@@ -339,6 +352,13 @@ impl App {
                 let watch = data.slow().place_of(self.views.slow.function.as_deref());
                 watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))
             }
+            View::Timeline => match self.views.timeline.lanes {
+                Lanes::Threads => listing::threads(&data, &shape),
+                Lanes::Functions => {
+                    let sort = Sort::of(View::Hot);
+                    listing::hot(&data, &Shape { sort, ..shape })
+                }
+            },
             View::Flame => flame.list(&data, &shape, (width, rows)),
         };
         if let Some(area) = second {
@@ -365,10 +385,12 @@ impl App {
             | View::Threads
             | View::Sites
             | View::Tasks
-            | View::Slow => list.rows.first(),
+            | View::Slow
+            | View::Timeline => list.rows.first(),
         };
         // Until the first key the cursor is on the top row, whichever that is.
-        let stays = !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads);
+        let stays =
+            !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads | View::Timeline);
         if (list.cursor.want.is_empty() || stays)
             && let Some(row) = first
         {

@@ -5,8 +5,7 @@ use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::threads::busiest_first;
-use crate::app::view::Origin;
-use crate::app::view::View;
+use crate::app::view::{Origin, View};
 
 impl App {
     /// Only the selected thread, in the tree; all of them again where it is the one already.
@@ -28,10 +27,11 @@ impl App {
             self.show_time_of(ThreadChoice::All);
             self.tell("all threads are shown again");
         } else {
+            let from = self.views.current;
             self.show_time_of(only);
             self.show(View::Tree);
             self.views.came_from = Some(Origin {
-                view: View::Threads,
+                view: from,
                 filtered: true,
             });
             self.tell("only this thread is shown; a shows all");

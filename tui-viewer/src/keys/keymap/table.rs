@@ -6,21 +6,24 @@ use crate::keys::decoder::Code;
 use Code::{Char, Ctrl};
 use Context::{
     Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Slow, Start, Tasks, Threads,
-    Tree, Typing,
+    Timeline, Tree, Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Typing, Commanding, Help, Choosing, Measuring,
-    Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Typing, Commanding, Help, Choosing,
+    Measuring, Asking, Start,
 ];
 const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Help, Choosing, Measuring, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Help, Choosing, Measuring, Asking,
+    Start,
 ];
-const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow];
+const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline];
+/// Views whose rows have an order to choose.
+const SORTED: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow];
 /// Views whose rows are functions or places.
 const ROWS: &[Context] = &[Tree, Hot, Function, Sites, Tasks, Slow];
 const LISTS: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Help, Choosing, Measuring, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Help, Choosing, Measuring, Start,
 ];
 pub(super) const TREE: &[Context] = &[Tree];
 /// Views whose rows open and close.
@@ -117,6 +120,12 @@ pub(crate) const KEYS: &[Binding] = &[
         VIEWS,
         &[(Char('8'), Action::ShowSlow)],
         "slow: why slow calls are slow",
+    ),
+    line(
+        Section::Views,
+        VIEWS,
+        &[(Char('9'), Action::ShowTimeline)],
+        "timeline: what happened when",
     ),
     line(
         Section::Views,
@@ -406,7 +415,7 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("only", 2),
     line(
         Section::Columns,
-        VIEWS,
+        SORTED,
         &[
             (Char('<'), Action::SortLeft),
             (Char('>'), Action::SortRight),
@@ -497,6 +506,50 @@ pub(crate) const KEYS: &[Binding] = &[
          mark: this window minus the one before it",
     )
     .left("mark", 10),
+    line(
+        Section::Time,
+        &[Timeline],
+        &[
+            (Code::Left, Action::SlotEarlier),
+            (Code::Right, Action::SlotLater),
+            (Char('h'), Action::SlotEarlier),
+            (Char('l'), Action::SlotLater),
+        ],
+        "in Timeline: a column earlier, later",
+    )
+    .left("cursor", 4),
+    line(
+        Section::Time,
+        &[Timeline],
+        &[
+            (Char('<'), Action::RangeEarlier),
+            (Char('>'), Action::RangeLater),
+            (Code::ShiftLeft, Action::RangeEarlier),
+            (Code::ShiftRight, Action::RangeLater),
+        ],
+        "in Timeline: choose a stretch of time",
+    )
+    .note(" (or drag with the mouse): all other views show it, until Esc")
+    .left("range", 2),
+    line(
+        Section::Time,
+        &[Timeline],
+        &[
+            (Char('+'), Action::Closer),
+            (Char('-'), Action::Further),
+            (Char('0'), Action::WholeCall),
+        ],
+        "in Timeline: zoom in, out; as usual",
+    )
+    .note(": from 10 s to an hour; of a recording all of it")
+    .left("zoom", 6),
+    line(
+        Section::Time,
+        &[Timeline],
+        &[(Char('f'), Action::Lanes)],
+        "in Timeline: functions, or threads",
+    )
+    .left("functions", 3),
     line(
         Section::Program,
         VIEWS,

@@ -89,6 +89,21 @@ impl<'a> Canvas<'a> {
         }
     }
 
+    /// Whether areas are filled; without colours characters do it.
+    pub(super) fn fills(&self) -> bool {
+        self.theme.fills()
+    }
+
+    /// Writes a part of a column in a solid colour, on another one or on nothing.
+    pub(super) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
+        let solid = |ground: Ground| self.theme.ground(ground, false).bg.unwrap_or_default();
+        let mut style = Style::reset().fg(solid(colour));
+        if let Some(below) = below {
+            style = style.bg(solid(below));
+        }
+        self.write(x, y, 1, glyph, style);
+    }
+
     /// Writes on what an area was filled with, whose colours stay; gives the cell after the last one.
     pub(super) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
         self.write(x, y, cells, text, Style::new().add_modifier(modifier))

@@ -44,7 +44,8 @@ impl CounterCell {
             | View::Flame
             | View::Sites
             | View::Tasks
-            | View::Slow => Portion::Total,
+            | View::Slow
+            | View::Timeline => Portion::Total,
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,

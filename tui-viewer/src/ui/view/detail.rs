@@ -82,9 +82,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         figures(canvas, app, data, row, inner, area.y + 2);
         match app.views.current {
             View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
-            View::Hot | View::Function | View::Threads | View::Sites | View::Tasks | View::Slow => {
-                callers(canvas, app, inner, area.y + 3)
-            }
+            View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => callers(canvas, app, inner, area.y + 3),
         }
         match data.figures(row.what).tally {
             Some(tally) if tally.is_value() => {
@@ -479,7 +483,7 @@ fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
         View::Flame => format!("a frame is as wide as its {of}{dot}blank below a frame: its self {of}"),
-        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow => {
+        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline => {
             format!("{itself}{dot}{inside}{dot}recursion counts once")
         }
     };

@@ -13,10 +13,11 @@ use crate::app::modules::Module;
 use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::source::status::Status;
-use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
+use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning, Trend};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
+use crate::ui::view::legend;
 use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
 use crate::ui::view::unit;
@@ -81,28 +82,7 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: 
             }
         }
     }
-    let mut room = area.right().saturating_sub(from + 1);
-    let mut fit = Vec::new();
-    let waits = rows::tells_waits(app, data).then(|| (Ground::Waiting, "waiting".to_string()));
-    for (ground, name) in waits.into_iter().chain(all) {
-        let name = safe(&name, canvas.ascii).into_owned();
-        let cells = width(&name) as u16 + 5;
-        if cells > room {
-            break;
-        }
-        room -= cells;
-        fit.push((ground, name));
-    }
-    let cells: u16 = fit.iter().map(|(_, name)| width(name) as u16 + 5).sum();
-    let mut x = area.right().saturating_sub(cells) + 1;
-    // Time off the CPU comes last.
-    if fit.first().is_some_and(|(ground, _)| *ground == Ground::Waiting) {
-        fit.rotate_left(1);
-    }
-    for (ground, name) in fit {
-        canvas.fill(Rect::new(x, area.y, 2, 1), ground, false);
-        x = canvas.put(x + 3, area.y, u16::MAX, &name, Meaning::Quiet) + 2;
-    }
+    legend::draw(canvas, all, rows::tells_waits(app, data), area, from);
 }
 
 fn about(data: &Data, what: What) -> &'static str {

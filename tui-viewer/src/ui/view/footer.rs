@@ -10,6 +10,7 @@ use crate::app::layout::Layout;
 use crate::app::overlay::Overlay;
 use crate::app::search::Search;
 use crate::app::state::App;
+use crate::app::timeline::Lanes;
 use crate::app::view::View;
 use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
@@ -93,9 +94,14 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let rows = usize::from(app.layout().rows.height);
     let (offset, all) = match app.views.current {
         View::Flame => (app.views.flame.top, app.views.flame.lines()),
-        View::Tree | View::Hot | View::Function | View::Threads | View::Sites | View::Tasks | View::Slow => {
-            (list.cursor.offset, list.rows.len())
-        }
+        View::Tree
+        | View::Hot
+        | View::Function
+        | View::Threads
+        | View::Sites
+        | View::Tasks
+        | View::Slow
+        | View::Timeline => (list.cursor.offset, list.rows.len()),
     };
     let first = (offset + 1).min(all);
     let last = (offset + rows).min(all);
@@ -173,7 +179,8 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
             app.list().rows.iter().filter(|row| !row.is_heading()).count(),
             "rows",
         ),
-        View::Hot => (data.hot().len(), "functions"),
+        View::Timeline if app.views.timeline.lanes == Lanes::Threads => (data.threads().len(), "threads"),
+        View::Hot | View::Timeline => (data.hot().len(), "functions"),
     };
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
@@ -222,6 +229,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         | Context::Sites
         | Context::Tasks
         | Context::Slow => app.way_back(),
+        Context::Timeline => app.way_back().or(app.has_range().then_some("all time")),
         Context::Typing | Context::Commanding | Context::Start => None,
     };
     hints.extend(esc.map(|text| {

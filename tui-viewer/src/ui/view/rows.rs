@@ -137,7 +137,7 @@ fn line(
         .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
     let main = match app.views.current {
         View::Tree | View::Function => of_total.max(then_total),
-        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow => {
+        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow | View::Timeline => {
             of_self.max(then_self)
         }
     };
@@ -197,7 +197,7 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     let figures = data.figures(what);
     let (off, of_ns) = match app.views.current {
         View::Tree | View::Function | View::Flame => (figures.off, figures.total_ns),
-        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow => {
+        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline => {
             (figures.own_off, figures.self_ns)
         }
     };

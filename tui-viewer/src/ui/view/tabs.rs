@@ -10,12 +10,13 @@ use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::timeline;
 
 /// From this width on the line says what numbers are per; below, the header does in fewer words.
 pub(super) const WORDY: u16 = 100;
 
 /// From this width on the line has room for the one thread that is shown; below, the header says it.
-pub(super) const NAMES_THREAD: u16 = 80;
+pub(super) const NAMES_THREAD: u16 = 90;
 
 /// What numbers are per takes no more cells.
 const LONGEST_UNIT: usize = 40;
@@ -41,7 +42,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let end = views(canvas, app, area.x + 1, area.y);
     let settings = settings(canvas, app);
     let (ascii, cut) = (canvas.ascii, canvas.glyphs.cut);
-    let mut room = usize::from(area.right().saturating_sub(end + 3));
+    let mut room = usize::from(area.right().saturating_sub(end + 2));
     let mut x = area.right().saturating_sub(1);
     let mut put = |text: &str, meaning: Meaning, room: &mut usize| {
         let cells = width(text);
@@ -67,11 +68,12 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 /// `only render-0`, where only one thread is shown.
 pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
     // The calls of a site are those of all threads, whichever thread is chosen.
-    let name = app
-        .query
-        .threads
-        .only()
-        .filter(|_| !matches!(app.views.current, View::Sites | View::Tasks | View::Slow))?;
+    let name = app.query.threads.only().filter(|_| {
+        !matches!(
+            app.views.current,
+            View::Sites | View::Tasks | View::Slow | View::Timeline
+        )
+    })?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
@@ -81,6 +83,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
 pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
     let mut current = None;
+    let mut end_of_slow = x;
     for view in View::ALL {
         let meaning = if view == app.views.current {
             Meaning::Strong
@@ -90,6 +93,9 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         let tab = view.tab(app.views.current, form);
         let start = x;
         x = canvas.put(x, y, 20, &tab, meaning) + form.gap();
+        if view == View::Slow {
+            end_of_slow = x;
+        }
         if view == app.views.current {
             current = Some((start, tab));
         }
@@ -106,8 +112,13 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.derived.data.as_ref().is_some_and(watches);
     if is_watching && form.has_room_for_mark(app.views.current) {
-        // In place of the blank that ends the last tab, which is that of the view Slow.
-        canvas.put(x - 1, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
+        // In place of the blank behind that tab.
+        let behind = if form == TabForm::Wide {
+            end_of_slow - 1
+        } else {
+            end_of_slow
+        };
+        canvas.put(behind, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
     }
     x
 }
@@ -124,6 +135,18 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         canvas.glyphs.falls
     };
     let mut all = Vec::new();
+    if app.views.current == View::Timeline {
+        all.push(plain(timeline::settings(app)));
+    }
+    // What goes without saying is the first to give way.
+    if app.query.threads.only().is_none()
+        || matches!(
+            app.views.current,
+            View::Sites | View::Tasks | View::Slow | View::Timeline
+        )
+    {
+        all.push(plain("all threads".to_string()));
+    }
     // What is not sorted, and what has no percents, needs no word for it.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared();
@@ -136,14 +159,9 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
     if !matches!(
         app.views.current,
-        View::Threads | View::Sites | View::Tasks | View::Slow
+        View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline
     ) {
         all.push(plain(app.percent_label().to_string()));
-    }
-    if app.query.threads.only().is_none()
-        || matches!(app.views.current, View::Sites | View::Tasks | View::Slow)
-    {
-        all.push(plain("all threads".to_string()));
     }
     // Largest change first is not what one expects: it is among the last to give way.
     all.extend(sorted.filter(|_| changes).map(plain));

@@ -21,6 +21,8 @@ use crate::text::clock_time::clock_time;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::lane;
+use crate::ui::view::lane::Known;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::popup::who;
 use crate::ui::view::rows;
@@ -37,9 +39,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         );
     }
     let places = threads::places(area.width);
+    let known = Known::of(data);
     rows::each(canvas, app, data, area, |canvas, row, y, look| {
         if let What::Thread(index) = row.what {
-            line(canvas, app, data, index, row, &places, y, look);
+            line(canvas, app, data, index, row, &places, &known, y, look);
         }
     });
 }
@@ -55,6 +58,7 @@ fn line(
     index: u32,
     row: &Row,
     places: &[Place<ThreadColumn>],
+    known: &Known,
     y: u16,
     look: Look,
 ) {
@@ -63,7 +67,7 @@ fn line(
     for place in places {
         let text = text(canvas, app, data, index, *place);
         let is = |column| place.column == column;
-        let meaning = if is(ThreadColumn::Busy) || is(ThreadColumn::Course) {
+        let meaning = if is(ThreadColumn::Busy) {
             weight
         } else if is(ThreadColumn::State) && thread.run_state == RunState::Waiting {
             Meaning::Notable
@@ -75,13 +79,11 @@ fn line(
             Meaning::Plain
         };
         if place.column == ThreadColumn::Course {
-            // Turned round with its row a chart would be a hole in it.
-            canvas.clear(Rect::new(place.x, y, place.width, 1));
-            let plain = Look {
-                selected: false,
-                ..look
-            };
-            canvas.put_right(place.x, y, place.width, &text, plain.of(meaning));
+            for column in 0..place.width {
+                let at = Rect::new(place.x + column, y, 1, 1);
+                let load = app.views.strip.load(thread.key, column);
+                lane::column(canvas, known, load, 1.0, at, false);
+            }
         } else if place.column.is_number() && data.then.is_some() {
             rows::number(canvas, place, y, &text, look.of(meaning));
         } else if place.column.is_number() {
@@ -119,7 +121,8 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
         },
         ThreadColumn::State => thread.run_state.word().to_string(),
         ThreadColumn::Busy => thread.busy.map_or_else(unknown, number::percent),
-        ThreadColumn::Course => course(&data.cpu_history.course(thread.key), cells, canvas.glyphs),
+        // Drawn in colours of its own.
+        ThreadColumn::Course => String::new(),
         ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
         ThreadColumn::Total => time(thread.measured_ns),
         ThreadColumn::Outside => time(thread.outside_ns),
@@ -173,19 +176,6 @@ fn calls(data: &Data, calls: u64) -> String {
 /// The name of a function; without room for the module the function alone.
 fn short<'a>(name: &'a str, cells: usize, glyphs: &Glyphs) -> Cow<'a, str> {
     cut_middle(without_module(name, cells), cells, glyphs.cut)
-}
-
-/// The last shares, one a cell; a blank for what is not known. Little is not nothing: it has the lowest mark.
-fn course(shares: &[Option<f64>], cells: usize, glyphs: &Glyphs) -> String {
-    let highest = glyphs.heights.len() - 1;
-    let cell = |share: &Option<f64>| match *share {
-        Some(share) => glyphs.heights[((share * highest as f64).round() as usize).clamp(1, highest)],
-        None => glyphs.heights[0],
-    };
-    shares[shares.len().saturating_sub(cells)..]
-        .iter()
-        .map(cell)
-        .collect()
 }
 
 /// The pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.

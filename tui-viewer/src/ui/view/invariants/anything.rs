@@ -26,6 +26,7 @@ fn anything() -> impl Strategy<Value = Deed> {
         1 => (0u64..5_000).prop_map(Deed::Wait),
         1 => (0usize..7).prop_map(Deed::Status),
         1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Click(x, y)),
+        1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Drag(x, y)),
         1 => (-5isize..5).prop_map(Deed::Wheel),
     ]
 }
@@ -38,6 +39,7 @@ enum Deed {
     Wait(u64),
     Status(usize),
     Click(u16, u16),
+    Drag(u16, u16),
     Wheel(isize),
 }
 
@@ -68,6 +70,9 @@ fn carry_out(app: &mut App, deed: &Deed, now_ms: &mut u64) {
         }
         Deed::Click(x, y) => {
             app.update(Message::Click(x, y));
+        }
+        Deed::Drag(x, y) => {
+            app.update(Message::Drag(x, y));
         }
         Deed::Wheel(rows) => {
             app.update(Message::Wheel(rows, 5, 20));

@@ -1,0 +1,305 @@
+//! The time line: what is in its columns, and a part of the time that all views show.
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{Column, Quantity};
+
+use crate::app::message::Message;
+use crate::app::state::App;
+use crate::app::tests::moments::{data, lives, past, sums_hold, tabs, watched};
+use crate::app::timeline::Lanes;
+use crate::app::view::View;
+use crate::app::window::Window;
+use crate::keys::decoder::Code;
+use crate::orderbook::snapshot;
+use crate::source::events::Events;
+use crate::source::status::Status;
+use crate::test_driver::{at, empty, events, key, keys, selected, text};
+
+/// The keys and the loads of the lines in a column, from top to bottom.
+fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
+    let timeline = &app.views.timeline;
+    let rows = app.list().rows.iter();
+    let keys = rows.filter_map(|row| App::lane_key(row.id));
+    keys.map(|key| Some(timeline.load(key, column)?).map(|load| (load.working, load.waiting)))
+        .collect()
+}
+
+/// Reads all there is to read: each look reads for some milliseconds.
+fn read_all(app: &mut App) {
+    let mut ms = 1;
+    while app.views.timeline.is_unread || app.views.strip.is_unread {
+        at(app, ms);
+        ms += 1;
+    }
+}
+
+/// The seconds of self time that a line has in all columns.
+fn seconds_of(app: &App, lane: usize) -> f64 {
+    let columns = 0..app.views.timeline.columns();
+    let sum: f64 = columns
+        .filter_map(|column| loads(app, column)[lane])
+        .map(|(working, waiting)| working + waiting)
+        .sum();
+    sum * app.views.timeline.slot_ns() as f64 / 1e9
+}
+
+#[test]
+fn columns_add_up_to_what_happened_in_their_time() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9");
+    read_all(&mut app);
+    let timeline = &app.views.timeline;
+    let (end_ns, long_ns) = (
+        timeline.end_ns(),
+        timeline.slot_ns() * u64::from(timeline.columns()),
+    );
+    // The screen came at 120.0 s, so 14 of its 30 s are known.
+    let known = (0..timeline.columns()).filter(|&column| timeline.slot(column).is_some());
+    let known_s = known.count() as f64 * timeline.slot_ns() as f64 / 1e9;
+    assert!((13.0..14.1).contains(&known_s), "{known_s} s are known");
+    assert!((30_000_000_000..31_000_000_000).contains(&long_ns));
+    assert!(snapshot(1_340).capture.unix_ns - end_ns < 2 * timeline.slot_ns());
+    for lane in 0..app.list().rows.len() {
+        let now = data(&app).figures(app.list().rows[lane].what).total_ns as f64 / 1e9;
+        // The made-up program does the same all the time, for 134 s.
+        let wanted = now / 134.0 * known_s;
+        let seen = seconds_of(&app, lane);
+        assert!(
+            (seen - wanted).abs() <= wanted * 0.01 + 0.001,
+            "{lane}: {seen}, not {wanted}"
+        );
+    }
+}
+
+#[test]
+fn waiting_is_told_from_work() {
+    let mut app = empty(120, 40);
+    let waits = |tenths: u64| {
+        let mut s: Snapshot = snapshot(tenths);
+        let half = s.nodes.self_ticks.iter().map(|ticks| ticks / 2);
+        let rows = (0..).zip(half).collect();
+        let outside = Vec::new();
+        s.measures.set(Quantity::Waiting, Column { rows, outside });
+        s
+    };
+    for tenths in 1_200..=1_300 {
+        events(&mut app, Status::Live, Some(waits(tenths)));
+    }
+    keys(&mut app, "9");
+    read_all(&mut app);
+    let last = app.views.timeline.columns() - 1;
+    for (working, waiting) in loads(&app, last).into_iter().flatten() {
+        assert!((working - waiting).abs() < 0.001, "{working} {waiting}");
+    }
+    assert!(text(&app).contains("waits 4"), "{}", text(&app));
+}
+
+#[test]
+fn a_chosen_time_is_the_window_of_every_view_until_escape() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9");
+    read_all(&mut app);
+    for _ in 0..9 {
+        key(&mut app, Code::ShiftLeft);
+    }
+    let Window::Chosen(ns) = app.query.window else {
+        panic!("{:?}", app.query.window)
+    };
+    // Ten columns, from moment to moment.
+    let wanted = 10 * app.views.timeline.slot_ns();
+    assert!(ns.abs_diff(wanted) <= 100_000_000, "{ns} {wanted}");
+    let label = format!("window {:.1} s", ns as f64 / 1e9);
+    for view in ["1", "2", "5", "4", "9"] {
+        keys(&mut app, view);
+        assert!(tabs(&app).contains(&label), "{}", tabs(&app));
+        assert_eq!(data(&app).snapshot.capture.since_reset_ns, ns);
+        sums_hold(data(&app));
+    }
+    // The other end follows the keys.
+    let end_ns = app.cursor_ns().expect("the screen stands still");
+    for _ in 0..12 {
+        keys(&mut app, ">");
+    }
+    let Window::Chosen(ns) = app.query.window else {
+        panic!("{:?}", app.query.window)
+    };
+    assert!(ns <= wanted, "{ns}");
+    assert!(app.cursor_ns() >= Some(end_ns));
+    key(&mut app, Code::Esc);
+    assert_eq!((app.query.window, app.cursor_ns()), (Window::Reset, None));
+}
+
+#[test]
+fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9");
+    read_all(&mut app);
+    let rows = app.layout().rows;
+    let x = app.lane_names() + 2 + app.views.timeline.columns();
+    app.update(Message::Click(x - 5, rows.y + 5));
+    assert!(
+        app.cursor_ns().is_some() && !app.has_range(),
+        "one column is a moment"
+    );
+    let line = app.list().cursor.index;
+    assert_eq!(
+        line,
+        5 / usize::from(app.lane_lines()),
+        "and the line is selected"
+    );
+    app.update(Message::Drag(x - 20, rows.y + 1));
+    let Window::Chosen(ns) = app.query.window else {
+        panic!("{:?}", app.query.window)
+    };
+    assert!(
+        ns.abs_diff(16 * app.views.timeline.slot_ns()) <= 100_000_000,
+        "{ns}"
+    );
+    assert_eq!(app.list().cursor.index, line);
+    // Outside of the lines nothing happens.
+    app.update(Message::Drag(x - 30, 0));
+    assert_eq!(app.query.window, Window::Chosen(ns));
+}
+
+#[test]
+fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9");
+    read_all(&mut app);
+    key(&mut app, Code::Left);
+    let first = app.cursor_ns().expect("the screen stands still");
+    let column = app.views.timeline.column_before(first);
+    assert_eq!(
+        column,
+        Some(app.views.timeline.columns() - 1),
+        "the last that is over"
+    );
+    key(&mut app, Code::Left);
+    let second = app.cursor_ns().expect("the screen stands still");
+    assert_eq!(
+        app.views.timeline.column_before(second),
+        column.map(|column| column - 1)
+    );
+    let end_ns = app.views.timeline.end_ns();
+    lives(&mut app, 1_341..=1_360);
+    assert_eq!(app.views.timeline.end_ns(), end_ns);
+    keys(&mut app, "l");
+    assert_eq!(app.cursor_ns(), Some(first));
+    // By other keys the cursor may leave the screen: the lines follow it.
+    keys(&mut app, "{");
+    let oldest = app.cursor_ns().expect("the screen stands still");
+    assert!(app.views.timeline.column_before(oldest).is_some());
+}
+
+#[test]
+fn a_reset_and_a_gap_are_no_work() {
+    let mut app = empty(120, 40);
+    lives(&mut app, 1_200..=1_250);
+    for tenths in 1..=30 {
+        let mut s = snapshot(tenths);
+        s.capture.reset_epoch = 2;
+        s.capture.unix_ns = snapshot(1_250 + tenths).capture.unix_ns;
+        events(&mut app, Status::Live, Some(s));
+    }
+    keys(&mut app, "9");
+    read_all(&mut app);
+    let all = 0..app.views.timeline.columns();
+    let most = all
+        .flat_map(|column| loads(&app, column))
+        .flatten()
+        .fold(0.0, |most: f64, (working, waiting)| most.max(working + waiting));
+    assert!(most <= 1.01, "{most} CPUs in a thread");
+    // For a minute nobody watched, and the program has no record of it.
+    let mut gap = empty(120, 40);
+    lives(&mut gap, (1_000..=1_050).chain(1_700..=1_800));
+    keys(&mut gap, "9-");
+    read_all(&mut gap);
+    let known: Vec<bool> = (0..gap.views.timeline.columns())
+        .map(|column| gap.views.timeline.slot(column).is_some())
+        .collect();
+    let changes = known.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert_eq!(changes, 3, "unknown, known, unknown, known: {known:?}");
+}
+
+#[test]
+fn what_is_read_later_fills_columns_that_were_unknown() {
+    let mut app = empty(120, 40);
+    events(&mut app, Status::Live, Some(snapshot(1_340)));
+    keys(&mut app, "9");
+    let known = |app: &App| {
+        let timeline = &app.views.timeline;
+        (0..timeline.columns())
+            .filter(|&column| timeline.slot(column).is_some())
+            .count()
+    };
+    assert_eq!(known(&app), 0);
+    let earlier = (1_000..1_340).map(|tenths| past(&snapshot(tenths))).collect();
+    app.update(Message::Events(Box::new(Events {
+        past: earlier,
+        ..Events::quiet(Status::Live)
+    })));
+    read_all(&mut app);
+    assert_eq!(known(&app), usize::from(app.views.timeline.columns()));
+    // A column is shown when it is over.
+    let end_ns = app.views.timeline.end_ns();
+    lives(&mut app, 1_341..=1_343);
+    read_all(&mut app);
+    assert!(app.views.timeline.end_ns() > end_ns);
+    let last = app.views.timeline.columns() - 1;
+    assert!(app.views.timeline.slot(last).is_some());
+}
+
+#[test]
+fn functions_stand_in_place_of_threads_and_enter_opens_them() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9f");
+    assert_eq!(app.views.timeline.lanes, Lanes::Functions);
+    let name = selected(&app);
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Function);
+    assert!(text(&app).contains(&name));
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Timeline);
+    keys(&mut app, "f");
+    key(&mut app, Code::Enter);
+    assert_eq!(app.views.current, View::Tree);
+    assert!(tabs(&app).contains("only "), "{}", tabs(&app));
+    key(&mut app, Code::Esc);
+    assert_eq!(app.views.current, View::Timeline);
+}
+
+#[test]
+fn time_is_zoomed_between_ten_seconds_and_an_hour() {
+    let mut app = watched(120, 40);
+    keys(&mut app, "9+");
+    assert!(text(&app).contains("the last 10 s"), "{}", text(&app));
+    keys(&mut app, "+");
+    assert!(text(&app).contains("as close as it gets"));
+    keys(&mut app, "------");
+    assert!(text(&app).contains("the last 1 h"), "{}", text(&app));
+    keys(&mut app, "0");
+    assert!(text(&app).contains("the last 30 s"));
+}
+
+#[test]
+fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_on_screen() {
+    let mut app = watched(120, 30);
+    keys(&mut app, "4");
+    read_all(&mut app);
+    let strip = &app.views.strip;
+    assert_eq!(strip.columns(), 30);
+    let mean = App::lane_key(app.list().rows[0].id).and_then(|key| strip.mean(key));
+    assert!(mean.is_some_and(|mean| mean.working > 0.9), "{mean:?}");
+    assert!(
+        text(&app).contains('█') || text(&app).contains('▇'),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "((");
+    let cursor_ns = app.cursor_ns().expect("the screen stands still");
+    let end_ns = app.views.strip.end_ns();
+    assert!(
+        end_ns.abs_diff(cursor_ns) <= app.views.strip.slot_ns(),
+        "{end_ns} {cursor_ns}"
+    );
+}

@@ -1,0 +1,328 @@
+//! The view Timeline: which time is on the screen, cut into slots of a column each, and which part of it is chosen.
+
+pub(crate) mod slots;
+mod sums;
+
+use crate::app::keyhash::KeyMap;
+use crate::app::timeline::slots::{Load, Past, Slot, Slots};
+
+/// Lines of the screen that a thread or a function takes at most.
+pub(crate) const LANE_LINES: u16 = 4;
+
+/// Lines for what functions take in the chosen time: a rule, a heading, and some functions.
+pub(crate) const PARTS_LINES: u16 = 9;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What the lines are of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Lanes {
+    /// A thread each.
+    #[default]
+    Threads,
+    /// A function each, in all threads.
+    Functions,
+}
+
+/// How much time is on the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Span {
+    /// So many seconds.
+    Seconds(u64),
+    /// All of a recording.
+    All,
+}
+
+/// The spans that one can choose from, without that of a whole recording.
+const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
+
+/// A part of the time, chosen from one end to the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Choice {
+    /// A time in the slot that it began with.
+    anchor_ns: u64,
+    /// A time in the slot that it was drawn to.
+    head_ns: u64,
+}
+
+/// The time on the screen.
+#[derive(Debug, Default)]
+pub(crate) struct Timeline {
+    /// What the lines are of.
+    pub(crate) lanes: Lanes,
+    /// How much time is on the screen, where that was chosen.
+    span: Option<Span>,
+    choice: Option<Choice>,
+    /// The number of the last slot on the screen.
+    last: u64,
+    /// Slots on the screen.
+    columns: u16,
+    slots: Slots,
+    /// Some of the slots are still to be read.
+    pub(super) is_unread: bool,
+    /// The most that a line shows, in CPUs, by which lines of functions are drawn.
+    most: f64,
+}
+
+/// What is on the screen, and where one stands in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown<'a> {
+    /// Where snapshots come from.
+    pub(super) past: Past<'a>,
+    /// How long the recording is; none where it is none.
+    pub(super) recorded_ns: Option<u64>,
+    /// When the moment on screen was, while the screen stands still.
+    pub(super) cursor_ns: Option<u64>,
+    /// That is the end, wherever it is.
+    pub(super) ends_there: bool,
+}
+
+/// A function's part of the measured time, 0 to 1, in the range and outside of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// The key of the function.
+    pub(crate) function: u64,
+    /// In the range, or in all that is on the screen where there is none.
+    pub(crate) inside: f64,
+    /// In the rest of what is on the screen; none without a range.
+    pub(crate) outside: Option<f64>,
+    /// Which part of its time in the range was off the CPU.
+    pub(crate) waiting: f64,
+}
+
+impl Timeline {
+    /// Whether the whole recording is on the screen, or how many seconds.
+    pub(crate) fn span(&self, is_recording: bool) -> Span {
+        let usual = match is_recording {
+            true => Span::All,
+            false => Span::Seconds(30),
+        };
+        self.span
+            .filter(|&span| is_recording || span != Span::All)
+            .unwrap_or(usual)
+    }
+
+    /// Takes more or less time on the screen; false where there is no more, or no less.
+    pub(super) fn zoom(&mut self, closer: bool, recorded_ns: Option<u64>) -> bool {
+        let all_s = recorded_ns.map(|ns| ns.div_ceil(SECOND_NS));
+        let seconds = match self.span(recorded_ns.is_some()) {
+            Span::Seconds(seconds) => seconds,
+            Span::All => all_s.unwrap_or(u64::MAX),
+        };
+        let next = match closer {
+            true => SPANS.iter().rev().find(|&&span| span < seconds),
+            false => SPANS.iter().find(|&&span| span > seconds),
+        };
+        // Less than all of a recording is a part of it.
+        let within = next.filter(|&&next| all_s.is_none_or(|all| next < all));
+        let to = match (within, closer) {
+            (Some(&next), _) => Some(Span::Seconds(next)),
+            (None, false) if all_s.is_some() => Some(Span::All),
+            (None, _) => None,
+        };
+        let changes = to.is_some() && to != Some(self.span(recorded_ns.is_some()));
+        if changes {
+            self.span = to;
+        }
+        changes
+    }
+
+    /// The usual span again.
+    pub(super) fn zoom_usual(&mut self) {
+        self.span = None;
+    }
+
+    /// Reads what is on the screen, for so many columns.
+    pub(super) fn read(&mut self, shown: Shown<'_>, columns: u16) {
+        let newest_ns = shown.past.newest.capture.unix_ns;
+        let span_ns = match self.span(shown.recorded_ns.is_some()) {
+            Span::Seconds(seconds) => seconds * SECOND_NS,
+            Span::All => shown.recorded_ns.unwrap_or(30 * SECOND_NS),
+        };
+        self.columns = columns.max(1);
+        let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
+        let follows = shown.cursor_ns.is_none();
+        // What is short is shown when it is over: it would be read several times.
+        let newest = match slot_ns < SECOND_NS && shown.recorded_ns.is_none() {
+            true => (newest_ns / slot_ns).saturating_sub(1),
+            false => newest_ns.saturating_sub(1) / slot_ns,
+        };
+        if follows || self.slots.slot_ns != slot_ns {
+            self.last = newest;
+        }
+        if let Some(cursor_ns) = shown.cursor_ns {
+            let cursor = self.number_before(cursor_ns, slot_ns);
+            if shown.ends_there {
+                self.last = cursor;
+            } else if self.first() > cursor || self.last < cursor {
+                // The cursor leads; where it can, it stands in the middle.
+                self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
+            }
+        }
+        self.is_unread = !self.slots.read(shown.past, slot_ns, self.first(), self.last);
+        let loads = |slot: &Slot| -> f64 {
+            let each = slot.functions.values().map(|load| load.working + load.waiting);
+            each.fold(0.0, f64::max)
+        };
+        let slots = self.numbers().filter_map(|number| self.slots.get(number));
+        self.most = slots.map(loads).fold(0.05, f64::max);
+    }
+
+    /// Another run: nothing is known of it.
+    pub(super) fn forget(&mut self) {
+        self.slots.forget();
+        self.choice = None;
+        self.last = 0;
+    }
+
+    fn number_before(&self, unix_ns: u64, slot_ns: u64) -> u64 {
+        (unix_ns.saturating_add(slot_ns / 2) / slot_ns).saturating_sub(1)
+    }
+
+    fn first(&self) -> u64 {
+        (self.last + 1).saturating_sub(u64::from(self.columns))
+    }
+
+    fn numbers(&self) -> std::ops::RangeInclusive<u64> {
+        self.first()..=self.last
+    }
+
+    /// The length of a column.
+    pub(crate) fn slot_ns(&self) -> u64 {
+        self.slots.slot_ns
+    }
+
+    /// Columns on the screen.
+    pub(crate) fn columns(&self) -> u16 {
+        self.columns
+    }
+
+    /// When the last column ends.
+    pub(crate) fn end_ns(&self) -> u64 {
+        (self.last + 1).saturating_mul(self.slots.slot_ns)
+    }
+
+    /// The most that a line shows, in CPUs: threads have one, functions are drawn by the busiest of them.
+    pub(crate) fn most(&self) -> f64 {
+        match self.lanes {
+            Lanes::Threads => 1.0,
+            Lanes::Functions => self.most,
+        }
+    }
+
+    /// What happened in a column; none where that is not known.
+    pub(crate) fn slot(&self, column: u16) -> Option<&Slot> {
+        self.slots.get(self.first() + u64::from(column))
+    }
+
+    /// What a line shows in a column; none where nothing is known of that time.
+    pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
+        let slot = self.slot(column)?;
+        let of = match self.lanes {
+            Lanes::Threads => &slot.threads,
+            Lanes::Functions => &slot.functions,
+        };
+        Some(of.get(&key).copied().unwrap_or_default())
+    }
+
+    /// The mean of a line over all columns that are known.
+    pub(crate) fn mean(&self, key: u64) -> Option<Load> {
+        let loads = (0..self.columns).filter_map(|column| self.load(key, column));
+        let (count, sum) = loads.fold((0u32, Load::default()), |(count, mut sum), load| {
+            sum.add(load);
+            (count + 1, sum)
+        });
+        (count > 0).then(|| Load {
+            working: sum.working / f64::from(count),
+            waiting: sum.waiting / f64::from(count),
+            ..sum
+        })
+    }
+
+    /// The column that ends with a moment; none where it is not on the screen.
+    pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
+        self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
+    }
+
+    fn column_of(&self, number: u64) -> Option<u16> {
+        let column = number.checked_sub(self.first())?;
+        (column < u64::from(self.columns)).then_some(column as u16)
+    }
+
+    /// The columns of a stretch of time that ends with a moment, as far as they are on the screen.
+    pub(crate) fn columns_of(&self, end_ns: u64, ns: u64) -> Option<std::ops::RangeInclusive<u16>> {
+        let slot_ns = self.slots.slot_ns.max(1);
+        let last = self.number_before(end_ns, slot_ns);
+        let begin = end_ns.saturating_sub(ns).saturating_add(slot_ns / 2) / slot_ns;
+        let (begin, last) = (begin.max(self.first()), last.min(self.last));
+        (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
+    }
+
+    /// Goes on choosing to a column, from the column on which that began or begins now; gives the ends of the chosen time.
+    pub(super) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
+        let middle = |column: u16| {
+            let number = self.first() + u64::from(column);
+            number
+                .saturating_mul(self.slots.slot_ns)
+                .saturating_add(self.slots.slot_ns / 2)
+        };
+        let (from_ns, head_ns) = (middle(from), middle(to));
+        let anchor_ns = match self.choice.filter(|_| !anew) {
+            Some(choice) => choice.anchor_ns,
+            None => from_ns,
+        };
+        self.choice = Some(Choice { anchor_ns, head_ns });
+        let slot_ns = self.slots.slot_ns.max(1);
+        let [low, high] = [anchor_ns.min(head_ns), anchor_ns.max(head_ns)].map(|ns| ns / slot_ns);
+        (low.saturating_mul(slot_ns), (high + 1).saturating_mul(slot_ns))
+    }
+
+    /// The column to which the time was chosen.
+    pub(super) fn head(&self) -> Option<u16> {
+        let choice = self.choice?;
+        self.column_of(choice.head_ns / self.slots.slot_ns.max(1))
+    }
+
+    /// No part of the time is chosen.
+    pub(super) fn choose_none(&mut self) {
+        self.choice = None;
+    }
+
+    /// What functions take in a range of columns, beside the rest of the screen: the largest first.
+    pub(crate) fn parts(&self, range: Option<&std::ops::RangeInclusive<u16>>) -> Vec<Part> {
+        #[derive(Clone, Copy, Default)]
+        struct Sum {
+            inside: f64,
+            outside: f64,
+            waiting: f64,
+        }
+        let mut sums: KeyMap<u64, Sum> = KeyMap::default();
+        for column in 0..self.columns {
+            let is_inside = range.is_none_or(|range| range.contains(&column));
+            for (&function, load) in self.slot(column).into_iter().flat_map(|slot| &slot.functions) {
+                let sum = sums.entry(function).or_default();
+                let all = load.working + load.waiting;
+                if is_inside {
+                    sum.inside += all;
+                    sum.waiting += load.waiting;
+                } else {
+                    sum.outside += all;
+                }
+            }
+        }
+        let whole = |of: fn(&Sum) -> f64| sums.values().map(of).sum::<f64>();
+        let (inside, outside) = (whole(|sum| sum.inside), whole(|sum| sum.outside));
+        let part = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        let mut parts: Vec<Part> = sums
+            .iter()
+            .map(|(&function, sum)| Part {
+                function,
+                inside: part(sum.inside, inside),
+                outside: (outside > 0.0).then(|| part(sum.outside, outside)),
+                waiting: part(sum.waiting, sum.inside),
+            })
+            .collect();
+        parts.sort_by(|a, b| b.inside.total_cmp(&a.inside).then(a.function.cmp(&b.function)));
+        parts
+    }
+}

@@ -1,0 +1,209 @@
+//! Time cut into slots of one length, each with what threads and functions did in it. The history is read once for each slot.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use tickscope_analysis::functions::Functions;
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Sites;
+
+use crate::app::keyhash::KeyMap;
+use crate::app::timeline::sums::Sums;
+use crate::source::history::History;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// So many rows of snapshots are read at once: some milliseconds. The rest comes with the next look.
+const ROWS_AT_ONCE: usize = 40_000;
+
+/// Snapshots whose sums are kept: the ends of neighbours are the same.
+const SUMS_KEPT: usize = 4;
+
+/// Between moments that are further apart nothing is known, unless all of them are: the coarse history has one each ten seconds.
+const GAP_NS: u64 = 30 * SECOND_NS;
+
+/// What a thread or a function did in a slot, in parts of one CPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Load {
+    /// On a CPU, as far as that is known.
+    pub(crate) working: f64,
+    /// In scopes and off the CPU.
+    pub(crate) waiting: f64,
+    /// The function that worked most, by its key.
+    pub(crate) function: u64,
+    /// How much it worked.
+    pub(super) most: f64,
+}
+
+/// What happened in a slot.
+#[derive(Debug, Default)]
+pub(crate) struct Slot {
+    /// By the key of the thread.
+    pub(crate) threads: KeyMap<u64, Load>,
+    /// By the key of the function, in all threads.
+    pub(crate) functions: KeyMap<u64, Load>,
+}
+
+/// Where snapshots come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Past<'a> {
+    /// The past of the program.
+    pub(crate) history: &'a History,
+    /// Its newest snapshot, which need not be decoded.
+    pub(crate) newest: &'a Rc<Snapshot>,
+}
+
+/// The slots that are known.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    /// The length of each.
+    pub(super) slot_ns: u64,
+    /// By their number since 1970; none where nothing is known of one.
+    slots: BTreeMap<u64, Option<Rc<Slot>>>,
+    /// A slot that was read before its end, and until when.
+    unfinished: Option<(u64, u64)>,
+    sums: Vec<Rc<Sums>>,
+    functions: Option<(Sites, Arc<Functions>)>,
+    /// What the history was when slots were read of which nothing was known.
+    revision: u64,
+}
+
+impl Load {
+    pub(super) fn add(&mut self, other: Self) {
+        self.working += other.working;
+        self.waiting += other.waiting;
+        // Of equal ones the smaller key, so that the colour does not depend on the order.
+        let more = other.most > self.most;
+        let first = other.most >= self.most && (self.function == 0 || other.function < self.function);
+        if more || first {
+            (self.most, self.function) = (other.most, other.function);
+        }
+    }
+}
+
+impl Past<'_> {
+    /// When the moment was that is nearest to a time.
+    pub(crate) fn nearest(&self, unix_ns: u64) -> Option<u64> {
+        let before = self.history.at_or_before(unix_ns);
+        let after = self.history.after(unix_ns);
+        match before.zip(after) {
+            Some((before, after)) if after - unix_ns < unix_ns - before => Some(after),
+            Some((before, _)) => Some(before),
+            None => before.or(after),
+        }
+    }
+
+    /// When the moments were that a slot lies between: those nearest to its ends, or, where that is the same one, those around it.
+    fn ends(&self, begin_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
+        let middle_ns = begin_ns.midpoint(end_ns);
+        let (begin, end) = (self.nearest(begin_ns)?, self.nearest(end_ns)?);
+        let (begin, end) = match begin < end {
+            true => (begin, end),
+            false => (
+                self.history.at_or_before(middle_ns)?,
+                self.history.after(middle_ns)?,
+            ),
+        };
+        // Nothing is known of what lies outside of all moments.
+        let touches = begin <= end_ns && begin_ns <= end;
+        (touches && end - begin <= self.gap_ns()).then_some((begin, end))
+    }
+
+    /// Between moments that are further apart nothing is known.
+    fn gap_ns(&self) -> u64 {
+        let mut times = self.history.times();
+        let (first, last) = (times.next(), times.next_back());
+        let all_ns = first.zip(last).map_or(0, |(first, last)| last - first);
+        let gaps = self.history.times().count().saturating_sub(1).max(1) as u64;
+        GAP_NS.max((all_ns / gaps).saturating_mul(3))
+    }
+
+    fn snapshot(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
+        match self.newest.capture.unix_ns == unix_ns {
+            true => Some(Rc::clone(self.newest)),
+            false => self.history.decode(unix_ns).map(Rc::new),
+        }
+    }
+}
+
+impl Slots {
+    /// Reads what is not known of the slots from `first` to `last`, the newest first. False where some are left for the next time.
+    pub(crate) fn read(&mut self, past: Past<'_>, slot_ns: u64, first: u64, last: u64) -> bool {
+        if self.slot_ns != slot_ns {
+            self.slots.clear();
+            self.unfinished = None;
+            self.slot_ns = slot_ns;
+        }
+        let revision = past.history.revision();
+        if self.revision != revision {
+            // Older moments have come.
+            self.slots.retain(|_, slot| slot.is_some());
+            self.revision = revision;
+        }
+        let newest_ns = past.newest.capture.unix_ns;
+        let is_over = |number: u64| newest_ns / slot_ns > number;
+        if let Some((number, until_ns)) = self.unfinished
+            && (is_over(number) || newest_ns.saturating_sub(until_ns) >= SECOND_NS)
+        {
+            self.slots.remove(&number);
+            self.unfinished = None;
+        }
+        self.slots = self.slots.split_off(&first);
+        let mut left = ROWS_AT_ONCE;
+        for number in (first..=last).rev() {
+            if self.slots.contains_key(&number) {
+                continue;
+            }
+            if left == 0 {
+                return false;
+            }
+            let slot = self.slot(past, number, &mut left).map(Rc::new);
+            self.slots.insert(number, slot);
+            if !is_over(number) {
+                self.unfinished = Some((number, newest_ns));
+            }
+        }
+        true
+    }
+
+    fn slot(&mut self, past: Past<'_>, number: u64, left: &mut usize) -> Option<Slot> {
+        let (begin, end) = past.ends(
+            number.saturating_mul(self.slot_ns),
+            (number + 1).saturating_mul(self.slot_ns),
+        )?;
+        let end = self.sums_at(past, end, left)?;
+        let begin = self.sums_at(past, begin, left)?;
+        end.since(&begin)
+    }
+
+    fn sums_at(&mut self, past: Past<'_>, unix_ns: u64, left: &mut usize) -> Option<Rc<Sums>> {
+        if let Some(known) = self.sums.iter().find(|sums| sums.unix_ns == unix_ns) {
+            return Some(Rc::clone(known));
+        }
+        let snapshot = past.snapshot(unix_ns)?;
+        *left = left.saturating_sub(snapshot.nodes.len().max(1));
+        let functions = match &self.functions {
+            Some((sites, functions)) if *sites == snapshot.sites => Arc::clone(functions),
+            Some(_) | None => {
+                let functions = Arc::new(Functions::of(&snapshot));
+                self.functions = Some((snapshot.sites.clone(), Arc::clone(&functions)));
+                functions
+            }
+        };
+        let sums = Rc::new(Sums::of(&snapshot, &functions));
+        self.sums.truncate(SUMS_KEPT - 1);
+        self.sums.insert(0, Rc::clone(&sums));
+        Some(sums)
+    }
+
+    /// What happened in a slot; none where that is not known.
+    pub(crate) fn get(&self, number: u64) -> Option<&Slot> {
+        self.slots.get(&number)?.as_deref()
+    }
+
+    /// Another run: nothing is known of it.
+    pub(crate) fn forget(&mut self) {
+        *self = Self::default();
+    }
+}

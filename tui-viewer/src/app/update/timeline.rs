@@ -1,0 +1,284 @@
+//! Moving along the time line, and choosing a part of it.
+
+use crate::app::columns::threads;
+use crate::app::columns::threads::ThreadColumn;
+use crate::app::row::RowId;
+use crate::app::state::App;
+use crate::app::timeline::slots::Past;
+use crate::app::timeline::{LANE_LINES, Lanes, Shown, Span};
+use crate::app::view::View;
+use crate::app::window::Window;
+use crate::keys::action::Action;
+use crate::source::status::Status;
+
+impl App {
+    /// Where the snapshots of the time line come from.
+    fn past(&self) -> Option<Past<'_>> {
+        Some(Past {
+            history: &self.playback.history,
+            newest: self.program.newest.as_ref()?,
+        })
+    }
+
+    /// Reads what is on the time line, or on those beside threads, while that is on the screen.
+    pub(in crate::app) fn read_timeline(&mut self) {
+        let columns = match self.views.current {
+            View::Timeline => Some(self.lane_columns()),
+            View::Threads => threads::places(self.screen.size.width)
+                .into_iter()
+                .find(|place| place.column == ThreadColumn::Course)
+                .map(|place| place.width),
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow => None,
+        };
+        let Some(columns) = columns.filter(|_| self.derived.data.is_some()) else {
+            return;
+        };
+        let Some(newest) = &self.program.newest else {
+            return;
+        };
+        let beside_threads = self.views.current == View::Threads;
+        let shown = Shown {
+            past: Past {
+                history: &self.playback.history,
+                newest,
+            },
+            recorded_ns: self
+                .playback
+                .recorded_ns(&self.program)
+                .filter(|_| !beside_threads),
+            cursor_ns: self.cursor_ns(),
+            ends_there: beside_threads,
+        };
+        match beside_threads {
+            true => self.views.strip.read(shown, columns),
+            false => self.views.timeline.read(shown, columns),
+        }
+    }
+
+    /// Whether some of what is on the screen is still to be read.
+    pub(in crate::app) fn reads_times(&self) -> bool {
+        match self.views.current {
+            View::Timeline => self.views.timeline.is_unread,
+            View::Threads => self.views.strip.is_unread,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow => false,
+        }
+    }
+
+    /// When the moment on screen was, while the screen stands still.
+    pub(crate) fn cursor_ns(&self) -> Option<u64> {
+        let shown = self.shown().filter(|_| self.playback.stands_still());
+        shown.map(|shown| shown.capture.unix_ns)
+    }
+
+    /// Cells of the names in front of the lines.
+    pub(crate) fn lane_names(&self) -> u16 {
+        (self.screen.size.width / 5).clamp(6, 26)
+    }
+
+    fn lane_columns(&self) -> u16 {
+        self.screen
+            .size
+            .width
+            .saturating_sub(self.lane_names() + 3)
+            .max(1)
+    }
+
+    /// Lines of the screen that a thread or a function takes.
+    pub(crate) fn lane_lines(&self) -> u16 {
+        let rows = usize::from(self.layout().rows.height);
+        let lanes = self.list().rows.len().max(1);
+        let fits = |lines: &u16| lanes * usize::from(*lines) <= rows;
+        (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
+    }
+
+    /// Whether a part of the time was chosen here.
+    pub(crate) fn has_range(&self) -> bool {
+        matches!(self.query.window, Window::Chosen(_))
+    }
+
+    /// To the column beside the one that the cursor is on.
+    pub(in crate::app) fn step_slot(&mut self, later: bool) {
+        let (Some(past), Some(shown)) = (self.past(), self.shown()) else {
+            return;
+        };
+        let now_ns = shown.capture.unix_ns;
+        let slot_ns = self.views.timeline.slot_ns();
+        let newest_ns = past.newest.capture.unix_ns;
+        let to = if later {
+            let beside = past.nearest(now_ns.saturating_add(slot_ns));
+            let beside = beside.filter(|&at| at > now_ns);
+            beside
+                .or_else(|| past.history.after(now_ns))
+                .or(Some(newest_ns).filter(|&newest| newest > now_ns))
+        } else {
+            let wanted = match self.playback.stands_still() {
+                true => now_ns.saturating_sub(slot_ns),
+                false => self.views.timeline.end_ns().min(now_ns),
+            };
+            let beside = past.nearest(wanted).filter(|&at| at < now_ns);
+            beside.or_else(|| past.history.at_or_before(now_ns.saturating_sub(1)))
+        };
+        match to.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
+            Some(snapshot) => {
+                self.choose_no_range();
+                self.playback.go_to(snapshot, &self.program, &self.query.threads);
+            }
+            None if later => self.tell("this is the newest snapshot; L follows the program"),
+            None => self.tell("there is no older snapshot"),
+        }
+    }
+
+    /// Chooses a column more of the time, or one less.
+    pub(in crate::app) fn extend_range(&mut self, later: bool) {
+        let timeline = &self.views.timeline;
+        let last = timeline.columns().saturating_sub(1);
+        let cursor = self.cursor_ns().and_then(|at| timeline.column_before(at));
+        let head = timeline.head().filter(|_| self.has_range());
+        let from = head.or(cursor).unwrap_or(last);
+        let to = match later {
+            true => (from + 1).min(last),
+            false => from.saturating_sub(1),
+        };
+        self.choose_range(from, to, head.is_none());
+    }
+
+    fn choose_range(&mut self, from: u16, to: u16, anew: bool) {
+        let (begin_ns, end_ns) = self.views.timeline.choose_to(from, to, anew);
+        let Some(past) = self.past() else { return };
+        let end = past.nearest(end_ns);
+        // At least what lies between two moments.
+        let begin = end.and_then(|end| {
+            let begin = past.nearest(begin_ns).filter(|&begin| begin < end);
+            begin.or_else(|| past.history.at_or_before(end.checked_sub(1)?))
+        });
+        let chosen = begin
+            .zip(end)
+            .and_then(|(begin, end)| Some((end - begin, self.playback.snapshot_of(&self.program, end)?)));
+        match chosen {
+            Some((ns, snapshot)) => {
+                self.query.window = Window::Chosen(ns);
+                self.playback.go_to(snapshot, &self.program, &self.query.threads);
+            }
+            None => self.tell("nothing is known of that time"),
+        }
+    }
+
+    /// No part of the time is chosen any more.
+    fn choose_no_range(&mut self) {
+        self.views.timeline.choose_none();
+        if self.has_range() {
+            self.query.window = Window::Reset;
+        }
+    }
+
+    /// All of the time again, and the newest moment; false where no part of it was chosen.
+    pub(in crate::app) fn leave_range(&mut self) -> bool {
+        let had = self.has_range();
+        if had {
+            self.choose_no_range();
+            self.playback.go_live();
+        }
+        had
+    }
+
+    /// A click puts the cursor on a column.
+    pub(in crate::app) fn click_slot(&mut self, x: u16) {
+        let Some(column) = self.column_at(x) else { return };
+        self.choose_no_range();
+        let (_, end_ns) = self.views.timeline.choose_to(column, column, true);
+        let at = self.past().and_then(|past| past.nearest(end_ns));
+        match at.and_then(|at| self.playback.snapshot_of(&self.program, at)) {
+            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
+            None => self.tell("nothing is known of that time"),
+        }
+    }
+
+    /// The mouse is moved while its button is held: the chosen time follows it.
+    pub(in crate::app) fn drag(&mut self, x: u16, y: u16) {
+        let rows = self.layout().rows;
+        let is_here = self.views.current == View::Timeline && self.overlay.is_none();
+        if is_here
+            && (rows.top()..rows.bottom()).contains(&y)
+            && let Some(column) = self.column_at(x)
+        {
+            self.choose_range(column, column, false);
+        }
+    }
+
+    fn column_at(&self, x: u16) -> Option<u16> {
+        let column = x.checked_sub(self.lane_names() + 2)?;
+        (column < self.views.timeline.columns()).then_some(column)
+    }
+
+    /// Functions in place of threads, or threads again.
+    pub(in crate::app) fn turn_lanes(&mut self) {
+        let timeline = &mut self.views.timeline;
+        timeline.lanes = match timeline.lanes {
+            Lanes::Threads => Lanes::Functions,
+            Lanes::Functions => Lanes::Threads,
+        };
+        let list = self.list_mut();
+        list.cursor.want.clear();
+        list.cursor.touched = false;
+        list.cursor.offset = 0;
+    }
+
+    /// More or less time on the screen.
+    pub(in crate::app) fn zoom_timeline(&mut self, action: Action) {
+        let recorded_ns = self.playback.recorded_ns(&self.program);
+        let closer = action == Action::Closer;
+        if action == Action::WholeCall {
+            self.views.timeline.zoom_usual();
+        } else if !self.views.timeline.zoom(closer, recorded_ns) {
+            self.tell(match closer {
+                true => "this is as close as it gets",
+                false => "this is as far back as the past is kept",
+            });
+        }
+    }
+
+    /// How much time is on the time line: `the last 30 s`, `these 2 min`.
+    pub(crate) fn timeline_words(&self) -> String {
+        let is_recording = self.program.status == Status::Kept && self.playback.begin_ns.is_some();
+        match self.views.timeline.span(is_recording) {
+            Span::All => "the whole recording".to_string(),
+            Span::Seconds(seconds) if is_recording || self.cursor_ns().is_some() => {
+                format!("these {}", long(seconds))
+            }
+            Span::Seconds(seconds) => format!("the last {}", long(seconds)),
+        }
+    }
+
+    /// Whether a row of the list is a line of the time line, and by which key it is known.
+    pub(crate) fn lane_key(id: RowId) -> Option<u64> {
+        match id {
+            RowId::Thread(key) | RowId::Function(key) => Some(key),
+            RowId::Path(_)
+            | RowId::Call(_)
+            | RowId::Site(_)
+            | RowId::Task(_)
+            | RowId::Slow(_)
+            | RowId::Outside => None,
+        }
+    }
+}
+
+fn long(seconds: u64) -> String {
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        _ => format!("{} h", seconds / 3_600),
+    }
+}

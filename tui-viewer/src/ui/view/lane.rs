@@ -1,0 +1,127 @@
+//! Columns of the time line: what worked below, in the colour of the module, and what waited on top of it.
+
+use ratatui::layout::Rect;
+
+use crate::app::data::Data;
+use crate::app::keyhash::KeyMap;
+use crate::app::timeline::Part;
+use crate::app::timeline::slots::Load;
+use crate::ui::theme::{Ground, Meaning};
+use crate::ui::view::canvas::Canvas;
+
+/// Less than this part of a CPU is not drawn.
+const LEAST: f64 = 0.002;
+
+/// Where nothing is known of a time, in Unicode and in ASCII.
+const UNKNOWN_TIME: [&str; 2] = ["·", "."];
+
+/// The functions of the snapshot on the screen by their keys: the hue of the module, and the place among the names.
+pub(super) struct Known(KeyMap<u64, (u8, usize)>);
+
+impl Known {
+    /// Those of the tables on the screen.
+    pub(super) fn of(data: &Data) -> Self {
+        let functions = data.tree.functions.list.iter().enumerate();
+        Self(
+            functions
+                .map(|(at, function)| {
+                    let hue = data.names.modules.get(at).map_or(0, |module| module.hue);
+                    (function.key, (hue, at))
+                })
+                .collect(),
+        )
+    }
+
+    /// The colour of its module.
+    pub(super) fn ground(&self, function: u64) -> Ground {
+        Ground::Module(self.0.get(&function).map_or(0, |(hue, _)| *hue))
+    }
+
+    /// The modules of these functions, each once.
+    pub(super) fn modules(&self, data: &Data, parts: &[Part]) -> Vec<(Ground, String)> {
+        let mut all: Vec<(Ground, String)> = Vec::new();
+        for part in parts {
+            let at = self.0.get(&part.function).map(|(_, at)| *at);
+            if let Some(module) = at.and_then(|at| data.names.modules.get(at))
+                && !all.iter().any(|(_, name)| *name == module.name)
+            {
+                all.push((Ground::Module(module.hue), module.name.clone()));
+            }
+        }
+        all
+    }
+
+    /// Its short name.
+    pub(super) fn name<'a>(&self, data: &'a Data, function: u64) -> Option<&'a str> {
+        let (_, at) = self.0.get(&function)?;
+        data.names.short.get(*at).map(String::as_str)
+    }
+}
+
+/// A column of a line: what worked below, what waited on top of it.
+pub(super) fn column(
+    canvas: &mut Canvas<'_>,
+    known: &Known,
+    load: Option<Load>,
+    most: f64,
+    area: Rect,
+    is_chosen: bool,
+) {
+    let fills = canvas.fills();
+    let below = (is_chosen && fills).then_some(Ground::Faded);
+    let Some(load) = load else {
+        let mark = UNKNOWN_TIME[usize::from(canvas.ascii)];
+        canvas.put(area.x, area.bottom() - 1, 1, mark, Meaning::Rule);
+        return;
+    };
+    // What is full does not touch the line above.
+    let full = u32::from(area.height) * 8 - 1;
+    let eighths = |part: f64| {
+        let exact = (part / most * f64::from(full)).round() as u32;
+        exact.max(u32::from(part >= LEAST)).min(full)
+    };
+    let worked = eighths(load.working);
+    let all = match load.waiting >= LEAST {
+        true => eighths(load.working + load.waiting).max((worked + 1).min(full)),
+        false => worked,
+    };
+    let ground = known.ground(load.function);
+    for line in 0..area.height {
+        let y = area.bottom() - 1 - line;
+        let part = |eighths: u32| eighths.saturating_sub(u32::from(line) * 8).min(8);
+        let (worked, all) = (part(worked), part(all));
+        let one = Rect::new(area.x, y, 1, 1);
+        if !fills {
+            let [off_cpu, little] = canvas.glyphs.off_cpu;
+            let text = match (worked, all) {
+                (0, 0) => " ",
+                (0, 1..=3) => little,
+                (0, _) => off_cpu,
+                _ => height_glyph(canvas, worked),
+            };
+            canvas.put(area.x, y, 1, text, Meaning::Plain);
+            continue;
+        }
+        let upper = if all > worked && all - worked >= (8 - worked).div_ceil(2) {
+            Some(Ground::Waiting)
+        } else {
+            below
+        };
+        match (worked, all) {
+            (8, _) => canvas.fill(one, ground, false),
+            (0, 8) => canvas.fill(one, Ground::Waiting, false),
+            (0, 0) => match below {
+                Some(below) => canvas.fill(one, below, false),
+                None => canvas.clear(one),
+            },
+            (0, all) => canvas.block(area.x, y, height_glyph(canvas, all), Ground::Waiting, below),
+            (worked, _) => canvas.block(area.x, y, height_glyph(canvas, worked), ground, upper),
+        }
+    }
+}
+
+fn height_glyph(canvas: &Canvas<'_>, eighths: u32) -> &'static str {
+    let heights = canvas.glyphs.heights;
+    let most = heights.len() - 1;
+    heights[(eighths as usize * most).div_ceil(8).min(most)]
+}

@@ -1,0 +1,331 @@
+//! The time line: a line of columns for each thread or function, as high as it worked and waited, in the colour of what worked
+//! most.
+
+use ratatui::layout::Rect;
+use tickscope_report::number;
+
+use crate::app::data::Data;
+use crate::app::row::Row;
+use crate::app::state::App;
+use crate::app::timeline::Lanes;
+use crate::text::cells::{cut_middle, width, without_module};
+use crate::text::clock_time::seconds;
+use crate::ui::theme::{Ground, Meaning};
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::lane::Known;
+use crate::ui::view::{lane, legend, rows};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Between marks of the axis in seconds.
+const STEPS: [u64; 14] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200];
+
+/// Marks of the axis are at least so far apart.
+const MARK_CELLS: u64 = 12;
+
+/// Where the cursor is, in Unicode and in ASCII.
+const CURSOR: [&str; 2] = ["▼", "v"];
+
+fn lanes_of(app: &App, area: Rect) -> Rect {
+    let x = area.x + app.lane_names() + 2;
+    Rect {
+        x,
+        width: app.views.timeline.columns().min(area.right().saturating_sub(x)),
+        ..area
+    }
+}
+
+/// The columns of the chosen time, or of the window that is on the screen.
+fn range(app: &App) -> Option<std::ops::RangeInclusive<u16>> {
+    let stretch = app.derived.stretch.filter(|stretch| !stretch.since_reset)?;
+    let end_ns = app.shown()?.capture.unix_ns;
+    app.views.timeline.columns_of(end_ns, stretch.ns)
+}
+
+/// The line above: how much time that is, the times of some columns, the cursor, and the ends of the chosen time.
+pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let timeline = &app.views.timeline;
+    let lanes = lanes_of(app, area);
+    canvas.put_cut(
+        area.x + 1,
+        area.y,
+        app.lane_names(),
+        &app.timeline_words(),
+        Meaning::Quiet,
+    );
+    let slot_ns = timeline.slot_ns().max(1);
+    let end_ns = timeline.end_ns();
+    let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
+    // Of a recording times count from its beginning, else back from now.
+    let zero_ns = app.playback.begin_ns;
+    let least_ns = MARK_CELLS * slot_ns;
+    let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
+    let step_ns = step_s.map_or(least_ns, |step| step * SECOND_NS);
+    let from_ns = zero_ns.unwrap_or(end_ns);
+    let mut at = match zero_ns {
+        Some(zero_ns) => zero_ns + begin_ns.saturating_sub(zero_ns).next_multiple_of(step_ns),
+        None => end_ns - (end_ns - begin_ns) / step_ns * step_ns,
+    };
+    let range = range(app);
+    let cursor = app.cursor_ns().and_then(|at| timeline.column_before(at));
+    let marked = range.clone().or(cursor.map(|column| column..=column));
+    while at <= end_ns {
+        let is_now = zero_ns.is_none() && at == end_ns;
+        let text = match is_now {
+            true if app.playback.stands_still() => "end".to_string(),
+            true => "now".to_string(),
+            false => label(at.abs_diff(from_ns), zero_ns.is_none()),
+        };
+        let cell = ((at.saturating_sub(begin_ns)) / slot_ns) as u16;
+        let x = (lanes.x + cell).min(lanes.right().saturating_sub(width(&text) as u16));
+        let is_free = marked.as_ref().is_none_or(|marked| {
+            let (begin, end) = (lanes.x + marked.start(), lanes.x + marked.end());
+            x > end || x + (width(&text) as u16) < begin
+        });
+        if is_free {
+            canvas.put(x, area.y, text.len() as u16, &text, Meaning::Quiet);
+        }
+        at += step_ns;
+    }
+    if let Some(range) = range {
+        let (x, end) = (lanes.x + range.start(), lanes.x + range.end() + 1);
+        let cells = end - x;
+        let [left, right] = [canvas.glyphs.frame[0], canvas.glyphs.frame[1]];
+        let words = seconds(app.derived.stretch.map_or(0, |stretch| stretch.ns));
+        for x in x..end {
+            canvas.put(x, area.y, 1, canvas.glyphs.rule, Meaning::Notable);
+        }
+        canvas.put(x, area.y, 1, left, Meaning::Notable);
+        canvas.put(end - 1, area.y, 1, right, Meaning::Notable);
+        if width(&words) + 4 <= usize::from(cells) {
+            let text = format!(" {words} ");
+            let x = x + (cells - width(&text) as u16) / 2;
+            canvas.put(x, area.y, cells, &text, Meaning::Notable);
+        }
+    } else if let Some(column) = cursor {
+        let mark = CURSOR[usize::from(canvas.ascii)];
+        canvas.put(lanes.x + column, area.y, 1, mark, Meaning::Notable);
+    }
+}
+
+/// `-25 s`, `-5 min`, `1:30`.
+fn label(ns: u64, back: bool) -> String {
+    let all = ns / SECOND_NS;
+    match (back, all) {
+        (true, ..120) => format!("-{all} s"),
+        (true, 120..7_200) if all.is_multiple_of(60) => format!("-{} min", all / 60),
+        (true, _) => format!("-{}:{:02}", all / 60, all % 60),
+        (false, ..3_600) => format!("{}:{:02}", all / 60, all % 60),
+        (false, _) => format!("{}:{:02}:{:02}", all / 3_600, all / 60 % 60, all % 60),
+    }
+}
+
+/// Draws the lines.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let list = app.list();
+    if list.rows.is_empty() {
+        return rows::nothing(canvas, app, data, area);
+    }
+    let known = Known::of(data);
+    let height = app.lane_lines();
+    let lanes = lanes_of(app, area);
+    let range = range(app);
+    let offset = list.cursor.offset;
+    for (place, row) in list.rows.iter().enumerate().skip(offset) {
+        let y = area.y + (place - offset) as u16 * height;
+        if y + height > area.bottom() {
+            break;
+        }
+        let Some(key) = App::lane_key(row.id) else {
+            continue;
+        };
+        let is_selected = place == list.cursor.index;
+        name(
+            canvas,
+            app,
+            data,
+            row,
+            key,
+            Rect::new(area.x, y, app.lane_names() + 2, height),
+            is_selected,
+        );
+        // From three lines on one stays free between two of them.
+        let lane = Rect {
+            y,
+            height: height - u16::from(height >= 3),
+            ..lanes
+        };
+        for column in 0..lane.width {
+            let is_chosen = range.as_ref().is_some_and(|range| range.contains(&column));
+            let load = app.views.timeline.load(key, column);
+            let at = Rect::new(lane.x + column, y, 1, lane.height);
+            lane::column(canvas, &known, load, app.views.timeline.most(), at, is_chosen);
+        }
+    }
+}
+
+/// The name of a line, and how busy it was on the whole.
+fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, area: Rect, is_selected: bool) {
+    let meaning = match (is_selected, row.hit) {
+        (true, _) => Meaning::Selected,
+        (false, true) => Meaning::Match,
+        (false, false) => Meaning::Strong,
+    };
+    let mean = app.views.timeline.mean(key);
+    let busy = mean.map(|mean| format!("{:.0} %", mean.working * 100.0));
+    let waits = mean.filter(|mean| mean.waiting >= 0.005);
+    let waits = waits.map(|mean| format!("waits {:.0} %", mean.waiting * 100.0));
+    let cells = area.width.saturating_sub(3);
+    let beside = busy
+        .as_deref()
+        .filter(|busy| area.height == 1 && usize::from(cells) >= 9 + width(busy));
+    let room = usize::from(cells) - beside.map_or(0, |busy| width(busy) + 1);
+    let label = without_module(data.label(row.what), room);
+    let label = cut_middle(label, room, canvas.glyphs.cut);
+    canvas.put(area.x + 1, area.y, room as u16, &label, meaning);
+    if let Some(busy) = beside {
+        canvas.put_right(area.x + 1, area.y, cells, busy, Meaning::Quiet);
+    }
+    if area.height > 1
+        && let Some(busy) = busy
+    {
+        let both = format!("{busy}  {}", waits.unwrap_or_default());
+        let text = if width(&both) <= usize::from(cells) {
+            &both
+        } else {
+            &busy
+        };
+        canvas.put(area.x + 1, area.y + 1, cells, text, Meaning::Quiet);
+    }
+}
+
+/// The pane below: what functions take in the chosen time, beside the rest of the screen.
+pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    if area.height < 3 {
+        return;
+    }
+    let range = range(app);
+    let known = Known::of(data);
+    let parts = app.views.timeline.parts(range.as_ref());
+    let heading = match (&range, app.derived.stretch) {
+        (Some(_), Some(stretch)) => format!(
+            "In these {}, beside the rest of the time on the screen",
+            seconds(stretch.ns)
+        ),
+        _ => format!("In {}", app.timeline_words()),
+    };
+    let x = canvas.put_cut(
+        area.x + 1,
+        area.y + 1,
+        area.width.saturating_sub(2),
+        &heading,
+        Meaning::Strong,
+    );
+    let line = Rect::new(area.x, area.y + 1, area.width, 1);
+    if app.screen.theme.fills() {
+        let waits = parts.iter().any(|part| part.waiting > 0.0);
+        legend::draw(canvas, known.modules(data, &parts), waits, line, x + 2);
+    }
+    let hint = " < > or the mouse chooses a stretch of time; all views show it ";
+    if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
+        canvas.put_right(area.x, area.y, area.width - 2, hint, Meaning::Quiet);
+    }
+    let most = parts
+        .first()
+        .map_or(1.0, |part| part.inside)
+        .max(f64::MIN_POSITIVE);
+    let compares = range.is_some() && area.width >= 60;
+    let numbers: u16 = if compares { 34 } else { 7 };
+    let waits_cells: u16 = if area.width >= 70 { 12 } else { 0 };
+    let names = area.width * 2 / 5;
+    let bar_x = area.x + 1 + names + 1;
+    let bar = area.width.saturating_sub(names + numbers + waits_cells + 5);
+    let lines = usize::from(area.height - 2);
+    for (line, part) in parts
+        .iter()
+        .filter(|part| part.inside >= 0.0005)
+        .take(lines)
+        .enumerate()
+    {
+        let y = area.y + 2 + line as u16;
+        let label = known.name(data, part.function).unwrap_or("?");
+        let label = cut_middle(
+            without_module(label, usize::from(names)),
+            usize::from(names),
+            canvas.glyphs.cut,
+        );
+        canvas.put(area.x + 1, y, names, &label, Meaning::Plain);
+        let share = part.inside / most;
+        draw_bar(
+            canvas,
+            app,
+            (known.ground(part.function), share, part.waiting),
+            Rect::new(bar_x, y, bar, 1),
+        );
+        let mut x = bar_x + bar + 1;
+        canvas.put_right(x, y, 6, &number::percent(part.inside), Meaning::Strong);
+        x += 7;
+        if compares && let Some(outside) = part.outside {
+            canvas.put_right(
+                x,
+                y,
+                14,
+                &format!("{} else", number::percent(outside)),
+                Meaning::Quiet,
+            );
+            let points = 100.0 * (part.inside - outside);
+            let meaning = match points {
+                5.0.. => Meaning::Hottest,
+                _ => Meaning::Plain,
+            };
+            canvas.put_right(x + 14, y, 12, &format!("{points:+.1} pts"), meaning);
+        }
+        if waits_cells > 0 && part.waiting >= 0.05 {
+            let text = format!("waits {:.0} %", part.waiting * 100.0);
+            canvas.put_right(
+                area.right().saturating_sub(waits_cells + 1),
+                y,
+                waits_cells,
+                &text,
+                Meaning::Waiting,
+            );
+        }
+    }
+}
+
+/// A bar of a share of the area, whose part off the CPU stands at the end.
+fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f64, f64), area: Rect) {
+    let eighths = (share * f64::from(area.width) * 8.0).round() as u16;
+    let ends = canvas.glyphs.eighths;
+    let last = ends[usize::from(eighths % 8) * (ends.len() - 1) / 8];
+    let cells = eighths / 8;
+    if !app.screen.theme.fills() {
+        let full = ends[ends.len() - 1].repeat(usize::from(cells));
+        let x = canvas.put(area.x, area.y, area.width, &full, Meaning::Plain);
+        canvas.put(x, area.y, 1, last, Meaning::Plain);
+        return;
+    }
+    let waiting = (off * f64::from(cells)).round() as u16;
+    let end = area.x + cells;
+    canvas.fill(Rect::new(area.x, area.y, cells - waiting, 1), ground, false);
+    canvas.fill(
+        Rect::new(end - waiting, area.y, waiting, 1),
+        Ground::Waiting,
+        false,
+    );
+    if !last.is_empty() && waiting == 0 {
+        canvas.block(end, area.y, last, ground, None);
+    }
+}
+
+/// What the lines are of, for the line of settings.
+pub(super) fn settings(app: &App) -> String {
+    match app.views.timeline.lanes {
+        Lanes::Threads => "a line: a thread".to_string(),
+        Lanes::Functions => format!(
+            "a line: a function, to {:.0} % of a CPU",
+            app.views.timeline.most() * 100.0
+        ),
+    }
+}
