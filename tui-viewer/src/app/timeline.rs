@@ -142,11 +142,13 @@ impl Timeline {
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
-        // What is short is shown when it is over: it would be read several times.
-        let newest = match slot_ns < SECOND_NS && shown.recorded_ns.is_none() {
-            true => (newest_ns / slot_ns).saturating_sub(1),
-            false => newest_ns.saturating_sub(1) / slot_ns,
+        // What is short is shown when it is over, as it would be read several times; what is long, when half of it is.
+        let known_ns = match shown.recorded_ns {
+            Some(_) => newest_ns.saturating_sub(1),
+            None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),
+            None => newest_ns.saturating_sub(slot_ns / 2),
         };
+        let newest = known_ns / slot_ns;
         if follows || self.slots.slot_ns != slot_ns {
             self.last = newest;
         }
