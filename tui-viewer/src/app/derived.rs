@@ -154,6 +154,8 @@ pub(super) struct SourceKey {
 pub(super) struct DetailKey {
     pub(super) rows: u64,
     pub(super) what: What,
+    /// There is room for callers and callees.
+    pub(super) is_beside: bool,
 }
 
 /// Everything that is derived.

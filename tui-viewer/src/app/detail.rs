@@ -9,9 +9,10 @@ use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
+use crate::app::function::Around;
 
 /// Which threads spend time in a row, and who calls it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(crate) struct Detail {
     /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the
     /// hotspots self time.
@@ -25,6 +26,8 @@ pub(crate) struct Detail {
     pub(crate) began: Option<Began>,
     /// In which system calls it waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
+    /// The callers and callees of its function, where there is room for them.
+    pub(crate) around: Option<Around>,
 }
 
 /// When a scope was entered.
@@ -38,7 +41,18 @@ pub(crate) enum Began {
 
 impl Detail {
     /// Looks a row up in the snapshot, thread by thread.
-    pub(crate) fn of(data: &Data, what: What) -> Self {
+    ///
+    /// With its callers and callees, `around`, where there is room for them.
+    pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
+        let function = data.function(what).filter(|_| around);
+        let key = function.map(|function| data.tree.functions.get(function).key);
+        Self {
+            around: key.and_then(|key| Around::of(data.whole(), key)),
+            ..Self::in_short(data, what)
+        }
+    }
+
+    fn in_short(data: &Data, what: What) -> Self {
         match what {
             What::Tree(row) => {
                 let is_row = data.tree.nodes_of([row]);
@@ -49,6 +63,7 @@ impl Detail {
                     members: members(data, what),
                     began: began(data, is_row),
                     waits_in: in_nodes(&data.snapshot, &is_below),
+                    around: None,
                 }
             }
             What::Hot(row) => {
@@ -61,6 +76,7 @@ impl Detail {
                         functions_above(data, frame).next() == Some(function)
                     }),
                     waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
+                    around: None,
                 }
             }
             What::Call(_) | What::Thread(_) | What::Site(_) | What::Task(_) | What::Slow(_) => {

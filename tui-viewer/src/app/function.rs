@@ -120,7 +120,7 @@ impl Around {
     }
 
     /// The function that a line names.
-    pub(super) fn function(&self, line: u32) -> Option<FunctionId> {
+    pub(crate) fn function(&self, line: u32) -> Option<FunctionId> {
         match self.line(line) {
             FunctionRow::Heading(_) => None,
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.function,
@@ -128,7 +128,8 @@ impl Around {
         }
     }
 
-    pub(super) fn figures(&self, line: u32) -> Figures {
+    /// The figures of a line.
+    pub(crate) fn figures(&self, line: u32) -> Figures {
         let of = &self.neighbours;
         match self.line(line) {
             FunctionRow::Heading(_) => Figures::default(),
@@ -171,7 +172,7 @@ impl Around {
     }
 
     /// The words of a line that is no function.
-    pub(super) fn label(&self, line: u32) -> Option<&'static str> {
+    pub(crate) fn label(&self, line: u32) -> Option<&'static str> {
         match self.line(line) {
             FunctionRow::Heading(CallId::CalledFrom) => Some("called from"),
             FunctionRow::Heading(_) => Some("where its time goes"),

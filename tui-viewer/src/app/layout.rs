@@ -18,6 +18,12 @@ const ROOM_FOR_TITLE: u16 = 12;
 /// From this height on there is room for a second view.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
+/// From this width on the pane stands beside the list.
+const PANE_BESIDE: u16 = 160;
+
+/// A pane beside the list is at most so wide.
+const PANE_CELLS: u16 = 72;
+
 /// From this size on it comes by itself.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
@@ -107,6 +113,30 @@ impl Layout {
         self.with_lines(lines)
     }
 
+    /// The same with the pane beside the list in place of below it, where there is room.
+    pub(crate) fn with_pane_beside(mut self) -> Self {
+        let Some(below) = self.detail.filter(|_| self.area.width >= PANE_BESIDE) else {
+            return self;
+        };
+        let width = (self.area.width * 3 / 10).min(PANE_CELLS);
+        let list = self.area.width - width;
+        self.columns.width = list;
+        self.rows.width = list;
+        self.rows.height += below.height;
+        self.detail = Some(Rect {
+            x: list,
+            y: self.columns.y,
+            width,
+            height: self.rows.bottom() - self.columns.y,
+        });
+        self
+    }
+
+    /// Whether the pane stands beside the list.
+    pub(crate) fn is_beside(&self) -> bool {
+        self.detail.is_some_and(|pane| pane.x > self.area.x)
+    }
+
     /// The same with a second view below the list, which takes two fifths of what the two share.
     pub(crate) fn with_second(mut self) -> Self {
         let lines = self.rows.height * 2 / 5;
@@ -187,6 +217,13 @@ mod tests {
                         false if height >= ROOM_FOR_SECOND => vec![l, l.with_second()],
                         false => vec![l],
                     };
+                    let beside = Layout::compute(Size::new(200, height), banner).with_pane_beside();
+                    if let Some(pane) = beside.detail {
+                        assert!(beside.is_beside() && pane.right() == 200, "{height}");
+                        assert_eq!((pane.x, pane.y), (beside.rows.right(), beside.columns.y));
+                        assert_eq!(pane.bottom(), beside.rows.bottom());
+                        assert_eq!(beside.rows.width, beside.columns.width);
+                    }
                     for l in layouts {
                         let parts = [
                             Some(l.header),

@@ -97,7 +97,8 @@ impl App {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
-            View::Tree if self.shows_second() => layout.with_second(),
+            View::Tree if self.shows_second() => layout.with_pane_beside().with_second(),
+            View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_pane_beside(),
             View::Function if self.shows_source() => {
                 layout.with_answer(2, self.list().rows.len() as u16, u16::MAX)
             }

@@ -451,7 +451,7 @@ impl App {
 
     fn sort_by(&mut self, step: isize) {
         let mut keys: Vec<SortKey> = Vec::new();
-        for key in columns::places(self.views.current, self.screen.size.width)
+        for key in columns::places(self.views.current, self.layout().columns.width)
             .iter()
             .filter_map(|place| place.column.spec().sort)
         {

@@ -2,6 +2,7 @@
 
 mod banner;
 mod bar;
+mod beside;
 mod call_counts;
 mod canvas;
 mod command_line;
@@ -104,6 +105,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 (Some(area), View::Function) if app.shows_source() => {
                     source::draw(&mut canvas, app, area);
                 }
+                (Some(area), _) if layout.is_beside() => beside::draw(&mut canvas, app, data, area),
                 (Some(area), _) => detail::draw(&mut canvas, app, data, area),
                 (None, _) => {}
             }

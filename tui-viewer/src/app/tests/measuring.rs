@@ -202,7 +202,7 @@ fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
     let mut app = live(120, 30);
     keys(&mut app, "2");
     assert!(!text(&app).contains("P99"), "its column needs more cells");
-    let mut app = live(200, 30);
+    let mut app = live(290, 30);
     keys(&mut app, "2");
     for _ in 0..12 {
         if !text(&app).contains("sort P99 ▼") {
@@ -280,7 +280,7 @@ fn an_unknown_beginning_has_no_age() {
 
 #[test]
 fn what_is_not_known_is_a_dash_and_says_why() {
-    let mut app = live(200, 30);
+    let mut app = live(272, 30);
     let mut bare = snapshot(1_340);
     bare.latencies = Default::default();
     for (histograms, why) in [

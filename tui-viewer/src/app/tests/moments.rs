@@ -469,15 +469,24 @@ fn a_report_is_of_the_moment_on_screen() {
 
 #[test]
 fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
-    let mut app = watched(160, 40);
+    let mut app = watched(230, 40);
     let screen = text(&app);
     assert!(screen.contains("LAST 30 s"), "{screen}");
     let row = screen.lines().find(|line| line.contains("match::step")).unwrap();
     assert!(row.contains('█'), "{row}");
-    let last = screen.lines().find(|line| line.contains("last 30 s")).unwrap();
-    assert!(last.trim_end().ends_with("████"), "steady work: {last}");
+    // Beside the list there is a chart of several lines below these words.
+    let lines: Vec<&str> = screen.lines().collect();
+    let last = lines.iter().position(|line| line.contains("last 30 s")).unwrap();
+    assert!(
+        lines[last + 3].trim_end().ends_with("████"),
+        "steady work: {screen}"
+    );
     keys(&mut app, "2");
     assert!(text(&app).contains("LAST 30 s"));
+    // Below it, one line.
+    let screen = text(&watched(140, 40));
+    let last = screen.lines().find(|line| line.contains("last 30 s")).unwrap();
+    assert!(last.trim_end().ends_with("████"), "steady work: {last}");
     // The screen as it was stays as it was while it stands still.
     keys(&mut app, "1p");
     let before = text(&app);

@@ -349,7 +349,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
 
 #[test]
 fn bottom_up_says_who_called() {
-    let mut app = stage(200, 30);
+    let mut app = stage(290, 30);
     keys(&mut app, "jjji");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(names(&app)[0], "risk::check", "by self time");

@@ -54,7 +54,7 @@ impl App {
             return;
         };
         self.select(index);
-        let places = columns::places(self.views.current, self.screen.size.width);
+        let places = columns::places(self.views.current, self.layout().rows.width);
         let is_name = |column| {
             matches!(
                 column,

@@ -263,6 +263,7 @@ impl App {
         if self.layout().detail.is_none() {
             return;
         }
+        let is_beside = self.layout().is_beside();
         let rows = self.derived.rows_memo.revision();
         let selected = self.selected();
         let Some(what) = selected.map(|(data, row)| data.in_full(row).what) else {
@@ -270,9 +271,14 @@ impl App {
             self.derived.detail_memo = Memo::default();
             return;
         };
-        if self.derived.detail_memo.is_new(DetailKey { rows, what }) {
+        let key = DetailKey {
+            rows,
+            what,
+            is_beside,
+        };
+        if self.derived.detail_memo.is_new(key) {
             let data = self.derived.data.as_ref();
-            self.derived.detail = data.map(|data| Detail::of(data, what));
+            self.derived.detail = data.map(|data| Detail::of(data, what, is_beside));
         }
     }
 
@@ -298,7 +304,8 @@ impl App {
     pub(in crate::app) fn rebuild_rows(&mut self) {
         let order = self.order_key();
         let forced = self.derived.order_memo.is_new(order);
-        let (page, width, rows) = (self.page(), self.screen.size.width, self.layout().rows.height);
+        let area = self.layout().rows;
+        let (page, width, rows) = (self.page(), area.width, area.height);
         let (view, now, base, hold_until) = (
             self.views.current,
             self.screen.now,

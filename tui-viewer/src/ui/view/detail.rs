@@ -192,6 +192,18 @@ fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y:
 }
 
 fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
+    let mut x = area.x;
+    for (word, text) in facts(canvas, app, data, row) {
+        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+            break;
+        }
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
+    }
+}
+
+/// The figures of a row, each with its word.
+pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
     let uncertainty = data.uncertainty(row.what).unwrap_or_default();
@@ -265,14 +277,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
     if figures.errors > 0 {
         facts.push(("clock errors", number::count(figures.errors)));
     }
-    let mut x = area.x;
-    for (word, text) in facts {
-        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
-            break;
-        }
-        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
-    }
+    facts
 }
 
 /// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
@@ -316,7 +321,7 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
 }
 
 /// How much of its time a row waits, and in which system calls; gives where the rest of the line begins.
-fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
+pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
     if data.snapshot.values == Values::Time && figures.off.waiting_ns > 0 {
@@ -389,7 +394,7 @@ fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u
 }
 
 /// The row's figures at the moment it is compared with.
-fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
+pub(super) fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
     };
@@ -420,7 +425,7 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
 }
 
 /// What the marks of this row say; nothing where it has none.
-fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
+pub(super) fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
         let cost = canvas.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
@@ -443,7 +448,7 @@ fn data_is_bottom_up(app: &App) -> bool {
 }
 
 /// How to read the columns: for those who see them for the first time.
-fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+pub(super) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
     let wide = area.width >= 92;
     let of = app.measure().name();

@@ -15,7 +15,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks;
 use crate::ui::view::marks::ABOUT;
-use crate::ui::view::unit;
+use crate::ui::view::{spark, unit};
 
 /// Which quantiles, and what they are called.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -25,6 +25,10 @@ const FEW: u64 = 2;
 
 /// Columns of the chart.
 const CHART: usize = 20;
+
+/// Columns and lines of the one that has room.
+const TALL_CHART: u16 = 48;
+const TALL: u16 = 4;
 
 /// Draws the line.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
@@ -38,29 +42,80 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
         "calls took"
     };
     let x = canvas.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
+    if let Some((text, meaning)) = said(canvas, app, data, what) {
+        canvas.put_cut(x, y, area.right().saturating_sub(x), &text, meaning);
+        return;
+    }
+    let latency = data.latency(what);
+    let facts = quantiles(canvas, app, data, what);
+    let (from, to) = ends(latency);
+    let ends = [
+        unit::length(canvas, app, data, from),
+        unit::length_up(canvas, app, data, to),
+    ];
+    facts_and_chart(canvas, &facts, latency, &ends, (area, x, y));
+}
+
+/// What is said in place of quantiles and a chart: why there are none, or how long each of a few calls took.
+pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
-        let room = area.right().saturating_sub(x);
-        canvas.put_cut(x, y, room, why_none(app, data), Meaning::Quiet);
-        return;
+        return (what != What::Outside).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
     }
     let calls = latency.buckets.iter().map(|&(_, count)| count);
-    if saturating_sum(calls) <= FEW && !marks::timed_in_part(data, what) {
-        // Of one or two calls there are no percentiles and no shape: each is said.
-        let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
-            let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
-            (0..count).map(move |_| ticks)
-        });
-        let each: Vec<String> = each.map(|ticks| unit::length(canvas, app, data, ticks)).collect();
-        canvas.put(
-            x,
-            y,
-            area.right().saturating_sub(x),
-            &each.join(", "),
-            Meaning::Plain,
-        );
-        return;
+    if saturating_sum(calls) > FEW || marks::timed_in_part(data, what) {
+        return None;
     }
+    // Of one or two calls there are no percentiles and no shape: each is said.
+    let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
+        let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
+        (0..count).map(move |_| ticks)
+    });
+    let each: Vec<String> = each.map(|ticks| unit::length(canvas, app, data, ticks)).collect();
+    Some((each.join(", "), Meaning::Plain))
+}
+
+/// How long calls took, in lines: a chart and what it reaches from and to, then quantiles. Gives the lines it takes; none where there
+/// is no room for it, or nothing to draw.
+pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) -> u16 {
+    let latency = data.latency(what);
+    let lines = TALL + 3;
+    if latency.is_empty() || area.height < lines {
+        return 0;
+    }
+    let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
+    let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let parts: Vec<Option<f64>> = counts.iter().map(|&count| Some(count as f64 / most)).collect();
+    spark::tall(canvas, &parts, Rect { height: TALL, ..area });
+    let (from, to) = ends(latency);
+    let y = area.y + TALL;
+    canvas.put(
+        area.x,
+        y,
+        area.width,
+        &unit::length(canvas, app, data, from),
+        Meaning::Quiet,
+    );
+    let to = unit::length_up(canvas, app, data, to);
+    canvas.put_right(area.x, y, area.width.min(TALL_CHART), &to, Meaning::Quiet);
+    let mut x = area.x;
+    let mut y = y + 1;
+    for (word, text) in quantiles(canvas, app, data, what) {
+        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
+            (x, y) = (area.x, y + 1);
+        }
+        if y >= area.y + lines {
+            break;
+        }
+        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
+        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
+    }
+    lines
+}
+
+/// Quantiles, the longest, and how many were timed, each with its word.
+fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
+    let latency = data.latency(what);
     let about = if marks::has_rough_percentiles(data, what) {
         ABOUT
     } else {
@@ -78,12 +133,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
         let timed = data.uncertainty(what).map_or(0, |uncertainty| uncertainty.timed);
         facts.push(("timed", format!("{} calls", number::count(timed))));
     }
-    let (from, to) = ends(latency);
-    let ends = [
-        unit::length(canvas, app, data, from),
-        unit::length_up(canvas, app, data, to),
-    ];
-    facts_and_chart(canvas, &facts, latency, &ends, (area, x, y));
+    facts
 }
 
 /// Draws the line of a value: how its numbers are distributed.
@@ -157,21 +207,21 @@ fn ends(latency: &Histogram) -> (u64, u64) {
     )
 }
 
-/// How many calls took how long: equal steps of the logarithm of time, from the shortest to the longest.
-fn chart(latency: &Histogram, heights: &[&str]) -> String {
-    let first = latency
-        .buckets
-        .first()
-        .map_or(0, |&(bucket, _)| usize::from(bucket));
-    let last = latency
-        .buckets
-        .last()
-        .map_or(0, |&(bucket, _)| usize::from(bucket));
-    let mut columns = [0u64; CHART];
+/// How many calls took how long, in so many equal steps of the logarithm of time, from the shortest to the longest.
+fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
+    let edge = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
+    let (first, last) = (edge(latency.buckets.first()), edge(latency.buckets.last()));
+    let mut columns = vec![0u64; steps.max(1)];
     for &(bucket, count) in &latency.buckets {
-        let column = (usize::from(bucket) - first) * CHART / (last - first + 1);
+        let column = (usize::from(bucket) - first) * columns.len() / (last - first + 1);
         columns[column] = columns[column].saturating_add(count);
     }
+    columns
+}
+
+/// The same as a line of characters.
+fn chart(latency: &Histogram, heights: &[&str]) -> String {
+    let columns = columns(latency, CHART);
     let highest = columns.iter().copied().max().unwrap_or(0).max(1);
     let top = heights.len() - 1;
     let height = |count: u64| match count {

@@ -1,7 +1,10 @@
 //! How busy a row was in the last seconds, as a line of small columns.
 
+use ratatui::layout::Rect;
+
 use crate::app::row::RowId;
 use crate::app::state::App;
+use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
 /// The last seconds of a row in so many cells, or fewer, the newest on the right; nothing where nothing is known.
@@ -23,4 +26,21 @@ pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> Strin
         text.clear();
     }
     text
+}
+
+/// Columns of several lines: each as high as its part, 0 to 1. Where there is something there is something to see.
+pub(super) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
+    let heights = canvas.glyphs.heights;
+    let steps = (heights.len() - 1) as u16;
+    for (x, part) in (area.left()..area.right()).zip(parts) {
+        let exact = (part.unwrap_or(0.0) * f64::from(area.height * steps)).round() as u16;
+        let filled = exact.max(u16::from(part.is_some_and(|part| part > 0.0)));
+        for line in 0..area.height {
+            let here = filled.saturating_sub(line * steps).min(steps);
+            if here > 0 {
+                let y = area.bottom() - 1 - line;
+                canvas.put(x, y, 1, heights[usize::from(here)], Meaning::Warm);
+            }
+        }
+    }
 }

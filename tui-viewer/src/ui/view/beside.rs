@@ -1,0 +1,269 @@
+//! The pane beside the list: what the pane below has, with the room that a large terminal gives it.
+
+use ratatui::layout::Rect;
+use tickscope_report::number;
+
+use crate::app::activity::BEATS;
+use crate::app::data::Data;
+use crate::app::figures::share;
+use crate::app::function::Around;
+use crate::app::row::Row;
+use crate::app::state::App;
+use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::bar::bar;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::{counter, detail, latency, spark};
+
+/// Callers, callees and threads that are named.
+const NAMED: usize = 6;
+
+/// Cells of their bars.
+const BAR: u16 = 12;
+
+/// Lines of the last seconds.
+const SECONDS: u16 = 3;
+
+/// Cells of the longest word of a figure.
+const WORDS: u16 = 13;
+
+/// Where the next part goes.
+struct Column {
+    area: Rect,
+    y: u16,
+}
+
+impl Column {
+    /// The rest of the pane, if so many lines are left.
+    fn room(&self, lines: u16) -> Option<Rect> {
+        let left = self.area.bottom().saturating_sub(self.y);
+        (left >= lines).then_some(Rect {
+            y: self.y,
+            height: left,
+            ..self.area
+        })
+    }
+
+    /// A heading behind an empty line, if so many lines more are left below it.
+    fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
+        self.room(lines + 2)?;
+        canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
+        self.y += 2;
+        self.room(lines)
+    }
+}
+
+/// Draws the pane.
+pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let side = canvas.glyphs.frame[4];
+    for y in area.top()..area.bottom() {
+        canvas.put(area.x, y, 1, side, Meaning::Rule);
+    }
+    let Some(row) = app.list().selected() else { return };
+    let row = &data.in_full(row);
+    // What the columns mean stands at the bottom.
+    let inner = Rect {
+        x: area.x + 2,
+        width: area.width.saturating_sub(3),
+        height: area.height.saturating_sub(2),
+        ..area
+    };
+    let mut column = Column {
+        area: inner,
+        y: inner.y,
+    };
+    name(canvas, data, row, &mut column);
+    for (word, text) in detail::facts(canvas, app, data, row) {
+        if let Some(room) = column.room(1) {
+            canvas.put(room.x, room.y, WORDS, word, Meaning::Quiet);
+            canvas.put_cut(
+                room.x + WORDS,
+                room.y,
+                room.width.saturating_sub(WORDS),
+                &text,
+                Meaning::Plain,
+            );
+            column.y += 1;
+        }
+    }
+    if let Some(room) = column.room(1)
+        && detail::waits(canvas, app, data, row, room, room.y) > room.x
+    {
+        column.y += 1;
+    }
+    latencies(canvas, app, data, row, &mut column);
+    if let Some(around) = app
+        .derived
+        .detail
+        .as_ref()
+        .and_then(|detail| detail.around.as_ref())
+    {
+        links(canvas, data, around, &mut column);
+    }
+    seconds(canvas, app, row, &mut column);
+    threads(canvas, app, &mut column);
+    let bottom = area.bottom() - 1;
+    let notes = match &data.then {
+        Some(_) => detail::compared(canvas, app, data, row),
+        None => detail::notes(canvas, data, row),
+    };
+    match notes.is_empty() {
+        false => {
+            canvas.put_cut(inner.x, bottom, inner.width, &notes, Meaning::Quiet);
+        }
+        true => detail::hint(canvas, app, inner, bottom),
+    }
+}
+
+fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
+    let Rect { x, width: cells, .. } = column.area;
+    let full = cut_middle(data.full_name(row.what), usize::from(cells), canvas.glyphs.cut).into_owned();
+    canvas.put(x, column.y, cells, &full, Meaning::Strong);
+    column.y += 1;
+    let function = data
+        .function(row.what)
+        .map(|function| data.tree.functions.get(function));
+    let place = match function {
+        Some(function) if function.file.is_empty() => String::new(),
+        Some(function) if function.line > 0 => format!("{}:{}", function.file, function.line),
+        Some(function) => function.file.clone(),
+        None => "time of these threads that no scope covers".to_string(),
+    };
+    let place = safe(&place, canvas.ascii).into_owned();
+    let place = cut_start(&place, usize::from(cells), canvas.glyphs.cut).into_owned();
+    canvas.put(x, column.y, cells, &place, Meaning::Quiet);
+    column.y += 2;
+}
+
+/// How long calls took, as a chart, or why that is not known.
+fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, column: &mut Column) {
+    let Some(room) = column.room(2) else { return };
+    match data.figures(row.what).tally {
+        Some(tally) if tally.is_value() => {
+            latency::draw_numbers(canvas, data, row.what, tally, room, room.y + 1);
+            column.y += 2;
+        }
+        Some(tally) => {
+            let text = counter::no_latencies(tally);
+            canvas.put_cut(room.x, room.y + 1, room.width, text, Meaning::Quiet);
+            column.y += 2;
+        }
+        None => {
+            let word = match app.query.compensated {
+                true => "how long calls took, raw",
+                false => "how long calls took",
+            };
+            let below = Rect {
+                y: room.y + 2,
+                height: room.height - 2,
+                ..room
+            };
+            let said = latency::said(canvas, app, data, row.what);
+            if let Some((text, meaning)) = said
+                && below.height > 0
+            {
+                canvas.put_cut(room.x, room.y + 1, room.width, word, Meaning::Quiet);
+                canvas.put_cut(below.x, below.y, below.width, &text, meaning);
+                column.y += 3;
+                return;
+            }
+            let lines = latency::draw_tall(canvas, app, data, row.what, below);
+            if lines > 0 {
+                canvas.put_cut(room.x, room.y + 1, room.width, word, Meaning::Quiet);
+                column.y += lines + 2;
+            }
+        }
+    }
+}
+
+/// Who calls the function, and where its time goes.
+fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Column) {
+    let named = |lines: std::ops::Range<u32>| -> Vec<(String, u64)> {
+        let mut all: Vec<(String, u64)> = lines
+            .map(|line| {
+                let label = around.label(line).map(str::to_string);
+                let name = around
+                    .function(line)
+                    .and_then(|function| data.names.short.get(function.index()));
+                let name = label.or_else(|| name.cloned()).unwrap_or_default();
+                (name, around.figures(line).total_ns)
+            })
+            .collect();
+        all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        all
+    };
+    let own = around.own()..around.own() + 1;
+    let callees = named(own).into_iter().chain(named(around.callees()));
+    let mut callees: Vec<(String, u64)> = callees.collect();
+    callees.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    for (heading, list) in [
+        ("called from", named(around.callers())),
+        ("where its time goes", callees),
+    ] {
+        let whole = list.iter().map(|(_, ns)| ns).sum();
+        let parts: Vec<(String, f64)> = list
+            .into_iter()
+            .map(|(name, ns)| (name, share(ns, whole)))
+            .collect();
+        listed(canvas, heading, &parts, column);
+    }
+}
+
+/// Names with their shares, one below the other.
+fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], column: &mut Column) {
+    if parts.is_empty() {
+        return;
+    }
+    let Some(room) = column.heading(canvas, heading, 1) else {
+        return;
+    };
+    let lines = NAMED.min(parts.len()).min(usize::from(room.height));
+    for (line, (name, part)) in parts.iter().take(lines).enumerate() {
+        let y = room.y + line as u16;
+        canvas.put(room.x, y, BAR, &bar(*part, BAR, canvas.glyphs), Meaning::Warm);
+        canvas.put_right(room.x + BAR, y, 7, &number::percent(*part), Meaning::Plain);
+        let more = match parts.len() - lines {
+            more @ 1.. if line + 1 == lines => format!("  +{more} more"),
+            _ => String::new(),
+        };
+        let x = room.x + BAR + 9;
+        let cells = usize::from(room.right().saturating_sub(x)).saturating_sub(width(&more));
+        let name = cut_end(&safe(name, canvas.ascii), cells, canvas.glyphs.cut).into_owned();
+        let x = canvas.put(x, y, cells as u16, &name, Meaning::Plain);
+        canvas.put(x, y, room.right().saturating_sub(x), &more, Meaning::Quiet);
+    }
+    column.y += lines as u16;
+}
+
+/// How busy the row was in the last seconds.
+fn seconds(canvas: &mut Canvas<'_>, app: &App, row: &Row, column: &mut Column) {
+    let steps = app
+        .playback
+        .activity()
+        .and_then(|activity| activity.steps(row.id, BEATS));
+    let Some(steps) = steps else { return };
+    let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
+        return;
+    };
+    // As wide as there is room for: a second takes one cell or two.
+    let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
+    let parts: Vec<Option<f64>> = steps
+        .into_iter()
+        .flat_map(|step| std::iter::repeat_n(step, wide))
+        .collect();
+    spark::tall(
+        canvas,
+        &parts,
+        Rect {
+            height: SECONDS,
+            ..room
+        },
+    );
+    column.y += SECONDS;
+}
+
+fn threads(canvas: &mut Canvas<'_>, app: &App, column: &mut Column) {
+    if let Some(detail) = &app.derived.detail {
+        listed(canvas, "threads", &detail.threads, column);
+    }
+}
