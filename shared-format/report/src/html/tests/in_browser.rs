@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use tickscope_analysis::call_tree::{CallTree, TreeRow};
 use tickscope_analysis::callers::{Link, Neighbours};
+use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
@@ -16,6 +17,7 @@ use tickscope_format::snapshot::Quantity;
 use tickscope_testkit::orderbook;
 
 use super::*;
+use crate::diff::{Comparison, Run, Tables, page as diff_page};
 use crate::number;
 use crate::text::TextOptions;
 
@@ -402,6 +404,55 @@ fn without_rows_the_page_works_as_well() {
     if let Some((checks, table)) = outcome(&page_of(&fixtures::empty()), DESKTOP) {
         assert_eq!(checks.iter().find(|line| !line.starts_with("ok ")), None);
         assert_eq!(table, Vec::<String>::new());
+    }
+}
+
+/// Selects every frame of the flame graph of a comparison and zooms to the last one.
+const FRAMES: &str = "<script>
+flame.draw();
+document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
+document.body.dataset.frames = flame.boxes.flat().length;
+document.body.dataset.told = rows.map((row) => (owner.select(row), told.textContent)).join(\" | \");
+flame.zoom(rows.at(-1));
+document.body.dataset.zoomed = flame.boxes.at(-1).at(-1).width === place.clientWidth;
+</script>";
+
+#[test]
+fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
+    let [before, after] = [1_000, 60_000].map(|search| {
+        fixtures::run(&[
+            (0, "main", 1, 9_000),
+            (1, "search", 10, search),
+            (1, "draw", 1, 30_000),
+        ])
+    });
+    let sides = [[before], [after]];
+    let diff = Diff::of(&sides[0], &sides[1], None).unwrap();
+    let runs = sides.each_ref().map(|[run]| [Run::of("run.tks", run)]);
+    let comparison = Comparison {
+        diff: &diff,
+        measures: &[],
+        runs: (&runs[0], &runs[1]),
+        per: None,
+        verdicts: &[],
+        doubts: &[],
+        tables: Tables::Both,
+        min_share: 0.01,
+        ascii: false,
+    };
+    let html = diff_page::report(&comparison).replace("</body>", FRAMES);
+    let Some(document) = rendered(&html, "id=\"frames\"", PHONE) else {
+        return;
+    };
+    for part in [
+        "data-wide=\"true\"",
+        // All together, and three functions.
+        "data-frames=\"4\"",
+        "data-zoomed=\"true\"",
+        "app::search\n60.6% of all, and 2.5% before: +58.1 points\ntotal 1.00µs → 60.0µs (×60)",
+        "app::draw\n30.3% of all, and 75.0% before: -44.7 points",
+    ] {
+        assert!(document.contains(part), "{part}");
     }
 }
 
