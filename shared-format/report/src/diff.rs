@@ -3,6 +3,7 @@
 #[cfg(feature = "json")]
 pub mod brief;
 mod doubts;
+mod flame;
 #[cfg(feature = "json")]
 pub mod json;
 pub mod markdown;

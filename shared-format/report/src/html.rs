@@ -6,7 +6,7 @@
 
 mod carried;
 mod data;
-mod json;
+pub(crate) mod json;
 mod options;
 mod slow;
 
@@ -29,18 +29,23 @@ const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = include_str!("html/style.css");
 
+/// The icicle by itself, for the page of a comparison.
+pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
+
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 20] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
     include_str!("html/script/tally.js"),
     include_str!("html/script/model.js"),
+    include_str!("html/script/bottom_up.js"),
     include_str!("html/script/colours.js"),
     include_str!("html/script/columns.js"),
     include_str!("html/script/grid.js"),
-    include_str!("html/script/flame.js"),
+    FLAME_SCRIPT,
     include_str!("html/script/waterfall.js"),
     include_str!("html/script/slow.js"),
+    include_str!("html/script/threads.js"),
     include_str!("html/script/details.js"),
     include_str!("html/script/page.js"),
     include_str!("html/script/texts.js"),

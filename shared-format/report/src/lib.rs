@@ -86,6 +86,7 @@ pub mod tasks;
 pub mod text;
 #[cfg(feature = "exemplar")]
 mod trace_events;
+pub mod trend;
 pub mod unit;
 
 pub use self::extent::Extent;

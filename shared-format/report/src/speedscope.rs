@@ -48,12 +48,14 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
+/// The reader opens a profile in a view that it calls "Time Order", so the name says that this is none.
 fn name(thread: &Thread) -> String {
-    if thread.state == ThreadState::Finished {
-        format!("{} ({} finished)", thread.name, thread.count)
+    let who = if thread.state == ThreadState::Finished {
+        format!("{} finished", thread.count)
     } else {
-        format!("{} (tid {})", thread.name, thread.tid)
-    }
+        format!("tid {}", thread.tid)
+    };
+    format!("{} ({who}), summed, not in time order", thread.name)
 }
 
 /// Where the thread's frames open and close, and where all ends: the sum of its own values.

@@ -6,7 +6,7 @@ mod palette;
 
 pub use crate::cli::args::look::ThemeKind;
 pub(crate) use crate::ui::theme::choice::{Colours, chosen, colours, decide};
-pub(crate) use crate::ui::theme::ground::{Ground, Heat, Trend};
+pub(crate) use crate::ui::theme::ground::{Ground, Heat};
 pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
 
 use crate::text::glyphs::Mark;

@@ -1,9 +1,10 @@
-//! The comparison as one self-contained HTML page, with tables that sort by any column, in light and dark.
+//! The comparison as one self-contained HTML page, with a flame graph and with tables that sort by any column, in light and dark.
 
 use std::fmt::{self, Write};
 
 use tickscope_analysis::compare::diff::{Change, Quantity};
 
+use super::flame::Flame;
 use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
@@ -66,6 +67,11 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         }
         out.push_str("</ul>\n");
     }
+    let has_paths = comparison.tables != Tables::Functions;
+    let flame = has_paths.then(|| Flame::of(comparison, &labels)).flatten();
+    if let Some(flame) = &flame {
+        flame.section(out)?;
+    }
     if comparison.tables != Tables::Paths {
         let (shown, rest) = rows::functions(comparison);
         titles(out, "Functions", "Function", true)?;
@@ -77,7 +83,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         row(out, comparison, &comparison.diff.whole, 0, WHOLE)?;
         end(out, comparison, "tfoot", rest, "function")?;
     }
-    if comparison.tables != Tables::Functions {
+    if has_paths {
         let (shown, rest) = rows::paths(comparison);
         titles(out, "Paths", "Path", false)?;
         let more = shown.len().saturating_sub(PATHS);
@@ -96,6 +102,9 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "<p class=\"rest\">{}</p>", text(&about))?;
+    }
+    if let Some(flame) = &flame {
+        flame.scripts(out);
     }
     writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
 }

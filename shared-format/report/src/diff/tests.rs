@@ -6,6 +6,7 @@ use tickscope_testkit::fixture::programs as fixtures;
 use tickscope_testkit::fixture::programs::run;
 
 use super::*;
+use crate::trend::Trend;
 
 /// A game before, and with a linear search in place of a lookup.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
@@ -213,7 +214,7 @@ fn hostile_names_in_markdown() {
 fn hostile_names_in_a_page() {
     let made = hostile();
     let page = page::report(&made.comparison());
-    assert_eq!(page.matches("<script").count(), 1, "the page's own");
+    assert_eq!(page.matches("<script").count(), 3, "the page's own");
     assert!(page.contains("&lt;script&gt;alert(1)"));
     assert!(!page.contains("http:") && !page.contains("https:"));
     let body = page
@@ -224,6 +225,46 @@ fn hostile_names_in_a_page() {
         .unwrap()
         .0;
     assert_snapshot!(body);
+}
+
+/// What the scripts of a page draw as the flame graph.
+fn frames(made: &Made) -> serde_json::Value {
+    let page = page::report(&made.comparison());
+    let (_, data) = page.split_once("id=\"frames\">").expect("a flame graph");
+    serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap()
+}
+
+#[test]
+fn frames_of_the_runs_after_say_what_has_changed() {
+    let frames = frames(&regression());
+    let column = |name: &str| frames[name].as_array().unwrap().clone();
+    let label = |at: usize| column("label")[column("fn")[at].as_u64().unwrap() as usize].clone();
+    let of = |name: &str| (0..column("fn").len()).find(|&at| label(at) == format!("app::{name}"));
+    let trend = |name: &str| column("trend")[of(name).expect(name)].as_u64().unwrap();
+    // A linear search in place of a lookup; and the set-up is shared by more frames.
+    assert_eq!(trend("is_before"), Trend::MuchMore as u64);
+    assert_eq!(trend("load"), Trend::Less as u64);
+    assert_eq!(trend("main"), Trend::Same as u64, "it is around the frames");
+    assert!(of("remember").is_none(), "what is gone has no frame");
+    let told = column("told")[of("is_before").unwrap()].to_string();
+    assert!(
+        told.contains(" before: +") && told.contains(" points\\ntotal "),
+        "{told}"
+    );
+    let told = column("told")[of("count_misses").unwrap()].to_string();
+    assert!(told.contains("it was not there before"), "{told}");
+    let widths: Vec<f64> = serde_json::from_value(frames["width"].clone()).unwrap();
+    let ups: Vec<usize> = serde_json::from_value(frames["up"].clone()).unwrap();
+    let mut below = vec![0.0; widths.len()];
+    for at in (0..widths.len()).rev() {
+        assert!(
+            widths[at] >= below[at] * 0.999_999,
+            "frame {at} holds those below it"
+        );
+        if ups[at] > 0 {
+            below[at - ups[at]] += widths[at];
+        }
+    }
 }
 
 #[cfg(feature = "json")]

@@ -85,8 +85,13 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
         member(out, name, if value.is_finite() { value } else { 0.0 });
         out.push(',');
     }
-    member(out, "pid", process.pid);
-    out.push(',');
+    for (name, value) in [
+        ("pid", u64::from(process.pid)),
+        ("since_reset_ns", capture.since_reset_ns),
+    ] {
+        member(out, name, value);
+        out.push(',');
+    }
     // Milliseconds, as scripts count.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     out.push(',');
@@ -255,6 +260,18 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     list(out, "thread_rows", threads.iter().map(|t| t.rows));
     let outside = threads.iter().map(|t| snapshot.value(t.outside_ticks));
     list(out, "thread_outside_ns", outside);
+    let cpu = threads.iter().map(|t| t.cpu_ns);
+    list(
+        out,
+        "thread_cpu_ns",
+        cpu.map(|ns| ns.map_or_else(|| "null".into(), |ns| ns.to_string())),
+    );
+    // What each does at the newest look at it, or the call that it waits in.
+    let now = (0u32..).zip(threads).map(|(thread, _)| {
+        let now = snapshot.waits_in.now_of(thread);
+        now.map_or_else(String::new, |now| now.call().unwrap_or(now.word()).to_string())
+    });
+    strings(out, "thread_now", now);
     let open = threads.iter().flat_map(|t| &t.open).map(|frame| frame.node.0);
     list(out, "open", open);
 }

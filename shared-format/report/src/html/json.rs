@@ -4,11 +4,13 @@ use std::fmt::{Display, Write};
 
 use crate::escape::Json;
 
-pub(super) fn member(out: &mut String, name: &str, value: impl Display) {
+/// Appends a member, without the comma behind it.
+pub(crate) fn member(out: &mut String, name: &str, value: impl Display) {
     let _ = write!(out, "\n\"{name}\":{value}");
 }
 
-pub(super) fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {
+/// Appends a member that is a list of texts, and a comma.
+pub(crate) fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {
     let _ = write!(out, "\n\"{name}\":[");
     join(out, values, |out, value| {
         let _ = write!(out, "{}", Json(&value));
@@ -16,7 +18,8 @@ pub(super) fn strings(out: &mut String, name: &str, values: impl Iterator<Item =
     out.push_str("],");
 }
 
-pub(super) fn list<T: Display>(out: &mut String, name: &str, values: impl Iterator<Item = T>) {
+/// Appends a member that is a list, and a comma.
+pub(crate) fn list<T: Display>(out: &mut String, name: &str, values: impl Iterator<Item = T>) {
     let _ = write!(out, "\n\"{name}\":[");
     join(out, values, |out, value| {
         let _ = write!(out, "{value}");
@@ -24,7 +27,8 @@ pub(super) fn list<T: Display>(out: &mut String, name: &str, values: impl Iterat
     out.push_str("],");
 }
 
-pub(super) fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
+/// Appends all values, commas between them.
+pub(crate) fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
     for (at, value) in values.enumerate() {
         if at > 0 {
             out.push(',');

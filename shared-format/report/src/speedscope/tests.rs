@@ -89,8 +89,8 @@ fn the_busiest_thread_is_shown_first() {
         .iter()
         .map(|profile| &profile["name"]);
     let names: Vec<&str> = names.map(|name| name.as_str().unwrap()).collect();
-    assert_eq!(names[0], "match-0 (tid 41874)");
-    assert_eq!(names[4], "helper (17 finished)");
+    assert_eq!(names[0], "match-0 (tid 41874), summed, not in time order");
+    assert_eq!(names[4], "helper (17 finished), summed, not in time order");
     assert_eq!(file["activeProfileIndex"], 0);
 }
 

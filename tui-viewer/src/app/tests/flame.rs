@@ -7,6 +7,7 @@ use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::snapshot::{Site, Thread};
+use tickscope_report::trend::Trend;
 
 use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::message::Message;
@@ -16,7 +17,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;
 use crate::test_driver::{at, events, key, keys, live, selected, text};
-use crate::ui::theme::{Ground, Trend};
+use crate::ui::theme::Ground;
 
 /// A tree of one thread: of each row the parent, how far back in this list, and its own time.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {

@@ -4,6 +4,7 @@
 //! blindness; the tests below demand it again. Each has a second, darker tone, which tells neighbours apart.
 
 use ratatui::style::{Color, Modifier, Style};
+use tickscope_report::trend::{self, Trend};
 
 use crate::cli::args::look::ThemeKind;
 
@@ -39,21 +40,6 @@ pub(crate) enum Heat {
     Hot,
 }
 
-/// How the share of something has changed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trend {
-    /// Five points less, or more than that.
-    MuchLess,
-    /// At least half a point less.
-    Less,
-    /// About the same.
-    Same,
-    /// At least half a point more.
-    More,
-    /// Five points more, or more than that.
-    MuchMore,
-}
-
 /// A colour for terminals of every kind.
 #[derive(Clone, Copy, Debug)]
 struct Tone {
@@ -76,7 +62,7 @@ const fn tone(rgb: u32, indexed: u8, ansi: Color) -> Tone {
 type Pair = [Tone; 2];
 
 /// Text on all of them.
-const INK: Color = Color::from_u32(0x0a_0a_0a);
+const INK: Color = Color::from_u32(trend::INK);
 
 /// Text on what is dark.
 const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
@@ -135,20 +121,26 @@ const HEATS: [Pair; 4] = [
 ];
 
 const TRENDS: [Pair; 5] = [
-    [tone(0x5a96e6, 75, Color::Blue), tone(0x4a84d2, 68, Color::Blue)],
     [
-        tone(0xa0c8f4, 153, Color::LightBlue),
+        tone(Trend::MuchLess.rgb(), 75, Color::Blue),
+        tone(0x4a84d2, 68, Color::Blue),
+    ],
+    [
+        tone(Trend::Less.rgb(), 153, Color::LightBlue),
         tone(0x8cb4e0, 110, Color::LightBlue),
     ],
     [
-        tone(0xd8d4cc, 188, Color::LightYellow),
+        tone(Trend::Same.rgb(), 188, Color::LightYellow),
         tone(0xc4c0b8, 250, Color::Yellow),
     ],
     [
-        tone(0xf4b08c, 216, Color::LightRed),
+        tone(Trend::More.rgb(), 216, Color::LightRed),
         tone(0xe09c78, 180, Color::LightRed),
     ],
-    [tone(0xec6450, 209, Color::Red), tone(0xda5440, 203, Color::Red)],
+    [
+        tone(Trend::MuchMore.rgb(), 209, Color::Red),
+        tone(0xda5440, 203, Color::Red),
+    ],
 ];
 
 const WAITING: Pair = [

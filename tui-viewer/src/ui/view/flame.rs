@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use tickscope_report::number;
+use tickscope_report::trend::Trend;
 
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
@@ -14,7 +15,7 @@ use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
-use crate::ui::theme::{Ground, Heat, Meaning, Trend};
+use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::legend;
@@ -211,13 +212,7 @@ struct Look {
 /// What the colour of a frame says.
 fn ground_of(app: &App, data: &Data, what: What) -> Ground {
     if data.then.is_some() {
-        return Ground::Change(match points(app, data, what) {
-            ..=-5.0 => Trend::MuchLess,
-            ..=-0.5 => Trend::Less,
-            5.0.. => Trend::MuchMore,
-            0.5.. => Trend::More,
-            _ => Trend::Same,
-        });
+        return Ground::Change(Trend::of_points(points(app, data, what)));
     }
     match app.views.flame.colour {
         FlameColour::Module => Ground::Module(module_of(data, what).map_or(0, |module| module.hue)),

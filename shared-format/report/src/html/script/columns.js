@@ -3,23 +3,22 @@
 const column = (id, title, kind, width, explained) => ({ id, title, kind, width, explained });
 
 function columns(profile, inTree) {
-  const widest = inTree ? "minmax(22ch, 1fr)" : "minmax(16ch, 1fr)";
   const total = [
-    column("share", "%TOT", "number", "6.5ch", "Share of all inside scopes, with callees"),
+    column("share", "%TOT", "number", "6.5ch", "Share with callees, of all inside scopes or of the parent"),
     column("total", "TOTAL", "number", "7ch", "Time, or the chosen measure, with callees"),
   ];
   const own = [
     column("self", "SELF", "number", "7ch", "Time, or the chosen measure, in the function alone"),
-    column("selfShare", "%SELF", "number warm", "6.5ch", "Share of all inside scopes, in the function alone"),
+    column("selfShare", "%SELF", "number warm", "6.5ch", "Share in the function alone, of all inside scopes or of the parent"),
   ];
   const offCpu = [
-    column("wait", "WAIT", "number minor waits", "7ch", "Part of the time with callees in which threads could not have run"),
-    column("ready", "READY", "number minor waits", "7ch", "Part of the time with callees in which threads could have run and had no CPU"),
+    column("wait", "WAIT", "number minor", "7ch", "Part of the time with callees in which threads could not have run"),
+    column("ready", "READY", "number minor", "7ch", "Part of the time with callees in which threads could have run and had no CPU"),
   ];
   const latencies = [
-    column("p50", "P50", "number minor latency", "6ch", "Half of the finished calls took no longer"),
-    column("p99", "P99", "number minor latency", "6ch", "99 of 100 finished calls took no longer"),
-    column("max", "MAX", "number minor latency", "7ch", "The longest finished call; <= where only a bound is known, >= where not every call was timed"),
+    column("p50", "P50", "number minor", "6ch", "Half of the finished calls took no longer"),
+    column("p99", "P99", "number minor", "6ch", "99 of 100 finished calls took no longer"),
+    column("max", "MAX", "number minor", "7ch", "The longest finished call; <= where only a bound is known, >= where not every call was timed"),
   ];
   const all = [
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
@@ -28,10 +27,10 @@ function columns(profile, inTree) {
     column("average", "AVG", "number", "7ch", "TOTAL / CALLS"),
     ...(profile.latency.size > 0 || profile.data.gauges ? latencies : []),
     ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
-    column("bar", "", "bar-cell", "72px", "Length: %TOT; coloured part: %SELF"),
-    column("function", "FUNCTION", "function", widest, "Name; • open now, † doubtful; with Σ a counter or a value: what it added up, with = the level of a gauge; no time"),
+    column("bar", "", "bar-cell", "minmax(72px, 0.3fr)", "Length: %TOT; coloured part: %SELF"),
+    column("function", "FUNCTION", "function", "minmax(0, 1fr)", "Name; • open now, † doubtful; with Σ a counter or a value: what it added up, with = the level of a gauge; no time"),
   ];
-  return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(16ch, 1fr)", "Where it stands in the source")];
+  return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(0, 0.7fr)", "Where it stands in the source")];
 }
 
 // What a column is sorted by; null stands last either way.
@@ -58,8 +57,15 @@ const SORT_VALUES = {
   place: (row, page) => page.profile.place(row.fn),
 };
 
-// In narrower tables these kinds of columns are left out; the details have them.
-const LEFT_OUT_BELOW = { latency: 840, waits: 960, place: 1160 };
+// Where names have less than this share of the width, columns leave, those that are needed least first; the details have them.
+const NAME_SHARE = 0.25;
+const LEAVING = ["place", "ready", "wait", "p50", "max", "p99", "errors"];
+const LEAVING_TREE = [...LEAVING, "selfShare", "average", "calls", "self"];
+const LEAVING_HOT = [...LEAVING, "share", "average", "total", "calls"];
+
+// Narrower tables, those of phones, have names first, higher rows, and bars below them.
+const NARROW_BELOW = 560;
+const NARROW_NAME_SHARE = 0.5;
 
 const fromA = (id) => id === "function" || id === "place";
 

@@ -18,14 +18,14 @@ class Details {
   show() {
     cancelAnimationFrame(this.pending);
     this.pending = 0;
-    const { tree, profile, selected, functions } = this.owner;
+    const { straight: tree, profile, selected, functions } = this.owner;
     this.place.replaceChildren();
     this.part();
     if (selected < 0) {
       this.into.append(element("p", "hint", "Select a row to see its numbers, callers, callees and latencies."));
       return;
     }
-    const fn = tree.fn[selected];
+    const fn = this.owner.tree.fn[selected];
     const all = functions.get(fn);
     this.into.append(element("h2", "", profile.label(fn)));
     if (profile.name(fn) !== profile.label(fn)) {
@@ -36,6 +36,9 @@ class Details {
     }
     if (profile.group(fn)) {
       this.into.append(element("p", "where", profile.group(fn)));
+    }
+    if (this.owner.inverted && this.owner.view !== "hot" && this.owner.tree.parent[selected] >= 0) {
+      this.onTheWay();
     }
     if (this.owner.showsFunctions()) {
       this.numbers(all, "all places");
@@ -75,6 +78,14 @@ class Details {
     this.threads(outermost);
   }
 
+  // What a row of the tree turned round tells of the function at its top.
+  onTheWay() {
+    const { tree, profile, selected } = this.owner;
+    const [top] = tree.path(selected);
+    const time = `${this.owner.time(tree.total[selected], tree.estimated[selected] & 2)} (${percent(tree.share(tree.total[selected]))})`;
+    this.into.append(element("p", "", `${time} of what ${profile.label(tree.fn[top])} has itself is on the way through here.`));
+  }
+
   // What stays in one column.
   part() {
     this.into = element("div", "part");
@@ -108,7 +119,7 @@ class Details {
   }
 
   numbers(here, title, everywhere) {
-    const { tree } = this.owner;
+    const { straight: tree } = this.owner;
     const both = everywhere ? [here, everywhere] : [here];
     const exact = (ns, estimated) => {
       const share = this.owner.shareText(ns, estimated);
@@ -287,13 +298,13 @@ class Details {
   }
 
   waits(rows) {
-    const calls = this.owner.tree.waitsIn(rows);
+    const calls = this.owner.straight.waitsIn(rows);
     if (calls.length === 0) {
       return;
     }
     const all = calls.reduce((sum, [, samples]) => sum + samples, 0);
     this.heading("Waits in");
-    const cells = calls.slice(0, CALLS_SHOWN).map(([call, samples]) => [percent(samples / all), digits(samples), call]);
+    const cells = calls.slice(0, CALLS_SHOWN).map(([call, samples]) => [percent(samples / all), digits(samples), waitWords(call)]);
     if (calls.length > CALLS_SHOWN) {
       cells.push(["", "", element("em", "", `${calls.length - CALLS_SHOWN} more`)]);
     }
@@ -301,7 +312,7 @@ class Details {
   }
 
   threads(rows) {
-    const { tree, profile } = this.owner;
+    const { straight: tree, profile } = this.owner;
     if (tree.thread !== null || profile.data.thread_rows.length < 2) {
       return;
     }

@@ -1,6 +1,7 @@
 // Rows on screen, and what lights up under the pointer.
 
 const INDENT_WIDTH = 14;
+const NARROW_INDENT_WIDTH = 7;
 // Indentation takes at most this share of the room for names, but some levels are always to be seen; of what is deeper
 // a number tells.
 const INDENT_SHARE = 0.5;
@@ -17,6 +18,8 @@ Object.assign(Page.prototype, {
         const [column, descending] = this.orders[view];
         return column !== id ? "none" : descending ? "descending" : "ascending";
       },
+      // Turned round, all time of a row is self time.
+      leftOut: () => (view === "tree" && this.inverted ? ["self", "selfShare"] : []),
       fill: (element, cells, index) => this.fill(view, element, cells, index),
       click: (index, event) => {
         this.select(this.rowAt(view, index));
@@ -35,7 +38,7 @@ Object.assign(Page.prototype, {
   },
 
   rowAt(view, index) {
-    return view === "tree" ? this.rows[index] : this.listed[index].outermost[0];
+    return view === "tree" ? this.rows[index] : this.placeOf(this.listed[index].fn);
   },
 
   fill(view, line, cells, index) {
@@ -52,23 +55,24 @@ Object.assign(Page.prototype, {
       cells.place.title = profile.place(row.fn);
     }
     cells.selfShare.style.background = this.colours.tint(tree.share(row.self));
+    const self = inTree ? tree.own(row.row) : row.self;
     const track = element("div", "track");
     const total = element("div", "total");
-    total.style.width = `${tree.share(row.total) * 100}%`;
+    total.style.width = `${this.shareOf(row.total, row.row) * 100}%`;
     const own = element("div", "self");
-    own.style.width = `${tree.share(row.self) * 100}%`;
-    own.style.background = this.colours.heat(tree.share(row.self), 0.3);
+    own.style.width = `${this.shareOf(self, row.row) * 100}%`;
+    own.style.background = this.colours.heat(tree.share(self), 0.3);
     track.append(total, own);
     cells.bar.replaceChildren(track);
     const label = element("span", "label");
-    label.append(...this.marked(profile.label(row.fn)));
+    label.append(...this.named(profile.label(row.fn)));
     label.title = profile.name(row.fn);
     cells.function.replaceChildren(label);
     const marks = this.marks(row);
     if (marks) {
       cells.function.append(element("span", "marks", marks));
     }
-    line.classList.toggle("dim", this.isDim(row.fn === undefined ? -1 : row.row ?? row.outermost[0]));
+    line.classList.toggle("dim", this.isDim(row.row ?? this.placeOf(row.fn)));
     if (inTree) {
       this.fillTree(line, cells.function, row.row);
     }
@@ -78,11 +82,13 @@ Object.assign(Page.prototype, {
     const { tree } = this;
     const depth = tree.depth[row];
     const hasChildren = tree.children(row).length > 0;
-    const isOpen = this.unfolded[row] === 1;
+    const isOpen = this.unfolded.has(row);
     const rails = element("span", "rails");
-    const room = Math.floor(((this.grids.tree.widthOfNames || 0) * INDENT_SHARE) / INDENT_WIDTH);
+    const { widthOfNames, isNarrow } = this.grids.tree;
+    const step = isNarrow ? NARROW_INDENT_WIDTH : INDENT_WIDTH;
+    const room = Math.floor((widthOfNames * INDENT_SHARE) / step);
     const indented = Math.min(depth, Math.max(room, LEAST_INDENT));
-    rails.style.width = `${indented * INDENT_WIDTH}px`;
+    rails.style.width = `${indented * step}px`;
     const twist = element("span", hasChildren ? "twist can" : "twist", hasChildren ? (isOpen ? "▾" : "▸") : "");
     const deep = depth > indented ? [element("span", "deep", `…+${depth - indented}`)] : [];
     cell.prepend(rails, ...deep, twist);
@@ -120,7 +126,17 @@ Object.assign(Page.prototype, {
     if (path.length > PATH_SHOWN) {
       shown.unshift("…");
     }
-    byId("path").replaceChildren(element("bdi", "", shown.join(" › ")));
+    byId("path").replaceChildren(element("bdi", "", shown.join(this.inverted ? " ‹ " : " › ")));
+  },
+
+  // The colour of a frame of the icicle, and that of letters on it.
+  fillOf(row) {
+    const { tree, colours } = this;
+    if (row < 0) {
+      return [colours.neutral, colours.text];
+    }
+    const share = tree.share(tree.own(row));
+    return [colours.heat(share, 0.12), colours.on(share)];
   },
 
   hover(row) {

@@ -139,12 +139,12 @@ class Flame {
   }
 
   box(context, { row, x, width }, y, lit) {
-    const { tree, colours } = this.owner;
+    const { colours } = this.owner;
     const dim = this.owner.isDim(row);
-    const share = row < 0 ? 0 : tree.share(tree.self[row]);
+    const [fill, ink] = this.owner.fillOf(row);
     // A gap to the next one, where there is room for it.
     const inner = width - (width > 4 ? 1 : width / 4);
-    context.fillStyle = row < 0 ? colours.neutral : colours.heat(share, 0.12);
+    context.fillStyle = fill;
     context.globalAlpha = dim ? 0.25 : 1;
     context.fillRect(x, y, inner, LEVEL_HEIGHT - 1);
     const isLit = lit.has(row);
@@ -162,7 +162,7 @@ class Flame {
     }
     context.globalAlpha = dim ? 0.5 : 1;
     if (width > 28) {
-      context.fillStyle = row < 0 ? colours.text : colours.on(share);
+      context.fillStyle = ink;
       const text = row < 0 ? this.owner.everything() : this.owner.flameText(row);
       context.fillText(fitted(context, text, width - 12), x + 6, y + LEVEL_HEIGHT / 2);
     }

@@ -1,6 +1,8 @@
 // A table of which only the rows on screen are in the document.
 
 const ROW_HEIGHT = 24;
+// With a bar below, and for fingers.
+const NARROW_ROW_HEIGHT = 36;
 // So many rows above and below the screen are there before they are scrolled to.
 const SPARE_ROWS = 6;
 
@@ -18,14 +20,19 @@ function element(tag, className, text) {
 // `columns`: {id, title, explained, text}. The owner says how many rows there are and fills one in:
 // `fill(rowElement, cells, index)`, where `cells` are the elements of the columns.
 class Grid {
-  constructor(place, columns, owner) {
+  // `leaving`: columns in the order in which they leave where there is no room.
+  constructor(place, columns, leaving, owner) {
     this.place = place;
     this.columns = columns;
+    this.leaving = leaving;
     this.owner = owner;
+    this.rowHeight = ROW_HEIGHT;
+    this.widthOfNames = 0;
     this.count = 0;
     this.current = -1;
     this.shown = new Map();
     this.spare = [];
+    this.left = new Set();
     this.head = element("div", "grid-head");
     this.head.setAttribute("role", "row");
     this.head.setAttribute("aria-rowindex", "1");
@@ -67,16 +74,49 @@ class Grid {
     }
   }
 
-  // Leaves out columns for which there is no room.
+  // Leaves out columns until names have room.
   fit(width) {
-    const kinds = Object.keys(LEFT_OUT_BELOW).filter((kind) => width < LEFT_OUT_BELOW[kind]);
-    for (const kind in LEFT_OUT_BELOW) {
-      this.place.classList.toggle(`without-${kind}`, kinds.includes(kind));
+    if (width === 0) {
+      return;
     }
-    const there = this.columns.filter((column) => !kinds.some((kind) => column.kind.split(" ").includes(kind)));
-    this.place.style.setProperty("--columns", there.map((column) => column.width).join(" "));
-    this.widthOfNames = this.head.querySelector(".function").offsetWidth;
+    const isNarrow = width < NARROW_BELOW;
+    this.isNarrow = isNarrow;
+    this.place.classList.toggle("narrow", isNarrow);
+    this.rowHeight = isNarrow ? NARROW_ROW_HEIGHT : ROW_HEIGHT;
+    this.place.style.setProperty("--row", `${this.rowHeight}px`);
+    const name = this.head.querySelector(".function");
+    const room = width * (isNarrow ? NARROW_NAME_SHARE : NAME_SHARE);
+    const candidates = this.leaving.filter((id) => this.columns.some((column) => column.id === id));
+    for (let gone = 0; ; gone++) {
+      this.left = new Set(candidates.slice(0, gone));
+      this.lay(isNarrow);
+      if (name.offsetWidth >= room || gone === candidates.length) {
+        break;
+      }
+    }
+    this.widthOfNames = name.offsetWidth;
+    for (const row of [...this.shown.values(), ...this.spare]) {
+      this.hideLeft(row.element.children);
+      row.element.style.transform = `translateY(${row.element.dataset.index * this.rowHeight}px)`;
+    }
+    this.body.style.height = `${this.count * this.rowHeight}px`;
     this.stale = true;
+  }
+
+  // Gives the columns that are left their places. In narrow tables names come first, and bars stand below.
+  lay(isNarrow) {
+    this.owner.leftOut().forEach((id) => this.left.add(id));
+    const there = this.columns.filter(({ id }) => !this.left.has(id) && !(isNarrow && id === "bar"));
+    const first = ({ id }) => (isNarrow && id === "function" ? 0 : 1);
+    there.sort((a, b) => first(a) - first(b));
+    this.place.style.setProperty("--columns", there.map((column) => column.width).join(" "));
+    this.hideLeft(this.head.children);
+  }
+
+  hideLeft(cells) {
+    this.columns.forEach(({ id }, at) => {
+      cells[at].hidden = this.left.has(id);
+    });
   }
 
   // Draws at the next frame, however often it is asked to before that.
@@ -92,7 +132,7 @@ class Grid {
     this.current = current;
     this.empty.hidden = count > 0;
     this.empty.textContent = this.owner.nothing();
-    this.body.style.height = `${count * ROW_HEIGHT}px`;
+    this.body.style.height = `${count * this.rowHeight}px`;
     this.place.setAttribute("aria-rowcount", count + 1);
     for (const cell of this.head.children) {
       const column = this.columns[cell.getAttribute("aria-colindex") - 1];
@@ -117,8 +157,8 @@ class Grid {
   draw() {
     cancelAnimationFrame(this.pending);
     this.pending = 0;
-    const first = Math.max(0, Math.floor(this.place.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
-    const onScreen = Math.ceil(Math.max(this.height, 0) / ROW_HEIGHT) + 2 * SPARE_ROWS;
+    const first = Math.max(0, Math.floor(this.place.scrollTop / this.rowHeight) - SPARE_ROWS);
+    const onScreen = Math.ceil(Math.max(this.height, 0) / this.rowHeight) + 2 * SPARE_ROWS;
     const end = Math.min(this.count, first + onScreen);
     for (const [index, row] of this.shown) {
       if (index < first || index >= end) {
@@ -136,7 +176,7 @@ class Grid {
         row.element.hidden = false;
         row.element.dataset.index = index;
         row.element.id = `${this.place.id}-row-${index}`;
-        row.element.style.transform = `translateY(${index * ROW_HEIGHT}px)`;
+        row.element.style.transform = `translateY(${index * this.rowHeight}px)`;
         row.element.setAttribute("aria-rowindex", index + 2);
       }
       if (isNew || this.stale) {
@@ -166,18 +206,20 @@ class Grid {
       cells[column.id] = cell;
       row.append(cell);
     });
+    this.hideLeft(row.children);
     this.body.append(row);
     return { element: row, cells };
   }
 
   // Brings a row on screen, in the middle if it was not there.
   reveal(index) {
-    const top = index * ROW_HEIGHT;
+    const high = this.rowHeight;
+    const top = index * high;
     const { scrollTop } = this.place;
-    if (this.height > 0 && (top < scrollTop || top + ROW_HEIGHT > scrollTop + this.height)) {
-      const near = Math.abs(top - scrollTop) < this.height + 2 * ROW_HEIGHT;
-      const middle = top - (this.height - ROW_HEIGHT) / 2;
-      const nearest = top < scrollTop ? top : top + ROW_HEIGHT - this.height;
+    if (this.height > 0 && (top < scrollTop || top + high > scrollTop + this.height)) {
+      const near = Math.abs(top - scrollTop) < this.height + 2 * high;
+      const middle = top - (this.height - high) / 2;
+      const nearest = top < scrollTop ? top : top + high - this.height;
       this.place.scrollTop = near ? nearest : middle;
     }
   }
@@ -186,7 +228,7 @@ class Grid {
     if (event.target !== this.place || event.ctrlKey || event.metaKey || event.altKey) {
       return;
     }
-    const page = Math.max(1, Math.floor(this.height / ROW_HEIGHT) - 1);
+    const page = Math.max(1, Math.floor(this.height / this.rowHeight) - 1);
     const steps = {
       ArrowDown: 1,
       ArrowUp: -1,

@@ -40,7 +40,7 @@ Object.assign(Page.prototype, {
     );
     const tiles = [
       [data.span, data.since_reset, data.span === "window" ? "All numbers are of this stretch of time" : "How long the counters have been running"],
-      ["in scopes", this.measuredText(this.tree.measured), `100 %; ${this.time(outside, false)} outside any scope are no part of it`],
+      ["in scopes", this.measuredText(this.straight.measured), `100 %; ${this.time(outside, false)} outside any scope are no part of it`],
       ["calls", this.callsText(this.tree.allCalls), "Calls of all scopes"],
       ["cost", `${data.cost_lower} – ${data.cost_upper}`, "What measuring takes of all time in scopes, at least and at most"],
     ];
@@ -66,6 +66,7 @@ Object.assign(Page.prototype, {
     click("hottest", () => this.hottest());
     click("unfold", () => this.unfoldAll(true));
     click("fold", () => this.unfoldAll(false));
+    click("turn", () => this.turnRound());
     click("zoom-in", () => this.flame.zoom(this.selected));
     click("zoom-out", () => this.flame.out());
     document.querySelectorAll("[role=tab]").forEach((tab) => {
@@ -84,6 +85,7 @@ Object.assign(Page.prototype, {
       this.chooseThread(target.value === "" ? null : Number(target.value));
     });
     byId("measure").addEventListener("change", ({ target }) => this.chooseMeasure(Number(target.value)));
+    byId("percent").addEventListener("change", ({ target }) => this.chooseShares(target.value !== ""));
     const search = byId("search");
     search.addEventListener("input", () => this.search(search.value));
     search.addEventListener("keydown", (event) => {
@@ -127,7 +129,8 @@ Object.assign(Page.prototype, {
       1: view("tree"),
       2: view("flame"),
       3: view("hot"),
-      4: () => this.slow.watches.length > 0 && view("slow")(),
+      4: view("threads"),
+      5: () => this.slow.watches.length > 0 && view("slow")(),
       J: () => this.view === "slow" && this.slow.open(this.slow.opened + 1),
       K: () => this.view === "slow" && this.slow.open(this.slow.opened - 1),
       "/": () => byId("search").focus(),
@@ -141,6 +144,8 @@ Object.assign(Page.prototype, {
       h: () => this.view === "tree" && this.hottest(),
       e: () => this.view === "tree" && this.unfoldAll(true),
       c: () => this.view === "tree" && this.unfoldAll(false),
+      i: () => ["tree", "flame"].includes(this.view) && this.turnRound(),
+      "%": () => this.view === "tree" && this.chooseShares(!this.ofParent),
     };
     if (!typing && Object.hasOwn(keys, event.key)) {
       keys[event.key]();

@@ -96,7 +96,6 @@ class Profile {
   }
 }
 
-// Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
 // An estimate is rough if its standard error is more than this share of it, or unknown.
 const ROUGH = 0.05;
 
@@ -121,10 +120,73 @@ class Uncertainty {
   }
 }
 
-class Tree {
-  constructor(profile, thread = null) {
+// What trees have in common, whichever way round they stand.
+class Rows {
+  constructor(profile, thread) {
     this.profile = profile;
     this.thread = thread;
+    this.histograms = new Map();
+  }
+
+  share(ns) {
+    return this.measured === 0 ? 0 : ns / this.measured;
+  }
+
+  // What the share of a row is of where that is its parent; at the top it is all.
+  above(row) {
+    return this.parent[row] < 0 ? this.measured : this.total[this.parent[row]];
+  }
+
+  // The row itself and all above it, from the top.
+  path(row) {
+    const path = [];
+    for (let at = row; at >= 0; at = this.parent[at]) {
+      path.push(at);
+    }
+    return path.reverse();
+  }
+
+  // How long the finished calls of a row took.
+  latency(row) {
+    let histogram = this.histograms.get(row);
+    if (!histogram) {
+      histogram = this.latencyOf([row]);
+      this.histograms.set(row, histogram);
+    }
+    return histogram;
+  }
+
+  latencyOf(rows) {
+    const all = [];
+    for (const row of rows) {
+      for (const node of this.nodesOf(row)) {
+        const histogram = this.profile.latency.get(node);
+        if (histogram) {
+          all.push(histogram);
+        }
+      }
+    }
+    return Histogram.merged(all);
+  }
+
+  // How many calls of some rows were timed, if not all were; null otherwise.
+  timedOf(rows) {
+    const { data, estimate } = this.profile;
+    let [timed, calls] = [0, 0];
+    for (const row of rows) {
+      for (const node of this.nodesOf(row)) {
+        calls += data.calls[node];
+        timed += estimate.has(node) ? estimate.get(node)[2] : data.calls[node];
+      }
+    }
+    return timed < calls ? timed : null;
+  }
+}
+
+// Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
+class Tree extends Rows {
+  constructor(profile, thread = null) {
+    super(profile, thread);
     const all = profile.parent.length;
     const known = new Map();
     const rowOf = new Int32Array(all).fill(-1);
@@ -163,6 +225,8 @@ class Tree {
     this.tally = Array.from({ length: rows }, () => NOTHING);
     // Waiting and ready, with all below.
     this.off = [new Float64Array(rows), new Float64Array(rows)];
+    // The same without what is below.
+    this.ownOff = [];
     // 1: the self time is a rough estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
     this.uncertain = Array.from({ length: rows }, () => new Uncertainty());
@@ -202,6 +266,7 @@ class Tree {
       }
     });
     this.total.set(this.self);
+    this.ownOff = this.off.map((column) => column.slice());
     for (let row = rows - 1; row >= 0; row--) {
       if (this.parent[row] >= 0) {
         for (const column of [this.total, ...this.off]) {
@@ -226,51 +291,19 @@ class Tree {
     }
     this.measured = this.top.reduce((sum, row) => sum + this.total[row], 0);
     this.allCalls = this.calls.reduce((sum, calls, row) => sum + (this.tally[row] === null ? calls : 0), 0);
-    this.histograms = new Map();
   }
 
   children(row) {
     return (row < 0 ? this.top : this.below[row]) || [];
   }
 
-  share(ns) {
-    return this.measured === 0 ? 0 : ns / this.measured;
-  }
-
-  // The row itself and all above it, from the top.
-  path(row) {
-    const path = [];
-    for (let at = row; at >= 0; at = this.parent[at]) {
-      path.push(at);
-    }
-    return path.reverse();
+  // What colours a row: the time in itself.
+  own(row) {
+    return this.self[row];
   }
 
   nodesOf(row) {
     return this.nodes.subarray(this.firstNode[row], this.firstNode[row + 1]);
-  }
-
-  // How long the finished calls of a row took.
-  latency(row) {
-    let histogram = this.histograms.get(row);
-    if (!histogram) {
-      histogram = this.latencyOf([row]);
-      this.histograms.set(row, histogram);
-    }
-    return histogram;
-  }
-
-  latencyOf(rows) {
-    const all = [];
-    for (const row of rows) {
-      for (const node of this.nodesOf(row)) {
-        const histogram = this.profile.latency.get(node);
-        if (histogram) {
-          all.push(histogram);
-        }
-      }
-    }
-    return Histogram.merged(all);
   }
 
   // In which system calls some rows and all below them were found waiting, the most frequent first.
@@ -285,19 +318,6 @@ class Tree {
       }
     }
     return [...found].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
-  }
-
-  // How many calls of some rows were timed, if not all were; null otherwise.
-  timedOf(rows) {
-    const { data, estimate } = this.profile;
-    let [timed, calls] = [0, 0];
-    for (const row of rows) {
-      for (const node of this.nodesOf(row)) {
-        calls += data.calls[node];
-        timed += estimate.has(node) ? estimate.get(node)[2] : data.calls[node];
-      }
-    }
-    return timed < calls ? timed : null;
   }
 
   // Standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.

@@ -4,7 +4,7 @@
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
-const VIEWS = ["tree", "flame", "hot", "slow"];
+const VIEWS = ["tree", "flame", "hot", "threads", "slow"];
 
 const byId = (id) => document.getElementById(id);
 
@@ -19,12 +19,16 @@ class Page {
     this.orders = { tree: ["total", true], hot: ["self", true] };
     this.details = new Details(byId("details").firstElementChild, this);
     this.grids = {
-      tree: new Grid(byId("tree"), columns(this.profile, true), this.owner("tree")),
-      hot: new Grid(byId("hot"), columns(this.profile, false), this.owner("hot")),
+      tree: new Grid(byId("tree"), columns(this.profile, true), LEAVING_TREE, this.owner("tree")),
+      hot: new Grid(byId("hot"), columns(this.profile, false), LEAVING_HOT, this.owner("hot")),
     };
+    // Whether functions stand at the top of the tree with their callers below, and whether its shares are of parents.
+    this.inverted = false;
+    this.ofParent = false;
     const flame = byId("flame");
     this.flame = new Flame(flame, flame.querySelector("canvas"), byId("flame-said"), this);
     this.slow = new Slow(byId("slow"), this);
+    this.threads = new Threads(byId("threads"), this);
     this.head();
     this.listen();
     this.chooseThread(data.thread);
@@ -38,11 +42,8 @@ class Page {
       tree.refresh(this.rows.length, this.indexIn("tree"));
     } else if (this.view === "hot") {
       hot.refresh(this.listed.length, this.indexIn("hot"));
-    } else if (this.view === "slow") {
-      this.slow.draw();
-      this.light();
     } else {
-      this.flame.draw();
+      this[this.view].draw();
       this.light();
     }
   }
@@ -53,47 +54,87 @@ class Page {
   }
 
   chooseThread(thread) {
+    const isInverted = this.inverted;
+    this.turn(false);
     const before = this.tree;
     const next = new Tree(this.profile, thread);
-    const unfolded = new Uint8Array(next.length);
+    let unfolded = Array.from(next.parent.keys()).filter((row) => Page.unfoldsAtFirst(next, row));
     if (before) {
       const here = next.counterparts(before);
-      here.forEach((row, old) => {
-        if (row >= 0) {
-          unfolded[row] = this.unfolded[old];
-        }
-      });
-      this.selected = this.selected < 0 ? -1 : here[this.selected];
-      // Rows that the tree before had not are as they are at first.
       const there = before.counterparts(next);
-      there.forEach((old, row) => {
-        if (old < 0) {
-          unfolded[row] = Page.unfoldsAtFirst(next, row);
-        }
-      });
-    } else {
-      unfolded.forEach((_, row) => {
-        unfolded[row] = Page.unfoldsAtFirst(next, row);
-      });
+      // Rows that the tree before had not are as they are at first.
+      const isNew = (row) => there[row] < 0;
+      unfolded = [...unfolded.filter(isNew), ...[...this.unfolded].map((old) => here[old]).filter((row) => row >= 0)];
+      this.selected = this.selected < 0 ? -1 : here[this.selected];
     }
-    Object.assign(this, { tree: next, unfolded, hovered: -1 });
-    this.position = new Int32Array(next.length);
-    this.sortedChildren = new Map();
-    this.widest = new Map();
+    // `straight` is the tree from the top down, also where the other one is shown.
+    Object.assign(this, { tree: next, straight: next, unfolded: new Set(unfolded) });
     this.functions = new Map(next.functions().map((row) => [row.fn, row]));
     // The most expensive place of a function stands for it.
     this.functions.forEach((row) => row.outermost.sort((a, b) => next.total[b] - next.total[a] || a - b));
-    this.flame.zoomed = -1;
-    this.colour();
     byId("thread").value = thread === null ? "" : String(thread);
     byId("measure").value = String(this.profile.by);
+    this.turn(isInverted);
     this.tiles();
-    this.listRows();
     this.listFunctions();
+    this.showTree();
+  }
+
+  // Another tree than before is shown.
+  showTree() {
+    this.hovered = -1;
+    this.position = [];
+    this.sortedChildren = new Map();
+    this.widest = new Map();
+    this.flame.zoomed = -1;
+    this.zoomed(-1);
+    this.sayTurned();
+    this.colour();
+    this.grids.tree.fit(byId("tree").clientWidth);
+    this.listRows();
     this.selectFirst();
     this.count();
     this.refresh();
     this.details.later();
+  }
+
+  // The tree from the top down, or each function with those that call it below; what is selected stays the function.
+  turn(inverted) {
+    if (inverted === this.inverted) {
+      return;
+    }
+    const fn = this.selected < 0 ? -1 : this.tree.fn[this.selected];
+    this.inverted = inverted;
+    if (inverted) {
+      this.unfoldedStraight = this.unfolded;
+      Object.assign(this, { tree: new BottomUp(this.straight), unfolded: new Set() });
+    } else {
+      Object.assign(this, { tree: this.straight, unfolded: this.unfoldedStraight });
+    }
+    this.selected = fn < 0 ? -1 : this.placeOf(fn);
+    byId("turn").setAttribute("aria-pressed", inverted);
+  }
+
+  // What the rows of a tree turned round are, where one is seen.
+  sayTurned() {
+    byId("turned").hidden = !this.inverted || !["tree", "flame"].includes(this.view);
+  }
+
+  turnRound() {
+    this.turn(!this.inverted);
+    this.showTree();
+    this.reveal();
+  }
+
+  // The row that stands for a function.
+  placeOf(fn) {
+    return this.inverted ? this.tree.topOf.get(fn) : this.functions.get(fn).outermost[0];
+  }
+
+  chooseShares(ofParent) {
+    this.ofParent = ofParent;
+    byId("percent").value = ofParent ? "parent" : "";
+    this.refresh();
   }
 
   chooseMeasure(by) {
@@ -103,7 +144,7 @@ class Page {
 
   static unfoldsAtFirst(tree, row) {
     const isSmall = tree.length <= UNFOLDED_ROWS;
-    return isSmall || tree.share(tree.total[row]) >= UNFOLDED_SHARE ? 1 : 0;
+    return isSmall || tree.share(tree.total[row]) >= UNFOLDED_SHARE;
   }
 
   select(row) {
@@ -121,9 +162,8 @@ class Page {
   }
 
   selectFunction(fn) {
-    const row = this.functions.get(fn);
-    if (row) {
-      this.select(row.outermost[0]);
+    if (this.functions.has(fn)) {
+      this.select(this.placeOf(fn));
     }
   }
 
@@ -150,13 +190,10 @@ class Page {
 
   reveal() {
     const grid = this.grids[this.view];
-    if (this.view === "slow") {
-      return;
-    }
-    if (!grid) {
+    if (this.view === "flame") {
       this.flame.reveal();
       this.flame.later();
-    } else if (grid.current >= 0) {
+    } else if (grid && grid.current >= 0) {
       grid.reveal(grid.current);
       grid.draw();
     }
@@ -166,8 +203,9 @@ class Page {
     byId("zoom-out").disabled = row < 0;
   }
 
+  // Whether a row is a function in all its places.
   showsFunctions() {
-    return this.view === "hot";
+    return this.view === "hot" || this.inverted;
   }
 
   showView(view) {
@@ -178,9 +216,10 @@ class Page {
       tab.setAttribute("aria-selected", name === view);
       tab.tabIndex = name === view ? 0 : -1;
     }
-    document.querySelector(".for-tree").hidden = view !== "tree";
-    document.querySelector(".for-flame").hidden = view !== "flame";
-    document.querySelector(".for-slow").hidden = view !== "slow";
+    for (const part of document.querySelectorAll("[data-for]")) {
+      part.hidden = !part.dataset.for.split(" ").includes(view);
+    }
+    this.sayTurned();
     byId("tip").hidden = true;
     this.hovered = -1;
     this.zoomed(this.flame.zoomed);
@@ -198,7 +237,11 @@ class Page {
   }
 
   colour() {
-    const most = this.tree.self.reduce((most, own) => Math.max(most, own), 0);
+    const rows = this.inverted ? this.tree.top : this.tree.self.keys();
+    let most = 0;
+    for (const row of rows) {
+      most = Math.max(most, this.tree.own(row));
+    }
     this.colours = new Colours(this.tree.share(most));
   }
 

@@ -1,5 +1,8 @@
 // Which rows are shown, in which order, and which of them are folded.
 
+// Of a tree turned round so many rows are unfolded at once.
+const UNFOLDED_CALLERS = 5000;
+
 Object.assign(Page.prototype, {
   sorted(row) {
     let children = this.sortedChildren.get(row);
@@ -50,7 +53,7 @@ Object.assign(Page.prototype, {
       const row = stack.pop();
       this.indexOf.set(row, this.rows.length);
       this.rows.push(row);
-      if (this.unfolded[row] === 1) {
+      if (this.unfolded.has(row)) {
         const children = this.sorted(row);
         for (let at = children.length - 1; at >= 0; at--) {
           stack.push(children[at]);
@@ -81,17 +84,21 @@ Object.assign(Page.prototype, {
   // Until a row is chosen, the first one of the view is selected.
   selectFirst() {
     if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
-      const isList = this.showsFunctions() && this.listed.length > 0;
-      this.selected = isList ? this.listed[0].outermost[0] : this.rows[0];
+      const isList = this.view === "hot" && this.listed.length > 0;
+      this.selected = isList ? this.placeOf(this.listed[0].fn) : this.rows[0];
     }
   },
 
   toggle(row) {
     if (row >= 0 && this.tree.children(row).length > 0) {
-      this.unfolded[row] ^= 1;
+      this.fold(row, this.unfolded.has(row));
       this.listRows();
       this.refresh();
     }
+  },
+
+  fold(row, isFolded) {
+    this.unfolded[isFolded ? "delete" : "add"](row);
   },
 
   right() {
@@ -99,7 +106,7 @@ Object.assign(Page.prototype, {
     if (children.length === 0) {
       return;
     }
-    if (this.unfolded[this.selected] === 0) {
+    if (!this.unfolded.has(this.selected)) {
       this.toggle(this.selected);
     } else {
       this.select(children[0]);
@@ -111,7 +118,7 @@ Object.assign(Page.prototype, {
     if (row < 0) {
       return;
     }
-    if (this.unfolded[row] === 1 && this.tree.children(row).length > 0) {
+    if (this.unfolded.has(row) && this.tree.children(row).length > 0) {
       this.toggle(row);
     } else if (this.tree.parent[row] >= 0) {
       this.select(this.tree.parent[row]);
@@ -119,7 +126,16 @@ Object.assign(Page.prototype, {
   },
 
   unfoldAll(isOpen) {
-    this.unfolded.fill(isOpen ? 1 : 0);
+    this.unfolded = new Set();
+    if (isOpen) {
+      // The callers of callers may be millions.
+      const most = this.inverted ? UNFOLDED_CALLERS : Infinity;
+      const rows = [...this.tree.children(-1)];
+      for (let at = 0; at < rows.length && rows.length < most; at++) {
+        this.unfolded.add(rows[at]);
+        rows.push(...this.tree.children(rows[at]));
+      }
+    }
     // What is selected must not vanish.
     if (!isOpen && this.selected >= 0) {
       this.selected = this.tree.path(this.selected)[0];
@@ -133,8 +149,8 @@ Object.assign(Page.prototype, {
   unfoldTo(row) {
     let changed = false;
     for (let at = this.tree.parent[row]; at >= 0; at = this.tree.parent[at]) {
-      changed = changed || this.unfolded[at] === 0;
-      this.unfolded[at] = 1;
+      changed = changed || !this.unfolded.has(at);
+      this.unfolded.add(at);
     }
     if (changed || !this.indexOf.has(row)) {
       this.listRows();

@@ -1,5 +1,17 @@
 // Searching for names.
 
+// Where a function's own name begins: behind the last `::` that stands in no brackets.
+function ownNameAt(text) {
+  let [depth, at] = [0, 0];
+  for (let index = 0; index < text.length - 2; index++) {
+    depth += "<([{".includes(text[index]) ? 1 : ">)]}".includes(text[index]) ? -1 : 0;
+    if (depth === 0 && text.startsWith("::", index)) {
+      at = index + 2;
+    }
+  }
+  return at;
+}
+
 Object.assign(Page.prototype, {
   search(text) {
     this.query = text.trim().toLowerCase();
@@ -31,7 +43,8 @@ Object.assign(Page.prototype, {
           this.found.push(row);
           time += inside ? 0 : tree.total[row];
         }
-        const children = this.sorted(row);
+        // Turned round, a row found tells where a function itself takes time; callers below it say the same again.
+        const children = this.inverted ? [] : this.sorted(row);
         for (let at = children.length - 1; at >= 0; at--) {
           stack.push([children[at], inside || isMatch]);
         }
@@ -56,14 +69,21 @@ Object.assign(Page.prototype, {
     this.select(this.found[(from + step + this.found.length) % this.found.length]);
   },
 
-  // The text with what was searched for marked.
-  marked(text) {
-    const at = this.query ? text.toLowerCase().indexOf(this.query) : -1;
-    if (at < 0) {
-      return [text];
-    }
-    const end = at + this.query.length;
-    return [text.slice(0, at), element("mark", "", text.slice(at, end)), text.slice(end)];
+  // A name in two parts, with what was searched for marked: where there is no room for all of it, its module is cut first.
+  named(text) {
+    const from = this.query ? text.toLowerCase().indexOf(this.query) : -1;
+    const to = from < 0 ? -1 : from + this.query.length;
+    const part = (className, begin, end) => {
+      const clamped = (at) => Math.min(Math.max(at, begin), end);
+      const made = element("span", className, text.slice(begin, clamped(from)));
+      if (clamped(from) < clamped(to)) {
+        made.append(element("mark", "", text.slice(clamped(from), clamped(to))));
+      }
+      made.append(text.slice(clamped(to), end));
+      return made;
+    };
+    const own = ownNameAt(text);
+    return own === 0 ? [part("own", 0, text.length)] : [part("module", 0, own), part("own", own, text.length)];
   },
 
   isDim(row) {

@@ -77,7 +77,7 @@ class Slow {
     });
     const isKnown = call !== undefined && call.spans !== undefined;
     byId("waterfall").hidden = !isKnown;
-    document.querySelector(".for-slow").classList.toggle("nothing", !isKnown);
+    byId("zoom-slow").classList.toggle("nothing", !isKnown);
     this.part("said").textContent = call === undefined ? "" : Slow.said(call, this.watch);
     byId("waterfall").setAttribute("aria-label", call === undefined ? "" : `${this.watch.function}, ${shortTime(call.ns)}: ${call.cause}`);
     this.waterfall.open(isKnown ? call : null, paths);

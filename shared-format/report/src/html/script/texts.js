@@ -18,10 +18,14 @@ Object.assign(Page.prototype, {
 
   // A part of a time off the CPU, whatever the measure is; most rows never wait.
   offCpuText(ns) {
-    if (!this.profile.data.waits || ns === 0) return "-";
+    return !this.profile.data.waits || ns === 0 ? "-" : this.plainTime(ns);
+  },
+
+  // A time, whatever the measure is.
+  plainTime(ns) {
     const per = this.profile.data.per_calls;
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
-    return part === 0n ? "<1ns" : duration(part);
+    return part === 0n && ns > 0 ? "<1ns" : duration(part);
   },
 
   callsText(calls) {
@@ -31,6 +35,15 @@ Object.assign(Page.prototype, {
 
   shareText(ns, estimated) {
     return (estimated ? "~" : "") + percent(this.tree.share(ns));
+  },
+
+  // The share of a row of the tree, of all or of its parent; functions over all places have none.
+  shareOf(ns, row) {
+    if (!this.ofParent || row === undefined) {
+      return this.tree.share(ns);
+    }
+    const whole = this.tree.above(row);
+    return whole === 0 ? 0 : ns / whole;
   },
 
   // The mean of a call; of a future that by the wall clock.
@@ -55,7 +68,7 @@ Object.assign(Page.prototype, {
   },
 
   measuredText(measured) {
-    const text = this.time(measured, this.tree.top.some((row) => this.tree.estimated[row] & 2));
+    const text = this.time(measured, this.straight.top.some((row) => this.straight.estimated[row] & 2));
     return `${text} ${this.profile.summed}`.trim();
   },
 
@@ -73,6 +86,11 @@ Object.assign(Page.prototype, {
     }
     const [total, own] = [tree.total[row], tree.self[row]];
     const flags = tree.estimated[row];
+    if (this.inverted) {
+      const way = tree.path(row).map((at) => this.profile.label(tree.fn[at]));
+      const time = `${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}`;
+      return `${way.join(" ‹ ")}: ${time} that ${way[0]} has itself; ${this.callsText(tree.calls[row])} calls`;
+    }
     return (
       `${this.profile.label(tree.fn[row])}: total ${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}; ` +
       `self ${this.time(own, flags & 1)}, ${this.shareText(own, flags & 1)}; ` +
@@ -147,11 +165,12 @@ Object.assign(Page.prototype, {
     const ticks = (ticks, sign) => (ticks === null ? "-" : sign + twoDigits(this.profile.nanos(ticks)));
     const [longest, exact] = latency.longest() || [null, true];
     const bound = timed !== null ? ">=" : exact ? "" : "<=";
+    const share = (ns, estimated) => (estimated ? "~" : "") + percent(this.shareOf(ns, row.row));
     return {
-      share: this.shareText(row.total, row.estimated & 2),
+      share: share(row.total, row.estimated & 2),
       total: this.time(row.total, row.estimated & 2),
       self: this.time(row.self, row.estimated & 1),
-      selfShare: this.shareText(row.self, row.estimated & 1),
+      selfShare: share(row.self, row.estimated & 1),
       wait: this.offCpuText(row.off[0]),
       ready: this.offCpuText(row.off[1]),
       calls: this.callsText(row.calls),
@@ -166,7 +185,8 @@ Object.assign(Page.prototype, {
 
   marks(row) {
     const open = row.open > 0 ? " •" : "";
-    const doubtful = row.tally === null && this.profile.isDoubtful(row.total, row.calls);
+    // Turned round, the time is that of the function alone, which may well be short.
+    const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total, row.calls);
     return open + (doubtful ? " †" : "");
   },
 });

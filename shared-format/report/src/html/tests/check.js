@@ -52,7 +52,7 @@ function checks() {
       same(page.rows.length, page.tree.length, "unfolded rows");
     },
     "only rows on screen are in the document": () => {
-      const most = Math.ceil(grid.place.clientHeight / ROW_HEIGHT) + 2 * SPARE_ROWS + 1;
+      const most = Math.ceil(grid.place.clientHeight / grid.rowHeight) + 2 * SPARE_ROWS + 1;
       const there = grid.body.querySelectorAll(".row:not([hidden])").length;
       same(there <= most && there >= Math.min(1, page.rows.length), true, `${there} rows of at most ${most}`);
       grid.place.scrollTop = grid.place.scrollHeight;
@@ -85,6 +85,107 @@ function checks() {
       page.sort("tree", "total");
       page.sort("hot", "calls");
       page.sort("hot", "self");
+    },
+    "turned round, callers make the time of a function, and back it is as before": () => {
+      page.showView("tree");
+      if (page.rows.length > 0) {
+        page.select(page.rows.at(-1));
+      }
+      const fn = page.selected < 0 ? -1 : page.tree.fn[page.selected];
+      press(document.body, "i");
+      const { tree } = page;
+      same(page.inverted, true, "turned round");
+      same(byId("turned").hidden, false, "what it is");
+      same(page.selected < 0 ? -1 : tree.fn[page.selected], fn, "the selected function");
+      near(sum(tree.top.map((row) => tree.total[row])), page.straight.measured, "all functions");
+      tree.top.forEach((row) => {
+        near(tree.total[row], page.functions.get(tree.fn[row]).self, `self time of ${profile.label(tree.fn[row])}`);
+      });
+      page.unfoldAll(true);
+      page.rows.slice(0, 500).forEach((row) => {
+        near(tree.self[row] + sum(tree.children(row).map((child) => tree.total[child])), tree.total[row], `row ${row}`);
+        same(page.spoken(row).includes(profile.label(tree.fn[row])), true, "its name");
+      });
+      page.details.show();
+      press(document.body, "2");
+      page.flame.boxes.forEach((level) => {
+        same(sum(level.map(({ width }) => width)) <= page.flame.place.clientWidth + 1, true, "a level of the icicle");
+      });
+      press(document.body, "3");
+      press(document.body, "1");
+      press(document.body, "i");
+      same(page.tree, page.straight, "the tree");
+      same(byId("turned").hidden, true, "said of the tree from the top down");
+      page.unfoldAll(true);
+    },
+    "shares of parents": () => {
+      page.showView("tree");
+      const shares = (row) => page.texts(page.treeRow(row)).share;
+      const before = page.rows.map(shares);
+      press(document.body, "%");
+      same(byId("percent").value, "parent", "the choice");
+      page.rows.forEach((row, at) => {
+        const parent = page.tree.parent[row];
+        const isCounter = page.tree.tally[row] !== null;
+        const mark = page.tree.estimated[row] & 2 ? "~" : "";
+        const whole = parent < 0 ? page.tree.measured : page.tree.total[parent];
+        const wanted = isCounter ? before[at] : mark + percent(whole === 0 ? 0 : page.tree.total[row] / whole);
+        same(shares(row), wanted, `share of row ${row}`);
+      });
+      press(document.body, "%");
+      same(page.rows.map(shares).join(), before.join(), "shares of all");
+    },
+    "names have room, first of all in narrow tables": () => {
+      for (const width of [376, 700, 1100]) {
+        const { place } = grid;
+        place.style.width = `${width}px`;
+        page.showView("tree");
+        grid.fit(place.clientWidth);
+        page.refresh();
+        same(place.scrollWidth <= place.clientWidth, true, `a table of ${place.scrollWidth} in ${width}`);
+        const name = grid.head.querySelector(".function");
+        const isNarrow = width === 376;
+        const share = isNarrow ? NARROW_NAME_SHARE : NAME_SHARE;
+        same(name.offsetWidth >= place.clientWidth * share, true, `names of ${name.offsetWidth} in ${width}`);
+        same(name.getBoundingClientRect().left < place.getBoundingClientRect().left + 20, isNarrow, "names at the left");
+        grid.shown.forEach(({ element, cells }) => {
+          const [row, bar] = [element.offsetWidth, cells.bar.offsetWidth];
+          same(bar >= 72 && (!isNarrow || bar >= row - 24), true, `a bar of ${bar} in a row of ${row}`);
+        });
+      }
+      grid.place.style.width = "";
+      grid.fit(grid.place.clientWidth);
+      page.refresh();
+    },
+    "no view is wider than the window": () => {
+      for (const view of page.views()) {
+        page.showView(view);
+        same(document.documentElement.scrollWidth <= innerWidth, true, `${view}: a page of ${document.documentElement.scrollWidth}`);
+      }
+      page.showView("tree");
+    },
+    "threads tell their time in words": () => {
+      press(document.body, "4");
+      same(page.view, "threads", "view after 4");
+      const cards = [...byId("threads").querySelectorAll(".card")];
+      same(cards.length, Math.min(profile.data.thread_rows.length, THREADS_SHOWN), "cards");
+      near(sum(page.threads.rows.map(({ inside }) => inside)), sum(profile.data.self_ns), "time of all");
+      cards.forEach((card, at) => {
+        const { thread, inside } = page.threads.rows[at];
+        const text = card.textContent;
+        same(text.startsWith(page.threadText(thread)), true, "the name");
+        same(text.includes(page.plainTime(inside)), true, "time in functions");
+        const cpu = profile.data.thread_cpu_ns[thread];
+        same(text.includes(cpu === null ? "does not tell" : page.plainTime(cpu)), true, "CPU time");
+        same(text.includes("waitingnot known"), !profile.data.waits, "whether waits are known");
+      });
+      if (cards.length > 0) {
+        cards[0].querySelector("button").click();
+        same([page.view, page.tree.thread].join(), `tree,${page.threads.rows[0].thread}`, "its tree");
+        page.chooseThread(null);
+      }
+      page.showView("tree");
+      page.unfoldAll(true);
     },
     "search finds what has the text in its name": () => {
       if (page.rows.length === 0) {
@@ -182,12 +283,12 @@ function checks() {
       const tab = byId("tab-slow");
       same(tab.hidden, slow.watches.length === 0, "a tab without slow calls");
       if (tab.hidden) {
-        press(document.body, "4");
-        same(page.view === "slow", false, "view after 4 without slow calls");
+        press(document.body, "5");
+        same(page.view === "slow", false, "view after 5 without slow calls");
         return;
       }
-      press(document.body, "4");
-      same(page.view, "slow", "view after 4");
+      press(document.body, "5");
+      same(page.view, "slow", "view after 5");
       slow.watches.forEach((watch, at) => {
         slow.choose(at);
         const said = byId("slow").querySelector(".sentences").textContent;
@@ -214,7 +315,8 @@ function checks() {
           near(waterfall.drawn[0][0].width, width, "the call itself");
           // Whoever zooms at a place finds it where it was.
           const { left, top } = waterfall.canvas.getBoundingClientRect();
-          const mouse = { clientX: left + width * 0.75, clientY: top + AXIS_HEIGHT + 4, bubbles: true, cancelable: true };
+          // Events have whole pixels.
+          const mouse = { clientX: Math.floor(left + width * 0.75), clientY: top + AXIS_HEIGHT + 4, bubbles: true, cancelable: true };
           const wheel = (rest) => waterfall.place.dispatchEvent(new WheelEvent("wheel", { ...mouse, ...rest }));
           const before = waterfall.timeAt(mouse);
           wheel({ deltaY: -100 });
@@ -304,7 +406,18 @@ function shownTable() {
   });
   // What the rows at the top wait in, with all below them.
   const waits = page.tree.waitsIn(page.tree.top).map(([call, samples]) => `waits\t${call}\t${samples}`);
+  // Every row of the tree turned round by the names on its path.
+  const around = new BottomUp(page.straight);
+  const callers = [];
+  const stack = [...around.children(-1)];
+  while (stack.length > 0 && callers.length < 300) {
+    const row = stack.shift();
+    const path = around.path(row).map((at) => around.fn[at]);
+    callers.push(`callers\t${path.join(" ")}\t${around.total[row]}\t${around.self[row]}\t${around.calls[row]}\t${around.estimated[row]}`);
+    stack.push(...around.children(row));
+  }
   return [
+    ...callers,
     ...graph,
     ...waits,
     ...page.rows.map((row) => `tree\t${line("tree", page.treeRow(row))}`),
@@ -319,6 +432,9 @@ for (const [name, check] of Object.entries(checks())) {
     outcome.push(`ok ${name}`);
   } catch (error) {
     outcome.push(`FAILED ${name}: ${error.message}`);
+    if (page.inverted) {
+      page.turnRound();
+    }
   }
 }
 const report = element("pre", "", `${outcome.join("\n")}\n${shownTable()}\n`);

@@ -5,16 +5,19 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::call_tree::{CallTree, TreeRow};
 use tickscope_analysis::callers::{Link, Neighbours};
+use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_analysis::transform::bottom_up;
 use tickscope_analysis::waits_in::in_nodes;
 use tickscope_format::snapshot::Quantity;
 use tickscope_testkit::orderbook;
 
 use super::*;
+use crate::diff::{Comparison, Run, Tables, page as diff_page};
 use crate::number;
 use crate::text::TextOptions;
 
@@ -24,6 +27,11 @@ const BROWSERS: [&str; 4] = [
     "google-chrome",
     "google-chrome-stable",
 ];
+
+const DESKTOP: &str = "1400,900";
+
+/// As narrow as the browser makes a window; the rules for phones hold in it.
+const PHONE: &str = "500,900";
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -51,13 +59,23 @@ fn with_checks(html: &str) -> String {
 
 /// What the document holds once its scripts have run; none without a browser.
 fn document(html: &str) -> Option<String> {
+    document_in(html, DESKTOP)
+}
+
+/// The same in a window of this size.
+fn document_in(html: &str, window: &str) -> Option<String> {
+    rendered(&with_checks(html), "id=\"app\"", window)
+}
+
+/// What any page holds once its scripts have run, if it has this part of it at all.
+fn rendered(html: &str, part: &str, window: &str) -> Option<String> {
     let Some(browser) = on_path(&BROWSERS) else {
         eprintln!("skipped: none of {BROWSERS:?} on PATH (Debian: apt-get install chromium)");
         return None;
     };
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("page.html");
-    fs::write(&file, with_checks(html)).unwrap();
+    fs::write(&file, html).unwrap();
     let document = output_of(
         Command::new(browser)
             // The page is our own; as root the browser refuses to start with its sandbox.
@@ -66,16 +84,16 @@ fn document(html: &str) -> Option<String> {
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
-                "--window-size=1400,900",
                 "--dump-dom",
             ])
+            .arg(format!("--window-size={window}"))
             .arg(format!(
                 "--user-data-dir={}",
                 dir.path().join("profile").display()
             ))
             .arg(format!("file://{}", file.display())),
     );
-    if document.contains("id=\"app\"") {
+    if document.contains(part) {
         return Some(document);
     }
     // Sandboxed browsers (snap) do not see the temporary files of other programs.
@@ -84,8 +102,8 @@ fn document(html: &str) -> Option<String> {
 }
 
 /// The page's checks of itself, and its table of all rows.
-fn outcome(html: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let document = document(html)?;
+fn outcome(html: &str, window: &str) -> Option<(Vec<String>, Vec<String>)> {
+    let document = document_in(html, window)?;
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
     let (outcome, _) = outcome.split_once("</pre>").unwrap();
     let outcome = outcome
@@ -179,20 +197,56 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
     assert_eq!(found, wanted);
 }
 
+/// Rows of the tree turned round, as the page writes them down: those whose path it has written.
+fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
+    let tree = bottom_up(&CallTree::build(snapshot, |_| true), usize::MAX, |_| true).tree;
+    let path = |row: &TreeRow| {
+        let mut path = vec![row.function.0.to_string()];
+        let mut above = row.parent;
+        while let Some(row) = above.map(|at| &tree.rows[at as usize]) {
+            path.push(row.function.0.to_string());
+            above = row.parent;
+        }
+        path.reverse();
+        path.join(" ")
+    };
+    let wanted: BTreeSet<String> = (0u32..)
+        .zip(&tree.rows)
+        .map(|(at, row)| {
+            let uncertainty = tree.uncertainty(at).unwrap_or_default();
+            let rough = uncertainty.rough(row.self_ticks, row.total_ticks);
+            let marks = u8::from(rough.self_estimated) + 2 * u8::from(rough.total_estimated);
+            let (total, own, calls) = (row.total_ns, row.self_ns, row.calls);
+            format!("callers\t{}\t{total}\t{own}\t{calls}\t{marks}", path(row))
+        })
+        .collect();
+    let missing: Vec<&String> = found.iter().filter(|&line| !wanted.contains(line)).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert_eq!(found.len(), wanted.len().min(300));
+}
+
 fn assert_checks_hold(snapshot: &Snapshot) {
     assert_checks_hold_with(snapshot, &PageOptions::default());
 }
 
 fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
-    let Some((checks, table)) = outcome(&page(snapshot, options).unwrap()) else {
+    assert_checks_hold_in(snapshot, options, DESKTOP);
+}
+
+fn assert_checks_hold_in(snapshot: &Snapshot, options: &PageOptions, window: &str) {
+    let Some((checks, table)) = outcome(&page(snapshot, options).unwrap(), window) else {
         return;
     };
-    assert!(checks.len() >= 14, "{checks:#?}");
+    assert!(checks.len() >= 19, "{checks:#?}");
     let failed: Vec<&String> = checks.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
-    assert_links_hold(&options.by.of(snapshot), links);
+    let measured = options.by.of(snapshot);
+    assert_links_hold(&measured, links);
+    let (callers, table): (Vec<String>, Vec<String>) =
+        table.into_iter().partition(|line| line.starts_with("callers\t"));
+    assert_callers_hold(&measured, &callers);
     let (waits, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("waits\t"));
     let wanted = in_nodes(snapshot, |_| true)
@@ -216,6 +270,11 @@ fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
 #[test]
 fn wicked_names_are_text_and_all_numbers_are_those_of_the_text_report() {
     assert_checks_hold(&wicked());
+}
+
+#[test]
+fn on_a_phone_everything_is_there_as_well() {
+    assert_checks_hold_in(&wicked(), &PageOptions::default(), PHONE);
 }
 
 #[test]
@@ -342,9 +401,58 @@ fn thousands_of_rows_are_those_of_the_text_report() {
 
 #[test]
 fn without_rows_the_page_works_as_well() {
-    if let Some((checks, table)) = outcome(&page_of(&fixtures::empty())) {
+    if let Some((checks, table)) = outcome(&page_of(&fixtures::empty()), DESKTOP) {
         assert_eq!(checks.iter().find(|line| !line.starts_with("ok ")), None);
         assert_eq!(table, Vec::<String>::new());
+    }
+}
+
+/// Selects every frame of the flame graph of a comparison and zooms to the last one.
+const FRAMES: &str = "<script>
+flame.draw();
+document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
+document.body.dataset.frames = flame.boxes.flat().length;
+document.body.dataset.told = rows.map((row) => (owner.select(row), told.textContent)).join(\" | \");
+flame.zoom(rows.at(-1));
+document.body.dataset.zoomed = flame.boxes.at(-1).at(-1).width === place.clientWidth;
+</script>";
+
+#[test]
+fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
+    let [before, after] = [1_000, 60_000].map(|search| {
+        fixtures::run(&[
+            (0, "main", 1, 9_000),
+            (1, "search", 10, search),
+            (1, "draw", 1, 30_000),
+        ])
+    });
+    let sides = [[before], [after]];
+    let diff = Diff::of(&sides[0], &sides[1], None).unwrap();
+    let runs = sides.each_ref().map(|[run]| [Run::of("run.tks", run)]);
+    let comparison = Comparison {
+        diff: &diff,
+        measures: &[],
+        runs: (&runs[0], &runs[1]),
+        per: None,
+        verdicts: &[],
+        doubts: &[],
+        tables: Tables::Both,
+        min_share: 0.01,
+        ascii: false,
+    };
+    let html = diff_page::report(&comparison).replace("</body>", FRAMES);
+    let Some(document) = rendered(&html, "id=\"frames\"", PHONE) else {
+        return;
+    };
+    for part in [
+        "data-wide=\"true\"",
+        // All together, and three functions.
+        "data-frames=\"4\"",
+        "data-zoomed=\"true\"",
+        "app::search\n60.6% of all, and 2.5% before: +58.1 points\ntotal 1.00µs → 60.0µs (×60)",
+        "app::draw\n30.3% of all, and 75.0% before: -44.7 points",
+    ] {
+        assert!(document.contains(part), "{part}");
     }
 }
 
