@@ -1,10 +1,12 @@
 //! The view Timeline: which time is on the screen, cut into slots of a column each, and which part of it is chosen.
 
+pub(crate) mod slot;
 pub(crate) mod slots;
 mod sums;
 
 use crate::app::keyhash::KeyMap;
-use crate::app::timeline::slots::{Load, Past, Slot, Slots};
+use crate::app::timeline::slot::{Load, Slot};
+use crate::app::timeline::slots::{Past, Slots};
 
 /// Lines of the screen that a thread or a function takes at most.
 pub(crate) const LANE_LINES: u16 = 4;

@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Quantity;
 
 use crate::app::cpu_history::key_of;
 use crate::app::keyhash::KeyMap;
-use crate::app::timeline::slots::{Load, Slot};
+use crate::app::timeline::slot::{Load, Slot};
 
 /// Two clocks tell how long ago a moment and a reset were; they differ by less.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use crate::app::data::Data;
 use crate::app::keyhash::KeyMap;
 use crate::app::timeline::Part;
-use crate::app::timeline::slots::Load;
+use crate::app::timeline::slot::Load;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
