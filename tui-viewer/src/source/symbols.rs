@@ -91,13 +91,13 @@ impl Symbols {
         let Some(known) = self.modules.get_mut(module) else {
             return Vec::new();
         };
-        let frames = known
+        let (frames, has_lines) = known
             .loader
             .as_ref()
-            .map_or_else(Vec::new, |loader| frames(loader, address));
+            .map_or_else(Default::default, |loader| frames(loader, address));
         // The standard library brings debug information into programs that have none of their own.
-        if let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
-            && frames.iter().all(|frame| frame.line == 0)
+        if !has_lines
+            && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
         {
             known.problem = Some(format!(
@@ -126,8 +126,9 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The frames of an address, the innermost first.
-fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
+/// The frames of an address, the innermost first, and whether debug information knows its function: code that the compiler has made
+/// belongs to no line also where it does.
+fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     if let Ok(mut found) = loader.find_frames(address) {
         while let Ok(Some(frame)) = found.next() {
@@ -153,7 +154,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
             }),
         }
     }
-    frames
+    (frames, outermost_is_named)
 }
 
 /// A symbol as names of functions are shown.
