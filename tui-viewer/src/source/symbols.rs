@@ -14,6 +14,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Module;
 use tickscope_report::SourceCode;
 
+use crate::source::source_files;
 use crate::text::function_name::{Name, rust_path};
 
 /// Where distributions keep debug information.
@@ -52,9 +53,13 @@ pub fn source_code(snapshot: &Snapshot) -> SourceCode {
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
     let own = located(snapshot, &addresses).filter_map(|located| located.own);
     for frame in own {
-        let text = files
-            .entry(&frame.file)
-            .or_insert_with(|| read_source(Path::new(&frame.file)));
+        let text = files.entry(&frame.file).or_insert_with(|| {
+            let of_demo = source_files::of_demo(&frame.file, snapshot.process.pid);
+            of_demo.map_or_else(
+                || read_source(Path::new(&frame.file)),
+                |text| Some(text.to_owned()),
+            )
+        });
         let text = text
             .as_ref()
             .and_then(|text| text.lines().nth(frame.line as usize - 1));
