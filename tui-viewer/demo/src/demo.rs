@@ -1,11 +1,13 @@
-//! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small service.
+//! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small shop.
 //!
-//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
-//! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
-//! then a short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`service`].
+//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), joins their
+//! rows, and gives the picture to another one (`encoder`). It then rests until the next frame is due, so that a viewer
+//! on the same machine gets CPU time. Now and then a short-lived thread (`thumbnail`) makes a small copy. Each frame also
+//! brings clients to the [`shop`].
 //!
-//! [`service`]: crate::service
+//! [`shop`]: crate::shop
 
+use std::hint::black_box;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvError, Sender};
@@ -13,11 +15,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::image::Image;
-use crate::probe::Plain;
 use crate::scene::Scene;
-use crate::service::Service;
+use crate::shop::Shop;
 use crate::spawn::{Threads, join_all, spawn_named};
 use crate::sphereflake::Frame;
+use crate::tracer;
 use crate::vector::Vector;
 
 /// Width and height of the picture in pixels. A frame takes about 80 ms of one core.
@@ -38,17 +40,17 @@ const FRAMES_A_THUMBNAIL: u64 = 8;
 /// How many pixels of the picture, across and down, make one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// What rendering threads receive, and what they return: the index of a row and its pixels.
+/// What rendering threads receive, and what they return: the index of a row, and the pixels of it and of some below it.
 type Job = Arc<Frame<Box<Scene>>>;
-type Row = (usize, Vec<f64>);
+type Band = (usize, Vec<f64>);
 
 /// Publishes under the name `demo` until the session is dropped.
 pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames and runs the service as long as `go_on` returns true; its argument is the number of finished frames. All
-/// clients of the service are served when it returns, and all threads have ended. It starts no session, so the caller may
+/// Renders frames and runs the shop as long as `go_on` returns true; its argument is the number of finished frames. All
+/// clients of the shop are served when it returns, and all threads have ended. It starts no session, so the caller may
 /// call [`session`] before.
 ///
 /// # Panics
@@ -72,16 +74,23 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
             .collect();
         // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
-        let service = Service::start(scope, &mut running);
+        let (pictures, finished) = mpsc::channel();
+        running.push(spawn_named(scope, "encoder".to_owned(), move || {
+            encode_all(&finished)
+        }));
+        let shop = Shop::start(scope, &mut running);
 
         let mut done = 0;
         let mut thumbnails = Threads::new();
         while go_on(done) {
-            service.clients(done);
+            shop.clients(done);
             let Ok(image) = frame(done, &workers, &rows) else {
                 break;
             };
             done += 1;
+            let image = Arc::new(image);
+            // An encoder that has ended takes no pictures.
+            _ = pictures.send(Arc::clone(&image));
             if done.is_multiple_of(FRAMES_A_THUMBNAIL) {
                 join_all(std::mem::take(&mut thumbnails));
                 thumbnails.push(spawn_named(scope, "thumbnail".to_owned(), move || {
@@ -89,14 +98,14 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
                 }));
             }
         }
-        drop((service, workers));
+        drop((shop, workers, pictures));
         join_all(running);
         join_all(thumbnails);
     });
 }
 
-/// Renders one frame: builds its scene, joins its rows, and rests.
-fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Row>) -> Result<Image, RecvError> {
+/// Renders one frame: builds its scene, joins its rows, makes the picture of them, and rests.
+fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<Image, RecvError> {
     tickscope::scope!("frame");
     let begin = Instant::now();
     let job = Arc::new(Frame::new(Box::new(scene(number)), SIZE, SIZE));
@@ -104,26 +113,31 @@ fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Row>) -> Result<I
         // A worker that has ended takes no rows; the others render them.
         _ = worker.send(Arc::clone(&job));
     }
-    let image = compose(rows)?;
+    let mut image = compose(rows)?;
+    image.glow();
+    image.contrast();
     rest(FRAME_TIME.saturating_sub(begin.elapsed()).max(LEAST_REST));
     Ok(image)
 }
 
-/// Builds the scene of a frame: the root's axis turns, and the number of levels changes.
+/// Returns the scene of a frame: the root's axis turns, and the number of levels changes.
 fn scene(number: u64) -> Scene {
-    tickscope::scope!("scene");
     let (sine, cosine) = (number as f64 * TURN).sin_cos();
     let level = LEVELS[(number / FRAMES_A_LEVEL) as usize % LEVELS.len()];
-    Scene::build_along::<Plain>(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
+    Scene::grow(level, Vector::new(0.5 * sine, 1.0, -0.5 * cosine))
 }
 
 /// Joins the rows in the order in which they arrive.
-fn compose(rows: &Receiver<Row>) -> Result<Image, RecvError> {
+fn compose(rows: &Receiver<Band>) -> Result<Image, RecvError> {
     tickscope::scope!("compose");
     let mut image = Image::new(SIZE, SIZE);
-    for _ in 0..SIZE {
-        let (row, pixels) = rows.recv()?;
-        image.set_row(row, &pixels);
+    let mut missing = SIZE;
+    while missing > 0 {
+        let (first, pixels) = rows.recv()?;
+        for (row, pixels) in (first..).zip(pixels.chunks(SIZE)) {
+            image.set_row(row, pixels);
+            missing -= 1;
+        }
     }
     Ok(image)
 }
@@ -134,9 +148,9 @@ fn rest(time: Duration) {
 }
 
 /// Runs a rendering thread: takes frames until there are no more.
-fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Row>) {
+fn render_jobs(jobs: &Receiver<Job>, rows: &Sender<Band>) {
     while let Ok(job) = wait_for_job(jobs) {
-        job.work_in_tiles(|row, pixels| {
+        tracer::render(&job, |row, pixels| {
             // If the demo has ended, the rows have no receiver.
             _ = rows.send((row, pixels));
         });
@@ -148,40 +162,15 @@ fn wait_for_job(jobs: &Receiver<Job>) -> Result<Job, RecvError> {
     jobs.recv()
 }
 
-/// Makes a small copy and encodes it, as if to store it.
+/// Packs pictures until there are no more, as if to send them.
+fn encode_all(pictures: &Receiver<Arc<Image>>) {
+    for image in pictures {
+        black_box(image.encode());
+    }
+}
+
+/// Makes a small copy and packs it, as if to store it.
 fn thumbnail(image: &Image) {
     tickscope::scope!("thumbnail");
-    let small = shrink(image);
-    let mut packed = Vec::new();
-    encode(&small, &mut packed);
-    std::hint::black_box(packed);
-}
-
-fn shrink(image: &Image) -> Image {
-    tickscope::scope!("shrink");
-    let mut small = Image::new(image.width() / SHRINK, image.height() / SHRINK);
-    for row in 0..small.height() {
-        let pixels: Vec<f64> = (0..small.width())
-            .map(|column| mean(image, column, row))
-            .collect();
-        small.set_row(row, &pixels);
-    }
-    small
-}
-
-/// Returns the mean brightness of the pixels that become one.
-fn mean(image: &Image, column: usize, row: usize) -> f64 {
-    let lines = image
-        .pixels()
-        .chunks(image.width())
-        .skip(row * SHRINK)
-        .take(SHRINK);
-    let sum: f64 = lines.flat_map(|line| &line[column * SHRINK..][..SHRINK]).sum();
-    sum / (SHRINK * SHRINK) as f64
-}
-
-fn encode(image: &Image, packed: &mut Vec<u8>) {
-    tickscope::scope!("encode");
-    // Writing into a vector does not fail.
-    _ = image.write_pgm(packed);
+    black_box(image.shrink(SHRINK).encode());
 }

@@ -17,19 +17,26 @@
 
 #![forbid(unsafe_code)]
 
+mod database;
 mod demo;
 mod image;
+mod light;
 mod probe;
+mod random;
 mod scene;
-mod service;
+mod shop;
+mod sources;
 mod spawn;
 mod sphereflake;
+mod tasks;
+mod tracer;
 pub mod vector;
 
 pub use demo::{run, session};
 pub use image::Image;
 pub use probe::{Plain, Probe, Scoped};
 pub use scene::Scene;
+pub use sources::source;
 pub use sphereflake::{Frame, render};
 /// Counts the demo's allocations where it is the global allocator.
 pub use tickscope::Alloc;

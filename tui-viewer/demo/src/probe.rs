@@ -17,11 +17,6 @@ pub struct Scoped;
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
-/// Opens nothing, where rays are rendered by the tile. It is a type of its own, so that the code of [`Plain`], which benchmarks
-/// compare with, is compiled as if there were no tiles.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Tiled;
-
 impl Probe for Scoped {
     type Guard = tickscope::Scope;
 
@@ -32,13 +27,6 @@ impl Probe for Scoped {
 }
 
 impl Probe for Plain {
-    type Guard = ();
-
-    #[inline(always)]
-    fn begin(_: &'static str, _: impl FnOnce() -> tickscope::Scope) {}
-}
-
-impl Probe for Tiled {
     type Guard = ();
 
     #[inline(always)]

@@ -9,7 +9,7 @@
 use std::f64::consts::TAU;
 
 use crate::probe;
-use crate::probe::Probe;
+use crate::probe::{Plain, Probe};
 use crate::vector::Vector;
 
 /// The direction of the root's upper children.
@@ -57,26 +57,6 @@ struct Sphere {
     radius: f64,
 }
 
-impl Sphere {
-    /// Returns the distance along the ray to the sphere: to its front, or to its back if the ray begins inside;
-    /// infinity if the ray misses it.
-    fn distance(&self, ray: &Ray) -> f64 {
-        let to_centre = self.centre - ray.origin;
-        let along = to_centre.dot(ray.direction);
-        let squared = along * along - to_centre.dot(to_centre) + self.radius * self.radius;
-        if squared < 0.0 {
-            return f64::INFINITY;
-        }
-        let half_chord = squared.sqrt();
-        let back = along + half_chord;
-        if back < 0.0 {
-            return f64::INFINITY;
-        }
-        let front = along - half_chord;
-        if front > 0.0 { front } else { back }
-    }
-}
-
 impl Scene {
     /// Builds a sphereflake of `level` levels, at least one. 6 levels give the 66 430 spheres of the reference
     /// workload.
@@ -93,6 +73,14 @@ impl Scene {
         };
         create::<P>(&mut nodes, level, root, axis.normalised());
         Self { nodes }
+    }
+
+    /// Does that without scopes for each sphere, all in one.
+    pub(crate) fn grow(level: u32, axis: Vector) -> Self {
+        tickscope::scope!("grow");
+        let scene = Self::build_along::<Plain>(level, axis);
+        tickscope::gauge!("spheres", scene.spheres());
+        scene
     }
 
     /// Returns the number of spheres.
@@ -121,6 +109,47 @@ impl Scene {
     /// Returns the nearest surface on a ray that begins outside of the scene.
     pub(crate) fn intersect_primary<P: Probe>(&self, ray: &Ray) -> Option<Hit> {
         probe!(P, "intersect_primary");
+        self.nearest_on(ray)
+    }
+
+    /// Returns whether a ray meets anything.
+    pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
+        probe!(P, "intersect_shadow");
+        self.is_met_by(ray)
+    }
+
+    /// Finds the nearest surface on each ray, all in one scope.
+    pub(crate) fn nearest(&self, rays: &[Ray], hits: &mut Vec<Option<Hit>>) {
+        tickscope::scope!(group = "rays", "nearest");
+        hits.clear();
+        hits.extend(rays.iter().map(|ray| self.nearest_on(ray)));
+    }
+
+    /// Finds which rays meet anything, all in one scope.
+    pub(crate) fn shadows(&self, rays: &[Ray], met: &mut Vec<bool>) {
+        tickscope::scope!(group = "rays", "shadows");
+        met.clear();
+        met.extend(rays.iter().map(|ray| self.is_met_by(ray)));
+    }
+
+    #[inline(always)]
+    fn is_met_by(&self, ray: &Ray) -> bool {
+        let mut index = 0;
+        while let Some(node) = self.nodes.get(index) {
+            if node.bound.distance(ray) == f64::INFINITY {
+                index = node.skip;
+                continue;
+            }
+            if node.sphere.distance(ray) < f64::INFINITY {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
+    #[inline(always)]
+    fn nearest_on(&self, ray: &Ray) -> Option<Hit> {
         let mut nearest = f64::INFINITY;
         let mut found = None;
         let mut index = 0;
@@ -143,22 +172,25 @@ impl Scene {
             normal: (point - sphere.centre) * (1.0 / sphere.radius),
         })
     }
+}
 
-    /// Returns whether a ray meets anything.
-    pub(crate) fn intersect_shadow<P: Probe>(&self, ray: &Ray) -> bool {
-        probe!(P, "intersect_shadow");
-        let mut index = 0;
-        while let Some(node) = self.nodes.get(index) {
-            if node.bound.distance(ray) == f64::INFINITY {
-                index = node.skip;
-                continue;
-            }
-            if node.sphere.distance(ray) < f64::INFINITY {
-                return true;
-            }
-            index += 1;
+impl Sphere {
+    /// Returns the distance along the ray to the sphere: to its front, or to its back if the ray begins inside;
+    /// infinity if the ray misses it.
+    fn distance(&self, ray: &Ray) -> f64 {
+        let to_centre = self.centre - ray.origin;
+        let along = to_centre.dot(ray.direction);
+        let squared = along * along - to_centre.dot(to_centre) + self.radius * self.radius;
+        if squared < 0.0 {
+            return f64::INFINITY;
         }
-        false
+        let half_chord = squared.sqrt();
+        let back = along + half_chord;
+        if back < 0.0 {
+            return f64::INFINITY;
+        }
+        let front = along - half_chord;
+        if front > 0.0 { front } else { back }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Rendering: rays through pixels, and rows shared among threads.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use crate::image::Image;
 use crate::probe;
-use crate::probe::{Probe, Tiled};
+use crate::probe::Probe;
 use crate::scene::{Hit, Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
@@ -17,20 +17,17 @@ const CAMERA: Vector = Vector::new(0.0, 0.0, -4.5);
 /// The direction of the light, before it is normalised.
 const LIGHT: Vector = Vector::new(-0.5, -0.65, 0.9);
 /// The four rays of a pixel, relative to its centre: a rotated square, so that no two share a row or a column.
-const SAMPLES: [(f64, f64); 4] = [(-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125)];
+pub(crate) const SAMPLES: [(f64, f64); 4] =
+    [(-0.125, -0.375), (0.375, -0.125), (0.125, 0.375), (-0.375, 0.125)];
 /// The distance from the surface at which a shadow ray begins, so that rounding does not put it inside the sphere.
 const SURFACE_GAP: f64 = 1e-9;
-
-/// The number of pixels that are rendered together by [`Frame::work_in_tiles`], and that of their rays.
-const TILE: usize = 16;
-const TILE_RAYS: usize = TILE * SAMPLES.len();
 
 /// A picture being rendered. Threads take rows from it until none is left.
 #[derive(Debug)]
 pub struct Frame<S> {
     /// The scene, borrowed or owned. A frame that moves to long-lived threads owns its scene.
-    scene: S,
-    width: usize,
+    pub(crate) scene: S,
+    pub(crate) width: usize,
     height: usize,
     /// The direction of the light, of length 1.
     light: Vector,
@@ -65,52 +62,10 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Does the same as [`Frame::work`] with fewer scopes: all rays of 16 pixels are in one. So a scope is some microseconds
-    /// long, and measuring it costs little.
-    pub(crate) fn work_in_tiles(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
-        tickscope::scope!("worker");
-        loop {
-            let row = self.next_row.fetch_add(1, Ordering::Relaxed);
-            if row >= self.height {
-                return;
-            }
-            let mut pixels = vec![0.0; self.width];
-            for (tile, pixels) in pixels.chunks_mut(TILE).enumerate() {
-                self.tile(tile * TILE, row, pixels);
-            }
-            finished(row, pixels);
-        }
-    }
-
-    /// Renders the pixels of a tile, of which the first is in `column`.
-    fn tile(&self, column: usize, row: usize, pixels: &mut [f64]) {
-        tickscope::scope!("tile");
-        let mut brightness = [0.0; TILE_RAYS];
-        let mut hits = [None; TILE_RAYS];
-        self.primary_rays(column, row, &mut hits[..pixels.len() * SAMPLES.len()]);
-        self.shadow_rays(&hits, &mut brightness);
-        for (pixel, rays) in pixels.iter_mut().zip(brightness.chunks(SAMPLES.len())) {
-            *pixel = rays.iter().sum::<f64>() / SAMPLES.len() as f64;
-        }
-    }
-
-    /// Finds where the rays from the camera end.
-    fn primary_rays(&self, column: usize, row: usize, hits: &mut [Option<Hit>]) {
-        tickscope::scope!("primary_rays");
-        for (pixel, hits) in hits.chunks_mut(SAMPLES.len()).enumerate() {
-            let middle = self.middle(column + pixel, row);
-            for (hit, sample) in hits.iter_mut().zip(SAMPLES) {
-                *hit = self.scene.intersect_primary::<Tiled>(&ray(middle, sample));
-            }
-        }
-    }
-
-    /// Finds how bright it is there. Rays to the light are the work.
-    fn shadow_rays(&self, hits: &[Option<Hit>], brightness: &mut [f64]) {
-        tickscope::scope!("shadow_rays");
-        for (brightness, hit) in brightness.iter_mut().zip(hits) {
-            *brightness = hit.map_or(0.0, |hit| self.brightness::<Tiled>(&hit));
-        }
+    /// Returns rows that no other thread has, at most so many; none if all are taken.
+    pub(crate) fn take_rows(&self, most: usize) -> Option<Range<usize>> {
+        let first = self.next_row.fetch_add(most, Ordering::Relaxed);
+        (first < self.height).then(|| first..(first + most).min(self.height))
     }
 
     /// Returns the mean brightness of a pixel's four rays.
@@ -124,7 +79,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
 
     /// Returns the direction from the camera to the middle of a pixel.
     #[inline(always)]
-    fn middle(&self, column: usize, row: usize) -> Vector {
+    pub(crate) fn middle(&self, column: usize, row: usize) -> Vector {
         let (width, height) = (self.width as f64, self.height as f64);
         let middle_x = column as f64 + 0.5 - width / 2.0;
         let middle_y = height / 2.0 - row as f64 - 0.5;
@@ -144,25 +99,28 @@ impl<S: Deref<Target = Scene>> Frame<S> {
     /// Returns the brightness of a point; 0 in shadow.
     #[inline(always)]
     fn brightness<P: Probe>(&self, hit: &Hit) -> f64 {
-        let brightness = -hit.normal.dot(self.light);
-        if brightness <= 0.0 {
-            return 0.0;
+        match self.to_light(hit) {
+            Some((brightness, to_light)) if !self.scene.intersect_shadow::<P>(&to_light) => brightness,
+            Some(_) | None => 0.0,
         }
+    }
+
+    /// Returns the brightness that a point has without shadow, and the ray from there to the light; none if the point is on the
+    /// far side.
+    #[inline(always)]
+    pub(crate) fn to_light(&self, hit: &Hit) -> Option<(f64, Ray)> {
+        let brightness = -hit.normal.dot(self.light);
         let to_light = Ray {
             origin: hit.point + hit.normal * SURFACE_GAP,
             direction: -self.light,
         };
-        if self.scene.intersect_shadow::<P>(&to_light) {
-            0.0
-        } else {
-            brightness
-        }
+        (brightness > 0.0).then_some((brightness, to_light))
     }
 }
 
 /// Returns a ray from the camera beside the middle of a pixel.
 #[inline(always)]
-fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
+pub(crate) fn ray(middle: Vector, (x, y): (f64, f64)) -> Ray {
     Ray {
         origin: CAMERA,
         direction: Vector::new(middle.x + x, middle.y + y, middle.z).normalised(),
@@ -192,22 +150,4 @@ pub fn render<P: Probe>(scene: &Scene, width: usize, height: usize, threads: usi
         }
     });
     image
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::probe::Plain;
-
-    #[test]
-    fn tiles_change_no_bit_of_the_picture() {
-        let scene = Scene::build::<Plain>(4);
-        // The last tile of a row has one pixel.
-        let (width, height) = (TILE * 5 + 1, 64);
-        let mut image = Image::new(width, height);
-        let frame = Frame::new(&scene, width, height);
-        frame.work_in_tiles(|row, pixels| image.set_row(row, &pixels));
-        assert_eq!(image, render::<Plain>(&scene, width, height, 1));
-        assert!(image.pixels().iter().any(|&pixel| pixel > 0.5), "there is light");
-    }
 }

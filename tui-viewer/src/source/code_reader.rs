@@ -137,6 +137,9 @@ fn answer_all(unknown: &Receiver<Unknown>, found: &Sender<FoundCode>) {
 }
 
 fn lines(file: &str, pid: u32) -> Result<Vec<String>, String> {
+    if let Some(text) = source_files::of_demo(file, pid) {
+        return Ok(text.lines().map(str::to_owned).collect());
+    }
     let path = source_files::find(file, &source_files::places(Some(pid)))?;
     let text = read_source(&path).ok_or_else(|| format!("{} cannot be read", path.display()))?;
     Ok(text.lines().map(str::to_owned).collect())

@@ -1,7 +1,17 @@
 //! Where the source files of a program lie.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// Returns the text of a file of the demo as it was compiled, if the process is this program: the files themselves may have
+/// changed since, or not be there.
+pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
+    let text = tickscope_demo::source(file)?;
+    let of = |process: &str| fs::metadata(format!("/proc/{process}/exe")).ok();
+    let (own, its) = (of("self")?, of(&pid.to_string())?);
+    (own.dev() == its.dev() && own.ino() == its.ino()).then_some(text)
+}
 
 /// Where to look for a program's files, most likely first: it is the project it was built from that names them, and
 /// the user's own directory may hold another one with files of the same names.
@@ -52,7 +62,23 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
+
+    #[test]
+    fn the_demo_brings_its_files_and_only_it_does() {
+        let file = "/nowhere/tui-viewer/demo/src/tracer.rs";
+        let text = of_demo(file, std::process::id()).unwrap();
+        assert!(text.contains("fn aim"));
+        assert_eq!(of_demo("/nowhere/src/tracer.rs", std::process::id()), None);
+        let mut cat = Command::new("cat");
+        let mut other = cat.stdin(Stdio::piped()).spawn().unwrap();
+        let its = of_demo(file, other.id());
+        drop(other.stdin.take());
+        other.wait().unwrap();
+        assert_eq!(its, None, "another program");
+    }
 
     #[test]
     fn files_are_found_from_below_and_named_where_they_are_not() {

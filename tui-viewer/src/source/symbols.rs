@@ -14,6 +14,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Module;
 use tickscope_report::SourceCode;
 
+use crate::source::source_files;
 use crate::text::function_name::{Name, rust_path};
 
 /// Where distributions keep debug information.
@@ -52,9 +53,13 @@ pub fn source_code(snapshot: &Snapshot) -> SourceCode {
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
     let own = located(snapshot, &addresses).filter_map(|located| located.own);
     for frame in own {
-        let text = files
-            .entry(&frame.file)
-            .or_insert_with(|| read_source(Path::new(&frame.file)));
+        let text = files.entry(&frame.file).or_insert_with(|| {
+            let of_demo = source_files::of_demo(&frame.file, snapshot.process.pid);
+            of_demo.map_or_else(
+                || read_source(Path::new(&frame.file)),
+                |text| Some(text.to_owned()),
+            )
+        });
         let text = text
             .as_ref()
             .and_then(|text| text.lines().nth(frame.line as usize - 1));
@@ -91,13 +96,13 @@ impl Symbols {
         let Some(known) = self.modules.get_mut(module) else {
             return Vec::new();
         };
-        let frames = known
+        let (frames, has_lines) = known
             .loader
             .as_ref()
-            .map_or_else(Vec::new, |loader| frames(loader, address));
+            .map_or_else(Default::default, |loader| frames(loader, address));
         // The standard library brings debug information into programs that have none of their own.
-        if let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
-            && frames.iter().all(|frame| frame.line == 0)
+        if !has_lines
+            && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
         {
             known.problem = Some(format!(
@@ -126,8 +131,9 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The frames of an address, the innermost first.
-fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
+/// The frames of an address, the innermost first, and whether debug information knows its function: code that the compiler has made
+/// belongs to no line also where it does.
+fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     if let Ok(mut found) = loader.find_frames(address) {
         while let Ok(Some(frame)) = found.next() {
@@ -153,7 +159,7 @@ fn frames(loader: &Loader, address: u64) -> Vec<Frame> {
             }),
         }
     }
-    frames
+    (frames, outermost_is_named)
 }
 
 /// A symbol as names of functions are shown.

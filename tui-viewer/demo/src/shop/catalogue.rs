@@ -3,9 +3,9 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use crate::service::cache::{Cache, Entry, Key};
-use crate::service::database::{Database, Query};
-use crate::service::random::mixed;
+use crate::database::{Database, Query};
+use crate::random::mixed;
+use crate::shop::cache::{Cache, Entry, Key};
 
 /// The number of sections, and that of the items in each.
 pub(crate) const SECTIONS: u32 = 16;
@@ -20,6 +20,7 @@ const PRICE_ROUNDS: u64 = 5_000;
 
 /// Returns the best offers of a section. They are in the cache, mostly. When the cache has thrown them away, the price of
 /// every item has to be found: 600 prices in one request, where others find 6.
+#[tickscope::profile]
 pub(crate) fn offers(cache: &Cache, section: u32) -> Arc<[u32]> {
     let key = Key::Offers(section);
     if let Some(Entry::Offers(offers)) = cache.get(key) {
@@ -47,6 +48,7 @@ pub(crate) fn price(item: u32) -> u64 {
 }
 
 /// Returns the picture of an item, from the cache or from the database.
+#[tickscope::profile]
 pub(crate) async fn picture(cache: &Cache, database: &Database, item: u32) -> Arc<[u8]> {
     let key = Key::Picture(item);
     if let Some(Entry::Picture(bytes)) = cache.get(key) {

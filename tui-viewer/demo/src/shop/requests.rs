@@ -5,15 +5,17 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use crate::service::catalogue::{self, SECTION_ITEMS, SECTIONS};
-use crate::service::database::Query;
-use crate::service::random::Random;
-use crate::service::shop::Shop;
+use crate::database::Query;
+use crate::random::{Random, mixed};
+use crate::shop::catalogue::{self, SECTION_ITEMS, SECTIONS};
+use crate::shop::store::Store;
 
 /// The items that most clients look at.
 const POPULAR_ITEMS: u32 = 64;
 /// The time to read the paper for an invoice, for which the thread waits.
 const READ_PAPER: Duration = Duration::from_millis(8);
+/// How much work it is to rank a row. These take less than 1 us.
+const RANK_ROUNDS: u64 = 250;
 /// Fewer rows than these are sorted without dividing them.
 const FEW_ROWS: usize = 512;
 
@@ -69,14 +71,14 @@ impl Request {
 }
 
 /// Shows a page: the offers of a section, and the picture of an item.
-#[tickscope::profile]
-pub(crate) async fn browse(shop: &Shop, section: u32, item: u32) -> Found {
-    let offers = catalogue::offers(&shop.cache, section);
+#[tickscope::profile(watch)]
+pub(crate) async fn browse(store: &Store, section: u32, item: u32) -> Found {
+    let offers = catalogue::offers(&store.cache, section);
     let prices: Vec<(u32, u64)> = offers
         .iter()
         .map(|&item| (item, catalogue::price(item)))
         .collect();
-    let picture = catalogue::picture(&shop.cache, &shop.database, item).await;
+    let picture = catalogue::picture(&store.cache, &store.database, item).await;
     Found {
         prices,
         picture: Some(picture),
@@ -85,21 +87,21 @@ pub(crate) async fn browse(shop: &Shop, section: u32, item: u32) -> Found {
 
 /// Finds the items that a word fits, the best first.
 #[tickscope::profile]
-pub(crate) async fn search(shop: &Shop, first: u32, matches: u32) -> Found {
-    let rows = shop.database.rows(Query { first, rows: matches }).await;
-    let sorted = sort(rows);
+pub(crate) async fn search(store: &Store, first: u32, matches: u32) -> Found {
+    let rows = store.database.rows(Query { first, rows: matches }).await;
+    let sorted = sort(rank(rows, first));
     Found {
-        prices: (0..).zip(sorted).take(20).collect(),
+        prices: (first..).zip(sorted).take(20).collect(),
         picture: None,
     }
 }
 
 /// Takes an order: the bank says yes, and the database writes it down.
 #[tickscope::profile]
-pub(crate) async fn order(shop: &Shop, item: u32, bank: Duration) -> Found {
+pub(crate) async fn order(store: &Store, item: u32, bank: Duration) -> Found {
     let price = catalogue::price(item);
-    tickscope::wait!("bank", shop.timer.sleep(bank)).await;
-    shop.database.rows(Query { first: item, rows: 1 }).await;
+    tickscope::wait!("bank", store.timer.sleep(bank)).await;
+    store.database.rows(Query { first: item, rows: 1 }).await;
     Found {
         prices: vec![(item, price)],
         picture: None,
@@ -120,6 +122,13 @@ pub(crate) async fn invoice(item: u32) -> Found {
 #[tickscope::profile]
 fn read_paper() {
     thread::sleep(READ_PAPER);
+}
+
+/// Finds how well each row fits the word.
+#[tickscope::profile]
+fn rank(rows: Vec<u64>, word: u32) -> Vec<u64> {
+    let rank = |row| (0..RANK_ROUNDS).fold(row, |rank, round| mixed(rank ^ u64::from(word) ^ round));
+    rows.into_iter().map(rank).collect()
 }
 
 /// Sorts by halves, each in memory of its own.

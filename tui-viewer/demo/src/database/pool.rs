@@ -54,7 +54,7 @@ impl Pool {
 
 impl Connection {
     /// Reads from the disk, or writes to it.
-    #[tickscope::profile]
+    #[tickscope::profile(group = "disk")]
     pub(crate) fn read_disk(&self, time: Duration) {
         thread::sleep(time);
     }

@@ -1,7 +1,7 @@
 //! A cache that is bounded in the simplest way: what came first goes first.
 //!
 //! It goes even if most requests need it. That makes one request in some two hundred slow: see
-//! [`offers`](crate::service::catalogue::offers).
+//! [`offers`](crate::shop::catalogue::offers).
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, PoisonError};

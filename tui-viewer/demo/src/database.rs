@@ -1,15 +1,18 @@
 //! A database: threads that answer queries, with connections from a pool.
 
+mod pool;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use crate::service::answer::{Reply, answer};
-use crate::service::pool::Pool;
-use crate::service::random::mixed;
+use crate::random::mixed;
 use crate::spawn::{Threads, spawn_named};
+use crate::tasks::answer::{Reply, answer};
+
+use self::pool::Pool;
 
 /// The number of threads that answer queries, each with a connection.
 const THREADS: usize = 2;

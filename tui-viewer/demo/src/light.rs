@@ -1,0 +1,45 @@
+//! How bright the points are that rays have found.
+
+use std::ops::Deref;
+
+use crate::scene::{Hit, Ray, Scene};
+use crate::sphereflake::Frame;
+
+/// What [`shade`] needs while it works. It is kept from tile to tile, so that tiles allocate nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Lit {
+    /// Points that are bright where they are not in shadow: their number, and how bright.
+    points: Vec<(usize, f64)>,
+    rays: Vec<Ray>,
+    is_met: Vec<bool>,
+}
+
+/// Finds the brightness where rays end: 0 beside the scene and in shadow. Points that turn away from the light need no ray.
+pub(crate) fn shade<S: Deref<Target = Scene>>(
+    frame: &Frame<S>,
+    hits: &[Option<Hit>],
+    lit: &mut Lit,
+    brightness: &mut Vec<f64>,
+) {
+    tickscope::scope!("shade");
+    brightness.clear();
+    brightness.resize(hits.len(), 0.0);
+    lit.points.clear();
+    lit.rays.clear();
+    for (number, hit) in hits.iter().enumerate() {
+        if let Some((bright, ray)) = hit.and_then(|hit| frame.to_light(&hit)) {
+            lit.points.push((number, bright));
+            lit.rays.push(ray);
+        }
+    }
+    tickscope::value!("lit", lit.rays.len());
+    if lit.rays.is_empty() {
+        return;
+    }
+    frame.scene.shadows(&lit.rays, &mut lit.is_met);
+    for (&(number, bright), is_met) in lit.points.iter().zip(&lit.is_met) {
+        if !is_met {
+            brightness[number] = bright;
+        }
+    }
+}
