@@ -6,6 +6,7 @@ mod doubts;
 mod flame;
 #[cfg(feature = "json")]
 pub mod json;
+mod lengths;
 pub mod markdown;
 mod numbers;
 pub mod page;
@@ -36,6 +37,9 @@ const NAMED: usize = 3;
 /// Of a side's runs so many are named.
 const RUNS_NAMED: usize = 6;
 
+/// Names of runs take no more cells than this in a heading, but for the first.
+const NAMES_WIDTH: usize = 60;
+
 /// What the whole program is called among functions.
 const WHOLE: &str = "(all)";
 
@@ -60,6 +64,10 @@ pub struct Run {
     pub program: String,
     /// How it was measured.
     pub mode: Mode,
+    /// How long it was measured.
+    pub length_ns: u64,
+    /// Which part of a recording it is, in words; none for all of it.
+    pub part: Option<String>,
 }
 
 /// A comparison, its verdicts, and how to show it.
@@ -83,6 +91,8 @@ pub struct Comparison<'a> {
     pub min_share: f64,
     /// Nothing but ASCII, in the text.
     pub ascii: bool,
+    /// The width of a line of the text in cells. Where it does not suffice, latencies have a table of their own.
+    pub width: usize,
 }
 
 /// A piece of a sentence: names are escaped in another way than words.
@@ -99,6 +109,8 @@ impl Run {
             target: target.into(),
             program: snapshot.process.name.clone(),
             mode: snapshot.capture.mode,
+            length_ns: snapshot.capture.since_reset_ns,
+            part: None,
         }
     }
 }
@@ -163,12 +175,18 @@ impl Comparison<'_> {
 
     /// The runs of a side, and how they were measured.
     fn side(&self, runs: &[Run]) -> String {
-        let shown = runs.iter().take(RUNS_NAMED);
-        let mut text: Vec<String> = shown
-            .map(|run| visible(&run.target, self.ascii).into_owned())
-            .collect();
-        if runs.len() > RUNS_NAMED {
-            text.push(format!("and {} more", runs.len() - RUNS_NAMED));
+        let mut text: Vec<String> = Vec::new();
+        let mut cells = 0;
+        for run in runs.iter().take(RUNS_NAMED) {
+            let name = visible(&run.target, self.ascii).into_owned();
+            cells += name.chars().count() + 1;
+            if !text.is_empty() && cells > NAMES_WIDTH {
+                break;
+            }
+            text.push(name);
+        }
+        if runs.len() > text.len() {
+            text.push(format!("and {} more", runs.len() - text.len()));
         }
         let mut of: Vec<String> = runs
             .iter()
@@ -176,7 +194,32 @@ impl Comparison<'_> {
             .collect();
         of.dedup();
         of.truncate(NAMED);
-        format!("{} ({})", text.join(" "), of.join("; "))
+        let part = match runs {
+            [Run { part: Some(part), .. }] => format!(", {}", visible(part, self.ascii)),
+            [Run { part: Some(_), .. }, ..] => format!(", {} of each", lengths(runs)),
+            _ => String::new(),
+        };
+        format!("{} ({}){part}", text.join(" "), of.join("; "))
+    }
+
+    /// The columns of a row, of which each has both sides and the change: latencies where both sides have some.
+    fn columns(&self, change: &Change) -> Vec<Quantity> {
+        let mut columns = change.columns().to_vec();
+        if self.diff.has_latencies() {
+            columns.extend(Quantity::LATENCIES);
+        }
+        columns
+    }
+
+    /// The functions of which a gate failed, by their ids.
+    fn failing(&self) -> Vec<bool> {
+        let mut failing = vec![false; self.diff.by_function.len()];
+        for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {
+            if let Judged::Function(id) = failure.of {
+                failing[id.index()] = true;
+            }
+        }
+        failing
     }
 
     /// What is to be told of a row behind its name: what it is not per call of, and whose time does not compare.
@@ -294,6 +337,18 @@ impl Comparison<'_> {
                 format!("{} failed: {}", visible(&condition, self.ascii), plain(&pieces))
             })
             .collect()
+    }
+}
+
+/// How long runs were measured: `10.0s`, or `9.90s to 10.1s`.
+fn lengths(runs: &[Run]) -> String {
+    let of = |ns: Option<u64>| number::duration(ns.unwrap_or_default());
+    let least = of(runs.iter().map(|run| run.length_ns).min());
+    let most = of(runs.iter().map(|run| run.length_ns).max());
+    if least == most {
+        least
+    } else {
+        format!("{least} to {most}")
     }
 }
 

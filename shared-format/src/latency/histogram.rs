@@ -107,6 +107,16 @@ impl Histogram {
         })
     }
 
+    /// Returns between which durations in ticks that of [`quantile`](Self::quantile) lies for certain: the ends of its bucket.
+    pub fn quantile_range(&self, share: f64) -> Option<(u64, u64)> {
+        let bucket = self.quantile_bucket(share)?;
+        let (least, most) = (lower_edge(bucket), upper_edge(bucket));
+        Some(match self.max_ticks {
+            0 => (least, most),
+            max => (least.min(max), most.min(max)),
+        })
+    }
+
     /// Returns the bucket of the duration that a share of the calls (0 to 1) did not exceed.
     pub(crate) fn quantile_bucket(&self, share: f64) -> Option<usize> {
         let count = self.count();

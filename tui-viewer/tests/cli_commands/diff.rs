@@ -46,9 +46,20 @@ fn counts_are_a_gate_without_noise() {
         .quiet();
     assert!(done.out.contains("leaf 3 → 4 calls (+33.3%)"), "{}", done.out);
     // Without it the run is longer, and that is more calls.
-    place
+    let longer = place
         .tickscope(&["diff", "a.tks", "longer.tks", "--fail-if", "calls > 1%"])
         .with_code(3);
+    let hint = longer
+        .out
+        .lines()
+        .find(|line| line.starts_with("hint    "))
+        .unwrap();
+    assert!(
+        hint.contains("20 calls of frame in ")
+            && hint.contains(" after); --per FUNCTION compares numbers per call, for example "),
+        "{hint}"
+    );
+    assert!(crate::message_page::explains(hint), "{hint}");
     let other = ["diff", "a.tks", "more.tks", "--fail-if", "calls(whole) > 0"];
     place.tickscope(&other).ok();
 }
@@ -186,6 +197,153 @@ fn what_cannot_be_compared_is_said_in_one_line() {
     }
     let wrong = place.tickscope(&["diff", "a.tks", "a.tks", "--fail-if", "calls < 1%"]);
     wrong.with_code(2).says(&["calls < 1%", "wanted calls > 1%"]);
+}
+
+#[test]
+fn parts_of_a_recording_are_compared() {
+    let place = Place::new();
+    let program = place.start("busy");
+    place
+        .tickscope(&["record", &program.name, "-d", "600ms", "-o", "run.tks"])
+        .ok();
+    place
+        .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
+        .ok();
+    let calls = |args: &[&str]| {
+        let args = [&["report", "run.tks", "-f", "json"], args].concat();
+        let json = place.tickscope(&args).ok().quiet().json();
+        let nodes = json["nodes"].as_array().unwrap();
+        nodes
+            .iter()
+            .map(|node| node["calls"].as_u64().unwrap())
+            .sum::<u64>() as f64
+    };
+    let diff = |args: &[&str]| place.tickscope(&[&["diff"], args].concat());
+    let sides = |args: &[&str]| {
+        let json = diff(&[args, &["-f", "json"]].concat()).ok().quiet().json();
+        let calls = &json["whole"]["calls"];
+        let sides = ["before", "after"].map(|side| {
+            let part = json[side][0]["part"].as_str().unwrap_or_default();
+            (
+                calls[side].as_f64().unwrap(),
+                part.contains(" after the beginning, "),
+            )
+        });
+        assert!(json["before"][0]["length_ns"].as_u64().unwrap() > 0);
+        sides
+    };
+    let (early, late) = (calls(&["--to", "200ms"]), calls(&["--from", "-200ms"]));
+    assert!(early > 0.0 && late > 0.0);
+    let each = ["run.tks", "--to", "200ms", "--", "run.tks", "--from", "-200ms"];
+    assert_eq!(sides(&each), [(early, true), (late, true)]);
+    for both in [
+        &["run.tks", "run.tks", "--to", "200ms"][..],
+        &["run.tks", "--to", "200ms", "--", "run.tks"],
+        &["run.tks", "--", "run.tks", "--to=200ms"],
+    ] {
+        assert_eq!(sides(both), [(early, true), (early, true)], "{both:?}");
+    }
+    let whole = sides(&["run.tks", "run.tks"]);
+    assert!(!whole[0].1 && whole[0].0 >= early + late);
+    let text = diff(&each).ok().out;
+    let heading: Vec<&str> = text.lines().take(3).collect();
+    assert!(
+        heading[1].starts_with("before  run.tks (") && heading[1].contains("), 0."),
+        "{text}"
+    );
+    assert!(heading[2].contains(" after the beginning, "), "{text}");
+    let live = diff(&[
+        &program.name,
+        "--to",
+        "-0s",
+        "--",
+        &program.name,
+        "--from",
+        "-200ms",
+    ]);
+    assert!(
+        live.ok().out.lines().nth(2).unwrap().contains("from "),
+        "of a ring"
+    );
+
+    diff(&["one.tks", "run.tks", "--from", "100ms"]).failed(
+        1,
+        &[
+            "one.tks holds one moment and nothing from before it",
+            "`tickscope record` keeps a series",
+        ],
+    );
+    diff(&["run.tks", "run.tks", "--from", "1h"])
+        .failed(2, &["--from 3600s: no moment of then; run.tks holds 0."]);
+    diff(&["run.tks", "--to", "100ms", "--", "run.tks", "--to", "-1h"])
+        .failed(2, &["--to -3600s: no moment of then; run.tks holds 0."]);
+    diff(&["run.tks", "run.tks", "--from", "-0s", "--to", "0s"])
+        .failed(2, &["no time lies between these two moments; run.tks holds 0."]);
+    diff(&["run.tks", "run.tks", "--from", "soon"])
+        .with_code(2)
+        .says(&["wanted a time like 12s"]);
+}
+
+#[test]
+fn latencies_have_columns_and_gates_where_programs_keep_them() {
+    let place = Place::new();
+    keep_all(&place, "a", 5, "40 60");
+    let five = ["a1.tks", "a2.tks", "a3.tks", "a4.tks", "a5.tks"];
+    let against_itself = |more: &[&str]| {
+        let args = [&["diff"], &five[..], &["--"], &five[..], more].concat();
+        place.tickscope(&args)
+    };
+    let done = against_itself(&["--fail-if", "p99 > 10%", "--fail-if", "max(leaf) > 0"])
+        .ok()
+        .quiet();
+    assert!(done.out.contains("\npassed  p99 > 10%: "), "{}", done.out);
+    let json = against_itself(&["-f", "json"]).ok().quiet().json();
+    let functions = json["functions"].as_array().unwrap();
+    let leaf = functions
+        .iter()
+        .find(|function| function["name"] == "leaf")
+        .unwrap();
+    for member in ["p99_ns", "max_ns"] {
+        assert!(leaf[member]["before"].as_f64().unwrap() > 0.0, "{leaf}");
+        assert_eq!(leaf[member]["change"], 0.0);
+    }
+    place
+        .tickscope(&["diff", "a1.tks", "a2.tks", "--fail-if", "p99 > 10%"])
+        .failed(
+            2,
+            &["p99 > 10% is judged over at least 5 runs a side; found 1 before and 1 after"],
+        );
+    let mut without: Vec<String> = Vec::new();
+    for run in 1..=5 {
+        let mut command = place.role("counted", "40 60");
+        let mut program = Program::spawn(command.env("TICKSCOPE_HISTOGRAM", "off"), "counted");
+        let pid = program.pid().to_string();
+        until("it is there", || place.ring_of(program.pid()));
+        assert!(program.end().success());
+        let file = format!("b{run}.tks");
+        place.tickscope(&["snapshot", &pid, "-o", &file]).ok();
+        without.push(file);
+    }
+    let without: Vec<&str> = without.iter().map(String::as_str).collect();
+    let done = place.tickscope(
+        &[
+            &["diff"],
+            &five[..],
+            &["--"],
+            &without,
+            &["--fail-if", "p99 > 10%"],
+        ]
+        .concat(),
+    );
+    done.failed(
+        2,
+        &[
+            "p99 > 10%: found latencies of single calls in 5 runs before and 0 after, wanted 5 a side",
+            "TICKSCOPE_HISTOGRAM=off",
+        ],
+    );
+    let done = place.tickscope(&["diff", "a1.tks", "b1.tks"]).ok();
+    assert!(!done.out.contains("P99"), "{}", done.out);
 }
 
 #[test]

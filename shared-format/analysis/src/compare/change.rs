@@ -13,6 +13,10 @@ pub struct Values {
     pub total_ns: f64,
     /// What it has added up, where it is a counter.
     pub sum: f64,
+    /// Nanoseconds that 99 of 100 calls did not exceed; none where no latency of a call is known.
+    pub p99_ns: Option<f64>,
+    /// Nanoseconds of the longest call that is known.
+    pub max_ns: Option<f64>,
 }
 
 /// One of the values.
@@ -26,6 +30,10 @@ pub enum Quantity {
     SelfTime,
     /// What a counter has added up.
     Sum,
+    /// The time that 99 of 100 calls did not exceed.
+    P99,
+    /// The time of the longest call.
+    Max,
 }
 
 /// On which side a row is.
@@ -37,6 +45,16 @@ pub enum Presence {
     New,
     /// In no run after.
     Gone,
+}
+
+impl Quantity {
+    /// What latencies of single calls say.
+    pub const LATENCIES: [Self; 2] = [Self::P99, Self::Max];
+
+    /// Whether it is one of those.
+    pub fn is_latency(self) -> bool {
+        Self::LATENCIES.contains(&self)
+    }
 }
 
 /// A row of both sides.
@@ -60,6 +78,12 @@ pub struct Change {
     pub total_estimated: bool,
     /// Whether one of these, self or total time, is a rough estimate.
     pub is_rough: [bool; 2],
+    /// Whether a side has so few timed calls that percentiles of them are rough.
+    pub is_p99_rough: bool,
+    /// Whether only some calls of a side were timed: their longest one may have been longer than is known.
+    pub is_max_least: bool,
+    /// Whether of a side's longest call only a bound is known that it did not exceed.
+    pub is_max_most: bool,
     /// Whether its calls are per run though the others are per call of a scope.
     pub calls_per_run: bool,
     /// Whether its times are per run though the others are per call of a scope.
@@ -90,6 +114,16 @@ impl Values {
             Quantity::Total => self.total_ns,
             Quantity::SelfTime => self.self_ns,
             Quantity::Sum => self.sum,
+            Quantity::P99 | Quantity::Max => self.latency(what).unwrap_or_default(),
+        }
+    }
+
+    /// P99 or the longest call, where latencies are known.
+    pub fn latency(&self, what: Quantity) -> Option<f64> {
+        match what {
+            Quantity::P99 => self.p99_ns,
+            Quantity::Max => self.max_ns,
+            Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::Sum => None,
         }
     }
 
@@ -103,6 +137,11 @@ impl Change {
     /// After less before.
     pub fn of(&self, what: Quantity) -> f64 {
         self.after.get(what) - self.before.get(what)
+    }
+
+    /// Whether latencies of calls are known on both sides.
+    pub fn has_latencies(&self) -> bool {
+        self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
     }
 
     /// What its three numbers are: a counter has a sum and no time in itself.

@@ -124,6 +124,21 @@ impl Diff {
         self.merged.in_runs(function.index(), what)
     }
 
+    /// Returns what is certain of a latency of a function: what it was at most in each run before, and at least in each run after.
+    /// Percentiles lie somewhere in a bucket of a histogram, so a change from one bucket to the next proves no growth. Runs
+    /// that know no latency of it are left out.
+    ///
+    /// # Panics
+    /// If `function` is not one of [`functions`](Self::functions).
+    pub fn latency_bounds(&self, function: FunctionId, what: Quantity) -> (Vec<f64>, Vec<f64>) {
+        self.merged.latency_bounds(function.index(), what)
+    }
+
+    /// Whether any function has latencies on both sides.
+    pub fn has_latencies(&self) -> bool {
+        self.by_function.iter().any(Change::has_latencies)
+    }
+
     /// Returns a value of the whole program in each run before and in each run after.
     pub fn whole_in_runs(&self, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.merged.whole_in_runs(what)

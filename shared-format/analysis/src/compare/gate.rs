@@ -8,7 +8,7 @@
 //! Other counts, as `allocations` and `bytes`, are judged like calls: of the whole program and of each function, with all
 //! it calls.
 //!
-//! `time` (the total), `self`, `working` and `waiting` are judged by a rank test over at least [`RUNS`] runs a side, see
+//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a side, see
 //! [`super::rank`].
 //! Three decisions keep an unchanged program from failing by chance:
 //!
@@ -17,6 +17,10 @@
 //!   unchanged function the noise would have to reach the whole threshold.
 //! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition
 //!   are judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
+//! - `p99` and `max`, of single calls, lie somewhere in a bucket of a histogram, which is up to 12.5 % wide: a value near the
+//!   border of two could come out 12.5 % higher for next to nothing. So the most that a run before can have had is compared
+//!   with the least that a run after can have had. They are judged of functions that are judged by time, where latencies
+//!   are known in enough runs.
 //! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979,
 //!   65-70): the probability of *any* false alarm is 5 %, however the times depend on each other. Five runs a side
 //!   reach 1 in 252 at best, which is too little for more than twelve functions. A function then fails only if each run
@@ -95,6 +99,15 @@ pub enum GateError {
         /// Runs after.
         after: usize,
     },
+    /// Too few runs know latencies of single calls.
+    NoLatencies {
+        /// The gate.
+        condition: String,
+        /// Runs before that know some.
+        before: usize,
+        /// Runs after that know some.
+        after: usize,
+    },
     /// No function has this name on either side.
     NoFunction {
         /// The gate.
@@ -114,6 +127,14 @@ impl fmt::Display for GateError {
             } => write!(
                 f,
                 "{condition} is judged over at least {RUNS} runs a side; found {before} before and {after} after (A1 A2 A3 A4 A5 -- B1 B2 B3 B4 B5)"
+            ),
+            Self::NoLatencies {
+                condition,
+                before,
+                after,
+            } => write!(
+                f,
+                "{condition}: found latencies of single calls in {before} runs before and {after} after, wanted {RUNS} a side; programs keep them in the modes exact and adaptive, without TICKSCOPE_HISTOGRAM=off"
             ),
             Self::NoFunction { condition, name } => write!(
                 f,
@@ -213,7 +234,41 @@ fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
 fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
     match judged {
         Judged::Whole => diff.whole_in_runs(condition.what),
+        Judged::Function(id) if condition.what.is_latency() => diff.latency_bounds(id, condition.what),
         Judged::Function(id) => diff.in_runs(id, condition.what),
+    }
+}
+
+/// How many runs before and after know latencies of a function.
+fn runs_with_latencies(diff: &Diff, id: FunctionId) -> (usize, usize) {
+    let (before, after) = diff.latency_bounds(id, Quantity::P99);
+    (before.len(), after.len())
+}
+
+/// Latencies must be known in enough runs of what was asked for, or of any function.
+fn check_latencies(
+    diff: &Diff,
+    condition: &Condition,
+    asked: Option<&[FunctionId]>,
+) -> Result<(), GateError> {
+    let known = |id: FunctionId| runs_with_latencies(diff, id);
+    let most = match asked {
+        Some(asked) => asked
+            .iter()
+            .copied()
+            .map(known)
+            .min_by_key(|&(before, after)| before.min(after)),
+        None => ids(diff)
+            .map(known)
+            .max_by_key(|&(before, after)| before.min(after)),
+    };
+    match most.unwrap_or_default() {
+        (before, after) if before.min(after) >= RUNS => Ok(()),
+        (before, after) => Err(GateError::NoLatencies {
+            condition: condition.to_string(),
+            before,
+            after,
+        }),
     }
 }
 
@@ -231,14 +286,27 @@ fn judge_times(
         });
     }
     let what = condition.what;
+    if what.is_latency() {
+        check_latencies(diff, condition, asked.as_deref())?;
+    }
+    // What a function is worth is a question of its time.
+    let of_share = if what.is_latency() { Quantity::Total } else { what };
+    let is_known = |id: FunctionId| {
+        let (before, after) = runs_with_latencies(diff, id);
+        !what.is_latency() || before.min(after) >= RUNS
+    };
     let mut all: Vec<Judged> = match asked {
         Some(asked) => asked.into_iter().map(Judged::Function).collect(),
         None => {
             let least = diff.measured_ns() * JUDGED_SHARE;
             let worth = |&id: &FunctionId| {
                 let change = &diff.by_function[id.index()];
-                let most = change.before.get(what).max(change.after.get(what));
-                change.presence == Presence::Both && !change.around_scope && most > 0.0 && most >= least
+                let most = change.before.get(of_share).max(change.after.get(of_share));
+                change.presence == Presence::Both
+                    && !change.around_scope
+                    && most > 0.0
+                    && most >= least
+                    && is_known(id)
             };
             let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
             whole
@@ -247,7 +315,7 @@ fn judge_times(
                 .collect()
         }
     };
-    // The whole has no self time of its own.
+    // The whole has no self time of its own, and no calls.
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()

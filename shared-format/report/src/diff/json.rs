@@ -18,7 +18,7 @@ struct Document<'a> {
     /// None without gates.
     passed: Option<bool>,
     gates: Vec<Gate<'a>>,
-    notes: &'a [String],
+    notes: Vec<String>,
     before: Vec<RunOf<'a>>,
     after: Vec<RunOf<'a>>,
     whole: Row,
@@ -32,6 +32,9 @@ struct RunOf<'a> {
     program: &'a str,
     mode: &'static str,
     per_calls: u64,
+    length_ns: u64,
+    /// Which part of a recording, in words.
+    part: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -86,6 +89,17 @@ struct Row {
     sum: Option<Sides>,
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Sides>,
+    /// None where no side knows latencies of calls.
+    p99_ns: Option<LatencySides>,
+    max_ns: Option<LatencySides>,
+}
+
+/// A side that knows none has none.
+#[derive(Serialize)]
+struct LatencySides {
+    before: Option<f64>,
+    after: Option<f64>,
+    change: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -109,7 +123,12 @@ pub fn report(comparison: &Comparison<'_>) -> String {
             .iter()
             .map(|verdict| gate(comparison, verdict))
             .collect(),
-        notes: comparison.doubts,
+        notes: comparison
+            .doubts
+            .iter()
+            .cloned()
+            .chain(comparison.about_lengths())
+            .collect(),
         before: runs_of(comparison.runs.0, &diff.per_calls.0),
         after: runs_of(comparison.runs.1, &diff.per_calls.1),
         whole: row(comparison, |diff| &diff.whole),
@@ -142,6 +161,8 @@ fn runs_of<'a>(runs: &'a [Run], per: &[u64]) -> Vec<RunOf<'a>> {
         program: &run.program,
         mode: run.mode.as_str(),
         per_calls,
+        length_ns: run.length_ns,
+        part: run.part.as_deref(),
     });
     runs.collect()
 }
@@ -180,6 +201,18 @@ impl Sides {
     }
 }
 
+impl LatencySides {
+    fn of(change: &Change, what: Quantity) -> Option<Self> {
+        let (before, after) = (change.before.latency(what), change.after.latency(what));
+        before.or(after)?;
+        Some(Self {
+            before,
+            after,
+            change: before.zip(after).map(|(before, after)| after - before),
+        })
+    }
+}
+
 /// A row of the comparison by time, and of those by other measures.
 fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) -> Row {
     let change = of(comparison.diff);
@@ -207,5 +240,7 @@ fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) 
         times_per_run: change.times_per_run,
         sum: (change.is_counter && !change.is_gauge).then(|| sides(Quantity::Sum)),
         measures: measures.flatten().collect(),
+        p99_ns: LatencySides::of(change, Quantity::P99),
+        max_ns: LatencySides::of(change, Quantity::Max),
     }
 }

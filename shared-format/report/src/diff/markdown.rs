@@ -47,32 +47,36 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     for doubt in comparison.doubts {
         writeln!(out, "- note: {}", words(doubt))?;
     }
-    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() {
+    let hint = comparison.about_lengths();
+    if let Some(hint) = &hint {
+        writeln!(out, "- hint: {}", words(hint))?;
+    }
+    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() || hint.is_some() {
         writeln!(out)?;
     }
     if comparison.tables != Tables::Paths {
         let (shown, rest) = rows::functions(comparison);
-        let all = shown.len();
-        titles(out, "function")?;
-        for index in shown.into_iter().take(ROWS) {
+        let (shown, left) = rows::cut(shown, ROWS, &comparison.failing());
+        titles(out, comparison, "function")?;
+        for index in shown {
             let change = &comparison.diff.by_function[index];
             row(out, comparison, change, &code(&labels[index]))?;
         }
         row(out, comparison, &comparison.diff.whole, WHOLE)?;
-        end(out, comparison, all, rest, "function")?;
+        end(out, comparison, left, rest, "function")?;
     }
     // Paths are many and long; a pull request has them where they are asked for.
     if comparison.tables == Tables::Paths {
         let (shown, rest) = rows::paths(comparison);
-        let all = shown.len();
-        titles(out, "path")?;
-        for index in shown.into_iter().take(ROWS) {
+        let (shown, left) = rows::cut(shown, ROWS, &rows::failing_paths(comparison));
+        titles(out, comparison, "path")?;
+        for index in shown {
             let path = &comparison.diff.paths[index];
             let indent = "&nbsp;&nbsp;".repeat(path.depth.min(24) as usize);
             let name = format!("{indent}{}", code(&labels[path.function.index()]));
             row(out, comparison, &path.change, &name)?;
         }
-        end(out, comparison, all, rest, "path")?;
+        end(out, comparison, left, rest, "path")?;
     }
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "\n{}", words(&about))?;
@@ -80,9 +84,14 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     Ok(())
 }
 
-fn titles(out: &mut String, first: &str) -> fmt::Result {
-    writeln!(out, "| {first} | calls | | total | | self | |")?;
-    writeln!(out, "|:--|--:|--:|--:|--:|--:|--:|")
+fn titles(out: &mut String, comparison: &Comparison<'_>, first: &str) -> fmt::Result {
+    let (titles, lines) = if comparison.diff.has_latencies() {
+        (" p99 | | max | |", "--:|--:|--:|--:|")
+    } else {
+        ("", "")
+    };
+    writeln!(out, "| {first} | calls | | total | | self | |{titles}")?;
+    writeln!(out, "|:--|--:|--:|--:|--:|--:|--:|{lines}")
 }
 
 fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &str) -> fmt::Result {
@@ -91,7 +100,7 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
     if let Some(remark) = comparison.remark(change).filter(|_| name != WHOLE) {
         write!(out, " {}", words(&remark))?;
     }
-    for what in change.columns() {
+    for what in comparison.columns(change) {
         let [before, after] = numbers.sides(change, what);
         let changed = numbers.change(change, what);
         let sides = if before == after {
@@ -100,17 +109,19 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
             format!("{before} {} {after}", numbers.arrow())
         };
         // Two tildes strike through what is between them.
-        let sides = sides.replace('~', "\\~");
+        let sides = sides
+            .replace('~', "\\~")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;");
         write!(out, " | {sides} | {}", changed.replace('<', "&lt;"))?;
     }
     writeln!(out, " |")
 }
 
-fn end(out: &mut String, comparison: &Comparison<'_>, shown: usize, rest: Rest, of: &str) -> fmt::Result {
-    if shown > ROWS {
-        let more = shown - ROWS;
-        let many = if more == 1 { " has" } else { "s have" };
-        writeln!(out, "\n{more} more {of}{many} changed.")?;
+fn end(out: &mut String, comparison: &Comparison<'_>, left: usize, rest: Rest, of: &str) -> fmt::Result {
+    if left > 0 {
+        let many = if left == 1 { " has" } else { "s have" };
+        writeln!(out, "\n{left} more {of}{many} changed.")?;
     }
     match comparison.rest(rest, of) {
         Some(sentence) => writeln!(out, "\n{}.", words(&sentence)),

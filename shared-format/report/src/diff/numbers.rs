@@ -28,6 +28,7 @@ impl Numbers {
                 Dimension::Count => count(value),
                 Dimension::Bytes => count(value) + "B",
             },
+            Quantity::P99 | Quantity::Max => self.duration(value),
             Quantity::Sum => format!("{} {}", Glyphs::of(self.ascii).sum, count(value)),
         }
     }
@@ -46,14 +47,27 @@ impl Numbers {
         if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
         }
-        let about = match what {
-            Quantity::Sum => false,
-            Quantity::Calls => !change.calls_exact,
-            Quantity::Total => change.is_rough[1],
-            Quantity::SelfTime => change.is_rough[0],
+        let sign = match what {
+            Quantity::Calls if !change.calls_exact => "~",
+            Quantity::Total if change.is_rough[1] => "~",
+            Quantity::SelfTime if change.is_rough[0] => "~",
+            Quantity::P99 if change.is_p99_rough => "~",
+            // As in reports.
+            Quantity::Max if change.is_max_least => ">=",
+            Quantity::Max if change.is_max_most => "<=",
+            Quantity::Calls
+            | Quantity::Total
+            | Quantity::SelfTime
+            | Quantity::Sum
+            | Quantity::P99
+            | Quantity::Max => "",
         };
-        let sign = if about { "~" } else { "" };
-        [&change.before, &change.after].map(|side| format!("{sign}{}", self.value(what, side.get(what))))
+        [&change.before, &change.after].map(|side| {
+            if what.is_latency() && side.latency(what).is_none() {
+                return "-".into();
+            }
+            format!("{sign}{}", self.value(what, side.get(what)))
+        })
     }
 
     /// What has become of a value.
@@ -101,6 +115,8 @@ impl Numbers {
             Quantity::Calls => " calls",
             Quantity::Total => " total",
             Quantity::SelfTime => " self",
+            Quantity::P99 => " p99",
+            Quantity::Max => " max",
             Quantity::Sum => " in sum",
         };
         let chance = failure
@@ -116,11 +132,17 @@ impl Numbers {
     }
 }
 
-/// Whether a row has no such value: a counter has no time, and levels of gauges do not add up.
+/// Whether a row has no such value: a counter has no time, levels of gauges do not add up, and latencies are not always known,
+/// at least on the sides on which the row is.
 fn has_none(change: &Change, what: Quantity) -> bool {
     match what {
         Quantity::SelfTime => change.is_counter,
         Quantity::Sum => change.is_gauge,
+        Quantity::P99 | Quantity::Max => match change.presence {
+            Presence::Both => !change.has_latencies(),
+            Presence::New => change.after.latency(what).is_none(),
+            Presence::Gone => change.before.latency(what).is_none(),
+        },
         Quantity::Calls | Quantity::Total => false,
     }
 }

@@ -41,7 +41,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
             text(&comparison.side(runs))
         )?;
     }
-    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() {
+    let hint = comparison.about_lengths();
+    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() || hint.is_some() {
         out.push_str("<ul>\n");
         for verdict in comparison.verdicts {
             let (class, word) = if verdict.is_passed() {
@@ -65,6 +66,9 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         for doubt in comparison.doubts {
             writeln!(out, "<li class=\"note\"><b>note</b> {}</li>", text(doubt))?;
         }
+        if let Some(hint) = hint {
+            writeln!(out, "<li class=\"note\"><b>hint</b> {}</li>", text(&hint))?;
+        }
         out.push_str("</ul>\n");
     }
     let has_paths = comparison.tables != Tables::Functions;
@@ -74,7 +78,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     }
     if comparison.tables != Tables::Paths {
         let (shown, rest) = rows::functions(comparison);
-        titles(out, "Functions", "Function", true)?;
+        titles(out, comparison, "Functions", "Function", true)?;
         for index in shown {
             let change = &comparison.diff.by_function[index];
             row(out, comparison, change, 0, &labels[index])?;
@@ -85,9 +89,9 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     }
     if has_paths {
         let (shown, rest) = rows::paths(comparison);
-        titles(out, "Paths", "Path", false)?;
-        let more = shown.len().saturating_sub(PATHS);
-        for index in shown.into_iter().take(PATHS) {
+        titles(out, comparison, "Paths", "Path", false)?;
+        let (shown, more) = rows::cut(shown, PATHS, &rows::failing_paths(comparison));
+        for index in shown {
             let path = &comparison.diff.paths[index];
             let label = &labels[path.function.index()];
             row(out, comparison, &path.change, path.depth, label)?;
@@ -109,19 +113,27 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     writeln!(out, "<script>\n{SCRIPT}</script>\n</body>\n</html>")
 }
 
-fn titles(out: &mut String, title: &str, first: &str, sorts: bool) -> fmt::Result {
+fn titles(
+    out: &mut String,
+    comparison: &Comparison<'_>,
+    title: &str,
+    first: &str,
+    sorts: bool,
+) -> fmt::Result {
     // A tree has an order of its own.
     let class = if sorts { " class=\"sorts\"" } else { "" };
     writeln!(
         out,
         "<h2>{title}</h2>\n<div class=\"wide\"><table{class}>\n<thead>"
     )?;
-    out.push_str("<tr><th></th><th colspan=\"3\">Calls</th><th colspan=\"3\">Total</th>");
-    writeln!(
-        out,
-        "<th colspan=\"3\">Self</th></tr>\n<tr><th scope=\"col\">{first}</th>"
-    )?;
-    for _ in 0..3 {
+    let all = ["Calls", "Total", "Self", "P99", "Max"];
+    let columns = &all[..comparison.columns(&comparison.diff.whole).len()];
+    out.push_str("<tr><th></th>");
+    for column in columns {
+        write!(out, "<th colspan=\"3\">{column}</th>")?;
+    }
+    writeln!(out, "</tr>\n<tr><th scope=\"col\">{first}</th>")?;
+    for _ in columns {
         out.push_str(
             "<th scope=\"col\">before</th><th scope=\"col\">after</th><th scope=\"col\">change</th>\n",
         );
@@ -145,9 +157,14 @@ fn row(
         depth => format!(" style=\"padding-left:calc(8px + {}em)\"", depth.min(40)),
     };
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
-    for what in change.columns() {
+    for what in comparison.columns(change) {
         let [before, after] = numbers.sides(change, what);
-        let by = change.of(what);
+        // Of a side that knows no latencies nothing has become more or less.
+        let by = if what.is_latency() && !change.has_latencies() {
+            0.0
+        } else {
+            change.of(what)
+        };
         let class = match by {
             more if more > 0.0 => "more",
             less if less < 0.0 => "less",
@@ -156,7 +173,7 @@ fn row(
         // A sum is no time, and takes no place among times.
         let (then, now, by) = match what {
             Quantity::Sum => (0.0, 0.0, 0.0),
-            Quantity::Calls | Quantity::Total | Quantity::SelfTime => {
+            Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::P99 | Quantity::Max => {
                 (change.before.get(what), change.after.get(what), by)
             }
         };

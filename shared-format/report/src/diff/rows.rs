@@ -33,13 +33,14 @@ fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
         .then_with(|| by(Quantity::Calls))
 }
 
-/// The functions to show, by the change of their self time, and the others.
+/// The functions to show, by the change of their self time, and the others. What a gate failed for is always shown.
 pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let least = comparison.least_ns();
+    let failing = comparison.failing();
     let mut rest = Rest::default();
     let mut shown = Vec::new();
     for (index, change) in comparison.diff.by_function.iter().enumerate() {
-        if comparison.diff.is_function_worth(FunctionId(index as u32), least) {
+        if failing[index] || comparison.diff.is_function_worth(FunctionId(index as u32), least) {
             shown.push(index);
         } else if change.before.is_something() || change.after.is_something() {
             rest.add(change);
@@ -57,11 +58,51 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     (shown, rest)
 }
 
+/// Whether a path is always shown: of each function that a gate failed for the one that has changed most, and what leads
+/// to it.
+pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
+    let rows = &comparison.diff.paths;
+    let failing = comparison.failing();
+    let mut most: Vec<Option<usize>> = vec![None; failing.len()];
+    for (index, row) in rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| failing[row.function.index()])
+    {
+        let of_function = &mut most[row.function.index()];
+        let is_more = |best: usize| order(&row.change, &rows[best].change, Quantity::Total) == Ordering::Less;
+        if of_function.is_none_or(is_more) {
+            *of_function = Some(index);
+        }
+    }
+    let mut kept = vec![false; rows.len()];
+    for mut at in most.into_iter().flatten() {
+        while !kept[at] {
+            kept[at] = true;
+            let Some(parent) = rows[at].parent else { break };
+            at = parent as usize;
+        }
+    }
+    kept
+}
+
+/// The first rows, and of the others those that are kept all the same; and how many are left out.
+pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usize>, usize) {
+    let all = shown.len();
+    let rows = shown.into_iter().enumerate();
+    let rows: Vec<usize> = rows
+        .filter(|&(place, index)| place < most || is_kept[index])
+        .map(|(_, index)| index)
+        .collect();
+    let left = all - rows.len();
+    (rows, left)
+}
+
 /// The paths to show: those that have changed and what leads to them, each below its caller, siblings by the change of
 /// their total; and the others.
 pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let (rows, least) = (&comparison.diff.paths, comparison.least_ns());
-    let mut is_shown = vec![false; rows.len()];
+    let mut is_shown = failing_paths(comparison);
     let mut rest = Rest::default();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut top = Vec::new();

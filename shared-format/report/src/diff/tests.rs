@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 use tickscope_analysis::compare::gate::{Condition, judge};
+use tickscope_format::latency::Histogram;
 use tickscope_testkit::fixture::programs as fixtures;
 use tickscope_testkit::fixture::programs::run;
 
@@ -71,6 +72,7 @@ impl Made {
             tables: Tables::Both,
             min_share: 0.01,
             ascii: false,
+            width: 100,
         }
     }
 }
@@ -84,6 +86,27 @@ fn regression() -> Made {
         Some("frame"),
         &["calls > 1%", "time > 10%", "self(draw) > 0.5%"],
     )
+}
+
+/// Of a program that serves: runs after are longer, and one call in fifty takes three times as long.
+fn served(requests: u64, slowest_ns: u64, percent: u64) -> Snapshot {
+    let mut snapshot = run(&[
+        (0, "main", 1, 400_000),
+        (1, "serve", requests, requests * 20_000 * percent / 100),
+        (2, "parse", 3 * requests, requests * 100 * percent),
+        (1, "tick", requests / 2, 400),
+    ]);
+    snapshot.capture.since_reset_ns = requests * 50_000_000;
+    let mut latency = Histogram::default();
+    (0..requests).for_each(|call| latency.insert(if call % 50 == 0 { slowest_ns } else { 20_000 }));
+    snapshot.latencies.push(1, &latency);
+    snapshot
+}
+
+fn slower_tail(per: Option<&'static str>, gates: &[&str]) -> Made {
+    let before: Vec<_> = [100, 101, 98, 99, 103].map(|p| served(200, 300 * p, p)).into();
+    let after: Vec<_> = [99, 103, 100, 98, 101].map(|p| served(400, 900 * p, p)).into();
+    Made::new(&before, &after, per, gates)
 }
 
 /// One side without these names, one with them.
@@ -112,6 +135,154 @@ fn hostile() -> Made {
 #[test]
 fn text_of_a_regression() {
     assert_snapshot!(text::report(&regression().comparison()));
+}
+
+#[test]
+fn text_of_a_slower_tail() {
+    let made = slower_tail(None, &["p99 > 25%", "max(serve) > 10us"]);
+    assert_snapshot!(text::report(&made.comparison()));
+    let wide = Comparison {
+        width: 160,
+        ascii: true,
+        ..made.comparison()
+    };
+    let text = text::report(&wide);
+    let line = text.lines().find(|line| line.ends_with("  app::serve")).unwrap();
+    assert!(
+        line.contains("29.7us   86.0us    +190%   30.0us   90.0us    +200%"),
+        "{line}"
+    );
+    assert!(text.contains("  SELF"), "{text}");
+    let title = text.lines().find(|line| line.contains("  P99")).unwrap();
+    assert_eq!(
+        title.split_whitespace().collect::<Vec<_>>(),
+        ["CALLS", "TOTAL", "SELF", "P99", "MAX"]
+    );
+    assert!(!text.contains("Their single calls"), "{text}");
+}
+
+#[test]
+fn markdown_of_a_slower_tail() {
+    assert_snapshot!(markdown::report(
+        &slower_tail(Some("serve"), &["p99 > 25%"]).comparison()
+    ));
+}
+
+#[test]
+fn a_page_has_columns_of_latencies() {
+    let made = slower_tail(None, &[]);
+    let page = page::report(&made.comparison());
+    assert_eq!(page.matches("<th colspan=\"3\">").count(), 2 * 5);
+    assert!(page.contains("<th colspan=\"3\">P99</th><th colspan=\"3\">Max</th></tr>"));
+    let row = page.lines().find(|line| line.contains(">app::serve<")).unwrap();
+    assert_eq!(row.matches("<td").count(), 15, "{row}");
+    assert!(
+        row.contains("data-n=\"60000\" class=\"more\">+200%</td></tr>"),
+        "{row}"
+    );
+}
+
+/// A hundred functions that are called more often, and one that is a little slower.
+fn many_changes() -> Made {
+    let names: Vec<String> = (0..100).map(|n| format!("changed_{n}")).collect();
+    let side = |is_after: u64, percent: u64| {
+        let mut rows = vec![(0, "main", 1, 900_000 * percent)];
+        rows.extend(
+            names
+                .iter()
+                .map(|name| (1, name.as_str(), 1 + is_after, 10_000 * percent * (1 + is_after))),
+        );
+        rows.push((1, "caller", 1, 10));
+        rows.push((2, "slower", 7, (20 + 4 * is_after) * 1_000 * percent));
+        run(&rows)
+    };
+    let runs = |is_after: u64| -> Vec<Snapshot> { [98, 99, 100, 101, 102].map(|p| side(is_after, p)).into() };
+    Made::new(&runs(0), &runs(1), None, &["time(slower) > 10%"])
+}
+
+#[test]
+fn what_a_gate_failed_for_is_always_shown() {
+    let made = many_changes();
+    let comparison = made.comparison();
+    let slower = |text: &str| text.matches("app::slower").count();
+    let of_failures = slower(&comparison.failures().join(""));
+    assert_eq!(of_failures, 1);
+    for tables in [Tables::Functions, Tables::Paths] {
+        let only = Comparison { tables, ..comparison };
+        let passed = Comparison {
+            verdicts: &[],
+            ..only
+        };
+        for report in [text::report, markdown::report, page::report] {
+            assert_eq!(
+                slower(&report(&only)),
+                2,
+                "in the sentence and in the table: {}",
+                report(&only)
+            );
+            assert_eq!(slower(&report(&passed)), 0, "it is small");
+        }
+        let markdown = markdown::report(&only);
+        let rows = markdown.lines().filter(|line| line.contains("`app::")).count();
+        // A path has its caller, too.
+        let (kept, left) = match tables {
+            Tables::Paths => (2, "\n81 more paths have changed."),
+            Tables::Functions | Tables::Both => (1, "\n81 more functions have changed."),
+        };
+        assert_eq!(rows, 1 + 20 + kept, "{markdown}");
+        assert!(markdown.contains(left), "{markdown}");
+    }
+}
+
+#[test]
+fn a_side_that_did_more_hints_at_numbers_per_call() {
+    let hint = |before: Snapshot, after: Snapshot, per| {
+        let made = Made::new(&[before], &[after], per, &[]);
+        made.comparison().about_lengths()
+    };
+    let longer = || (served(200, 1_000, 100), served(500, 1_000, 100));
+    let (before, after) = longer();
+    assert_eq!(
+        hint(before, after, None).unwrap(),
+        "one side did more (200 calls of serve in 10.0s before, 500 in 25.0s after); --per FUNCTION compares numbers per call, \
+         for example --per serve"
+    );
+    let (before, after) = longer();
+    assert_eq!(hint(before, after, Some("serve")), None);
+    // Slower, and one function is called more often: the work is the same.
+    let (mut before, after) = (served(200, 1_000, 100), served(200, 1_000, 300));
+    before.nodes.calls[2] /= 3;
+    assert_eq!(hint(before, after, None), None);
+    assert_eq!(hint(fixtures::empty(), served(200, 1_000, 100), None), None);
+}
+
+#[test]
+fn a_long_list_of_runs_is_cut_in_the_heading() {
+    let made = Made::new(&[fixtures::empty()], &[fixtures::empty()], None, &[]);
+    let run = |name: &str, ns, part: Option<&str>| Run {
+        target: name.into(),
+        length_ns: ns,
+        part: part.map(str::to_string),
+        ..made.runs.0[0].clone()
+    };
+    let comparison = made.comparison();
+    let mode = "(order-book, exact)";
+    let side = |runs: &[Run]| comparison.side(runs).replace(mode, "(..)");
+    let of = |name: &str| side(&vec![run(name, 1, None); 20]);
+    assert_eq!(
+        of("a.tks"),
+        "a.tks a.tks a.tks a.tks a.tks a.tks and 14 more (..)"
+    );
+    let long = "target/recordings/of-the-main-branch.tks";
+    assert_eq!(of(long), format!("{long} and 19 more (..)"));
+    let part = Some("9.5 s, from then to then");
+    assert_eq!(
+        side(&[run("a", 9_500_000_000, part)]),
+        "a (..), 9.5 s, from then to then"
+    );
+    let two = [run("a", 9_500_000_000, part), run("b", 10_000_000_000, part)];
+    assert_eq!(side(&two), "a b (..), 9.50s to 10.0s of each");
+    assert_eq!(side(&[two[0].clone(), two[0].clone()]), "a a (..), 9.50s of each");
 }
 
 #[test]
@@ -282,6 +453,24 @@ fn json_has_everything_and_sums_hold() {
         assert!(names.iter().copied().eq(listed), "as they are");
         assert_eq!(text, json::report(&made.comparison()));
     }
+    let made = slower_tail(None, &["max > 10%"]);
+    let value: serde_json::Value = serde_json::from_str(&json::report(&made.comparison())).unwrap();
+    let [main, serve] = [0, 1].map(|id| &value["functions"][id]);
+    assert_eq!(serve["max_ns"]["before"], 30_000.0);
+    assert_eq!(serve["max_ns"]["change"], 60_000.0);
+    assert_eq!(value["paths"][1]["p99_ns"], serve["p99_ns"]);
+    assert!(main["p99_ns"].is_null() && main["max_ns"].is_null());
+    assert_eq!(
+        value["gates"][0]["failures"][0]["after"],
+        serve["max_ns"]["after"]
+    );
+    assert_eq!(value["before"][0]["length_ns"], 10_000_000_000_u64);
+    assert!(
+        value["notes"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("one side did more")
+    );
     let made = regression();
     let value: serde_json::Value = serde_json::from_str(&json::report(&made.comparison())).unwrap();
     assert_eq!(value["gates"][0]["failures"][0]["name"], "is_before");

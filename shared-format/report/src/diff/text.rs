@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::compare::diff::Change;
+use tickscope_analysis::compare::diff::{Change, Quantity};
 
 use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
@@ -11,8 +11,44 @@ use crate::escape::visible;
 /// Below this depth indentation no longer grows; the rest is a number.
 const MAX_INDENT: usize = 24;
 
-/// The widths of the nine columns of numbers.
-const WIDTHS: [usize; 9] = [7, 7, 8, 8, 8, 8, 8, 8, 8];
+/// The titles of columns, and the widths of their numbers before and after and of the change.
+const COLUMNS: [(&str, [usize; 3]); 5] = [
+    ("CALLS", [7, 7, 8]),
+    ("TOTAL", [8, 8, 8]),
+    ("SELF", [8, 8, 8]),
+    ("P99", [8, 8, 8]),
+    ("MAX", [8, 8, 8]),
+];
+
+/// From this width of a line on latencies stand beside the times, and leave some 25 cells for names.
+const WIDE: usize = 160;
+
+/// Which columns a table has.
+#[derive(Clone, Copy)]
+enum Columns {
+    Times,
+    Latencies,
+    All,
+}
+
+impl Columns {
+    fn titles(self) -> &'static [(&'static str, [usize; 3])] {
+        match self {
+            Self::Times => &COLUMNS[..3],
+            Self::Latencies => &COLUMNS[3..],
+            Self::All => &COLUMNS,
+        }
+    }
+
+    fn of(self, change: &Change) -> Vec<Quantity> {
+        let times = change.columns();
+        match self {
+            Self::Times => times.to_vec(),
+            Self::Latencies => Quantity::LATENCIES.to_vec(),
+            Self::All => [&times[..], &Quantity::LATENCIES].concat(),
+        }
+    }
+}
 
 /// The comparison as text. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
@@ -35,6 +71,9 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     }
     for doubt in comparison.doubts {
         writeln!(out, "note    {}", visible(doubt, comparison.ascii))?;
+    }
+    if let Some(hint) = comparison.about_lengths() {
+        writeln!(out, "hint    {}", visible(&hint, comparison.ascii))?;
     }
     if comparison.tables != Tables::Paths {
         functions(out, comparison, &labels)?;
@@ -63,22 +102,51 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     let (shown, rest) = rows::functions(comparison);
     let by = comparison.diff.measure.name();
     writeln!(out, "\nFunctions, by the change of their self {by}\n")?;
-    titles(out, "FUNCTION")?;
-    for index in shown {
+    let columns = fitting(comparison);
+    titles(out, columns, "FUNCTION")?;
+    for &index in &shown {
         let change = &comparison.diff.by_function[index];
-        row(out, comparison, change, "", &labels[index])?;
+        row(out, comparison, columns, change, &labels[index])?;
     }
-    row(out, comparison, &comparison.diff.whole, "", WHOLE)?;
-    write_rest(out, comparison, rest, "function")
+    row(out, comparison, columns, &comparison.diff.whole, WHOLE)?;
+    write_rest(out, comparison, rest, "function")?;
+    let has_latencies = |&index: &usize| {
+        let change = &comparison.diff.by_function[index];
+        change.before.p99_ns.or(change.after.p99_ns).is_some()
+    };
+    let known: Vec<usize> = shown.into_iter().filter(has_latencies).collect();
+    if !comparison.diff.has_latencies() || matches!(columns, Columns::All) || known.is_empty() {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\nTheir single calls: of 100 calls 99 took no longer than P99, and none longer than MAX\n"
+    )?;
+    titles(out, Columns::Latencies, "FUNCTION")?;
+    for index in known {
+        let change = &comparison.diff.by_function[index];
+        row(out, comparison, Columns::Latencies, change, &labels[index])?;
+    }
+    Ok(())
+}
+
+/// The columns that a line has room for, if all are there.
+fn fitting(comparison: &Comparison<'_>) -> Columns {
+    if comparison.diff.has_latencies() && comparison.width >= WIDE {
+        Columns::All
+    } else {
+        Columns::Times
+    }
 }
 
 fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
     let (shown, rest) = rows::paths(comparison);
+    let columns = fitting(comparison);
     writeln!(out, "\nPaths that have changed, and what leads to them\n")?;
     if shown.is_empty() {
         writeln!(out, "none")?;
     } else {
-        titles(out, "PATH")?;
+        titles(out, columns, "PATH")?;
     }
     for index in shown {
         let path = &comparison.diff.paths[index];
@@ -87,26 +155,25 @@ fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fm
         if depth > MAX_INDENT {
             write!(indent, "[{depth}] ")?;
         }
-        row(
-            out,
-            comparison,
-            &path.change,
-            &indent,
-            &labels[path.function.index()],
-        )?;
+        let label = format!("{indent}{}", labels[path.function.index()]);
+        row(out, comparison, columns, &path.change, &label)?;
     }
     write_rest(out, comparison, rest, "path")
 }
 
-fn titles(out: &mut String, last: &str) -> fmt::Result {
-    let [calls, total, own] = [0, 3, 6].map(|first| WIDTHS[first..first + 3].iter().sum::<usize>() + 2);
-    writeln!(out, "{:>calls$} {:>total$} {:>own$}", "CALLS", "TOTAL", "SELF")?;
-    let names = ["before", "after", "change"].repeat(3);
-    line(out, &names, last)
+fn titles(out: &mut String, columns: Columns, last: &str) -> fmt::Result {
+    let titles = columns.titles().iter().map(|(title, widths)| {
+        let width = widths.iter().sum::<usize>() + 2;
+        format!("{title:>width$}")
+    });
+    writeln!(out, "{}", titles.collect::<Vec<String>>().join(" "))?;
+    let names = ["before", "after", "change"].repeat(columns.titles().len());
+    line(out, columns, &names, last)
 }
 
-fn line(out: &mut String, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
-    for (cell, width) in cells.iter().zip(WIDTHS) {
+fn line(out: &mut String, columns: Columns, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
+    let widths = columns.titles().iter().flat_map(|(_, widths)| widths);
+    for (cell, width) in cells.iter().zip(widths) {
         write!(out, "{:>width$} ", cell.as_ref())?;
     }
     writeln!(out, " {last}")
@@ -115,19 +182,19 @@ fn line(out: &mut String, cells: &[impl AsRef<str>], last: &str) -> fmt::Result 
 fn row(
     out: &mut String,
     comparison: &Comparison<'_>,
+    columns: Columns,
     change: &Change,
-    indent: &str,
     label: &str,
 ) -> fmt::Result {
     let numbers = comparison.numbers();
-    let mut cells = Vec::with_capacity(WIDTHS.len());
-    for what in change.columns() {
+    let mut cells = Vec::new();
+    for what in columns.of(change) {
         cells.extend(numbers.sides(change, what));
         cells.push(numbers.change(change, what));
     }
     let remark = comparison.remark(change).filter(|_| label != WHOLE);
     let remark = remark.map(|remark| format!("  {remark}")).unwrap_or_default();
-    line(out, &cells, &format!("{indent}{label}{remark}"))
+    line(out, columns, &cells, &format!("{label}{remark}"))
 }
 
 fn write_rest(out: &mut String, comparison: &Comparison<'_>, rest: Rest, of: &str) -> fmt::Result {

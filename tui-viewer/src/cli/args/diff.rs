@@ -9,11 +9,15 @@ use tickscope_analysis::measure::Measure;
 use tickscope_report::diff::Tables;
 
 use crate::cli::args::ending;
+use crate::cli::args::moment::{MomentArgs, When};
 use crate::cli::args::report::share;
 use crate::cli::args::values::measure;
 
 /// The option that stands for `--`, so that options may follow behind the runs after as well.
 const AFTER: &str = "--after";
+
+/// Options that each side may have for itself, and those that stand for them behind `--`.
+const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to-after")];
 
 /// What stands behind the options in `tickscope diff --help`.
 const GATES: &str = "\
@@ -26,12 +30,16 @@ Gates:
   time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
                      with all it calls, by more than 10 %; time > 2ms: by more than that
   self > 10%         the same of the time in a function itself
+  p99 > 25%          of what 99 of 100 calls of it did not exceed; max > 2ms: of its longest call
   waiting > 10%      the same of the part of the time off the CPU in which threads could not run;
   working > 10%      of the part on the CPU. Both where the programs measure waiting
   allocations > 0    the whole program, or a function with all it calls, allocates more often;
   bytes > 1%         or more bytes. Both are counts, where the program counts them
   calls(parse) > 0   of one function, by its name or more of its path; of times also a small one
   >= instead of > fails at just so much already.
+
+Percentiles and longest calls lie somewhere in a bucket of a histogram, which is up to 12.5 % wide.
+They fail where it is certain that they have grown by more: of p99 > 10% that is from +25 % on.
 
 Times are judged by a rank test (Mann and Whitney), over five runs a side or more: whether the
 runs after are slower than the runs before made longer by the percentage. The level is 5 % for all
@@ -45,6 +53,11 @@ side agree, else medians, marked with ~ as times are that are estimates. With --
 is divided by its own calls of NAME, so that runs of different length compare; what is never
 called inside of NAME, and in all runs equally often, stays per run.
 
+--from and --to take a part of each recording: 10s after its beginning, -1m before its end,
+14:02:11. They are for both sides, wherever they stand. In front of -- and behind it, each side has
+its own: the first minute of a recording against its last is
+  tickscope diff run.tks --to 1m -- run.tks --from -1m
+
 Exit codes: 0 compared, and no gate failed; 1 failed; 2 misuse, no such target, or too few runs
 for a gate; 3 a gate failed: why is on standard error as well.
 
@@ -52,6 +65,7 @@ Examples:
   tickscope diff before.tks after.tks
   tickscope diff before.tks app                   with the program that runs
   tickscope diff a*.tks -- b*.tks --per frame     several runs a side, numbers per call of frame
+  tickscope diff a*.tks -- b*.tks --from 10s      without what the first ten seconds did
   tickscope diff a*.tks -- b*.tks --fail-if 'calls > 1%' --fail-if 'time > 10%' -f markdown";
 
 /// What to compare, and what must not grow.
@@ -70,6 +84,18 @@ pub struct DiffArgs {
     /// Numbers per call of this function or scope.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
+    /// Only what happened from then on: 10s after the beginning of a recording, -1m before its end, 14:02:11.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub from: Option<When>,
+    /// Only what happened until then; behind -- both are of the runs after alone, if they stand in front of it as well.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub to: Option<When>,
+    /// --from behind --.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
+    pub from_after: Option<When>,
+    /// --to behind --.
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, hide = true)]
+    pub to_after: Option<When>,
     /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
@@ -136,6 +162,22 @@ impl DiffArgs {
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
+    /// Which part is taken of the runs before, and of those after.
+    pub fn moments(&self) -> (MomentArgs, MomentArgs) {
+        let of = |from: Option<When>, to: Option<When>| MomentArgs {
+            from,
+            to,
+            ..MomentArgs::default()
+        };
+        let before = of(self.from, self.to);
+        let after = of(self.from_after, self.to_after);
+        match (before.is_newest(), after.is_newest()) {
+            (false, false) => (before, after),
+            (false, true) => (before.clone(), before),
+            (true, _) => (after.clone(), after),
+        }
+    }
+
     /// The runs before and those after.
     ///
     /// # Errors
@@ -178,10 +220,20 @@ impl From<DiffView> for Tables {
 }
 
 /// What was typed behind `diff`, with the option in place of the first `--`: behind that everything else would be a
-/// target, options too.
+/// target, options too. Options of a side have other names behind it.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
-    if let Some(dashes) = words.iter_mut().find(|word| *word == "--") {
-        *dashes = AFTER.into();
+    let Some(at) = words.iter().position(|word| word == "--") else {
+        return words;
+    };
+    words[at] = AFTER.into();
+    for word in &mut words[at + 1..] {
+        let renamed = OF_A_SIDE.iter().find_map(|(option, of_after)| {
+            let value = word.to_str()?.strip_prefix(option)?;
+            (value.is_empty() || value.starts_with('=')).then(|| format!("{of_after}{value}"))
+        });
+        if let Some(renamed) = renamed {
+            *word = renamed.into();
+        }
     }
     words
 }
@@ -231,6 +283,25 @@ mod tests {
             panic!("{run:?}")
         };
         assert_eq!(command, ["diff", "a", "--", "b"]);
+    }
+
+    #[test]
+    fn a_part_is_of_both_sides_or_of_a_side_each() {
+        let of = |line: &str| {
+            let text = |when: Option<When>| when.map_or("-".into(), |when| when.to_string());
+            let (before, after) = parsed(line).moments();
+            [before.from, before.to, after.from, after.to].map(text).join(" ")
+        };
+        assert_eq!(of("tickscope diff a b"), "- - - -");
+        for both in [
+            "tickscope diff a b --from 10s --to -5s",
+            "tickscope diff a --from 10s --to -5s -- b",
+            "tickscope diff a -- b --from 10s --to=-5s",
+            "tickscope --from 10s --to -5s diff a -- b",
+        ] {
+            assert_eq!(of(both), "10s -5s 10s -5s", "{both}");
+        }
+        assert_eq!(of("tickscope diff a --to 1m -- a --from -1m"), "- 60s -60s -");
     }
 
     #[test]

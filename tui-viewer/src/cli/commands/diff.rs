@@ -8,12 +8,16 @@ use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
-use crate::cli::args::{DiffArgs, DiffFormat, TargetArgs};
+use crate::cli::args::{DiffArgs, DiffFormat, MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::report::{moment, terminal_width};
 use crate::output::console;
 use crate::output::console::{Misuse, say};
 use crate::output::output_file::OutputFile;
 use crate::source::target::wanted::Wanted;
+
+/// The width of a line where no terminal has one.
+const WIDTH: usize = 100;
 
 /// Rows of which only times have changed are shown from this share of the whole on.
 const MIN_SHARE: f64 = 0.01;
@@ -27,18 +31,20 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     args.check_file().map_err(Misuse)?;
     let place = OutputFile::new(args.output.as_deref(), args.force);
     let dir = args.dir.as_deref();
-    let (before_snapshots, after_snapshots) = (snapshots(before, dir)?, snapshots(after, dir)?);
+    let (of_before, of_after) = args.moments();
+    let (before_snapshots, before_runs) = runs(before, dir, &of_before)?;
+    let (after_snapshots, after_runs) = runs(after, dir, &of_after)?;
     let format = args.form();
     if args.by.is_some() && format == DiffFormat::Json {
         return Err(Misuse("json has each measure as a member of its own: leave out --by".into()).into());
     }
     let per = args.per.as_deref();
     let by = |measure: Measure| -> Result<Diff, Misuse> {
-        let runs = || {
+        let sides = || {
             let before = before.iter().zip(&before_snapshots);
             before.chain(after.iter().zip(&after_snapshots))
         };
-        for (target, snapshot) in runs() {
+        for (target, snapshot) in sides() {
             let missing = |why| Misuse(format!("{target}, by {}: {why}", measure.name()));
             measure.check(snapshot).map_err(missing)?;
         }
@@ -73,21 +79,17 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
             }
         }
     }
-    let facts = |targets: &[String], snapshots: &[Snapshot]| -> Vec<Run> {
-        let runs = targets.iter().zip(snapshots);
-        runs.map(|(target, snapshot)| Run::of(target, snapshot)).collect()
-    };
-    let runs = (facts(before, &before_snapshots), facts(after, &after_snapshots));
     let comparison = Comparison {
         diff: &diff,
         measures: &measures,
-        runs: (&runs.0, &runs.1),
+        runs: (&before_runs, &after_runs),
         per,
         verdicts: &verdicts,
         doubts: &doubts(&before_snapshots, &after_snapshots),
         tables: args.view.map(Into::into).unwrap_or_default(),
         min_share: args.min_share.unwrap_or(MIN_SHARE),
         ascii: console::is_ascii(),
+        width: terminal_width().filter(|_| place.is_stdout()).unwrap_or(WIDTH),
     };
     let result = match format {
         DiffFormat::Text => text::report(&comparison),
@@ -108,15 +110,26 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-fn snapshots(targets: &[String], dir: Option<&Path>) -> anyhow::Result<Vec<Snapshot>> {
-    let snapshot = |target: &String| {
+/// The snapshots of a side, of the part that is asked for, and what there is to know of them.
+fn runs(
+    targets: &[String],
+    dir: Option<&Path>,
+    part: &MomentArgs,
+) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
+    let run = |target: &String| {
         let wanted = Wanted::of(&TargetArgs {
             target: Some(target.clone()),
             dir: dir.map(Path::to_path_buf),
             ..TargetArgs::default()
         });
         let found = live_snapshot::find(&wanted, dir, None)?;
-        Ok(live_snapshot::of(&found, &wanted)?.snapshot)
+        let mut live = live_snapshot::of(&found, &wanted)?;
+        let extent = moment::choose(part, &found, &mut live)?;
+        let run = Run {
+            part: extent.when,
+            ..Run::of(target, &live.snapshot)
+        };
+        Ok((live.snapshot, run))
     };
-    targets.iter().map(snapshot).collect()
+    targets.iter().map(run).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
 use crate::call_tree::CallTree;
@@ -21,6 +22,16 @@ struct Cell {
     total_estimated: bool,
     /// Whether these estimates, of self and total time, are rough.
     is_rough: [bool; 2],
+    is_p99_rough: bool,
+    is_max_least: bool,
+    is_max_most: bool,
+}
+
+/// Between which nanoseconds a latency of a function lies for certain, in one run.
+#[derive(Clone, Copy, Debug)]
+struct Ranges {
+    p99_ns: (f64, f64),
+    max_ns: (f64, f64),
 }
 
 /// A run: a cell for each row that was known when it came; those that came later are not in it.
@@ -28,6 +39,8 @@ struct Cell {
 struct Run {
     is_after: bool,
     functions: Vec<Cell>,
+    /// By function, as above.
+    latencies: Vec<Option<Ranges>>,
     paths: Vec<Cell>,
     whole: Cell,
 }
@@ -66,6 +79,54 @@ fn rough(uncertainty: Option<Uncertainty>, self_ticks: u64, total_ticks: u64) ->
     [rough.self_estimated, rough.total_estimated]
 }
 
+impl Cell {
+    /// The same with what is known of single calls, all of which took time.
+    fn with_latencies(
+        self,
+        snapshot: &Snapshot,
+        latency: &Histogram,
+        uncertainty: Option<Uncertainty>,
+    ) -> Self {
+        if self.is_counter {
+            return self;
+        }
+        let (Some(p99), Some((max, is_exact))) = (latency.quantile(0.99), latency.max()) else {
+            return self;
+        };
+        let calls = self.values.calls as u64;
+        let uncertainty = uncertainty.unwrap_or(Uncertainty {
+            timed: calls,
+            ..Uncertainty::default()
+        });
+        let ns = |ticks: u64| Some(snapshot.nanos(ticks) as f64);
+        Self {
+            values: Values {
+                p99_ns: ns(p99),
+                max_ns: ns(max),
+                ..self.values
+            },
+            is_p99_rough: uncertainty.has_rough_percentiles(calls),
+            is_max_least: uncertainty.is_timed_in_part(calls),
+            is_max_most: !is_exact,
+            ..self
+        }
+    }
+}
+
+impl Ranges {
+    fn of(snapshot: &Snapshot, latency: &Histogram) -> Option<Self> {
+        let ns = |(least, most): (u64, u64)| (snapshot.nanos(least) as f64, snapshot.nanos(most) as f64);
+        let max = match latency.max()? {
+            (max, true) => (max, max),
+            (_, false) => latency.quantile_range(1.0)?,
+        };
+        Some(Self {
+            p99_ns: ns(latency.quantile_range(0.99)?),
+            max_ns: ns(max),
+        })
+    }
+}
+
 impl Merged {
     /// Adds a run.
     pub(super) fn add(&mut self, snapshot: &Snapshot, is_after: bool) {
@@ -74,16 +135,19 @@ impl Merged {
         let mut run = Run {
             is_after,
             functions: vec![Cell::default(); self.functions.list.len()],
+            latencies: vec![None; self.functions.list.len()],
             paths: vec![Cell::default(); self.paths.len()],
             whole: Cell::default(),
         };
         for row in hot(&tree) {
-            run.functions[ids[row.function.index()].index()] = Cell {
+            let function = ids[row.function.index()].index();
+            let cell = Cell {
                 values: Values {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
                     sum: row.tally.map_or(0, Tally::sum) as f64,
+                    ..Values::default()
                 },
                 is_counter: row.tally.is_some(),
                 is_gauge: row.tally.is_some_and(Tally::is_gauge),
@@ -94,7 +158,12 @@ impl Merged {
                     .uncertainty
                     .is_some_and(|uncertainty| uncertainty.total_estimated),
                 is_rough: rough(row.uncertainty, row.self_ticks, row.total_ticks),
+                ..Cell::default()
             };
+            run.functions[function] = cell.with_latencies(snapshot, &row.latency, row.uncertainty);
+            if row.tally.is_none() {
+                run.latencies[function] = Ranges::of(snapshot, &row.latency);
+            }
         }
         let mut path_of: Vec<u32> = Vec::with_capacity(tree.rows.len());
         for (index, row) in (0..).zip(&tree.rows) {
@@ -103,19 +172,23 @@ impl Merged {
             path_of.push(path);
             run.paths.resize(self.paths.len(), Cell::default());
             let uncertainty = tree.uncertainty(index).unwrap_or_default();
-            run.paths[path as usize] = Cell {
+            let cell = Cell {
                 values: Values {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
                     sum: row.tally.map_or(0, Tally::sum) as f64,
+                    ..Values::default()
                 },
                 is_counter: row.tally.is_some(),
                 is_gauge: row.tally.is_some_and(Tally::is_gauge),
                 self_estimated: uncertainty.self_estimated,
                 total_estimated: uncertainty.total_estimated,
                 is_rough: rough(Some(uncertainty), row.self_ticks, row.total_ticks),
+                ..Cell::default()
             };
+            run.paths[path as usize] =
+                cell.with_latencies(snapshot, tree.latency(index), tree.uncertainty(index));
         }
         let measured = tree.measured_ns() as f64;
         let whole = tree.sum_of(tree.top());
@@ -133,14 +206,13 @@ impl Merged {
                     .sum(),
                 self_ns: measured,
                 total_ns: measured,
-                sum: 0.0,
+                ..Values::default()
             },
-            is_counter: false,
-            is_gauge: false,
             self_estimated: estimated,
             total_estimated: estimated,
             // All self times together are the total.
             is_rough: [rough(whole, measured_ticks, measured_ticks)[1]; 2],
+            ..Cell::default()
         };
         self.runs.push(run);
     }
@@ -269,11 +341,19 @@ impl Merged {
         let side = |is_after: bool| self.runs.iter().filter(move |run| run.is_after == is_after);
         let values = |is_after: bool| {
             let of = |what: Quantity| median(side(is_after).map(|run| cell_of(run).values.get(what)));
+            let latency = |what: Quantity| {
+                let known: Vec<f64> = side(is_after)
+                    .filter_map(|run| cell_of(run).values.latency(what))
+                    .collect();
+                (!known.is_empty()).then(|| median(known))
+            };
             Values {
                 calls: of(Quantity::Calls),
                 self_ns: of(Quantity::SelfTime),
                 total_ns: of(Quantity::Total),
                 sum: of(Quantity::Sum),
+                p99_ns: latency(Quantity::P99),
+                max_ns: latency(Quantity::Max),
             }
         };
         let counts = self.runs.iter().any(|run| cell_of(run).is_counter);
@@ -295,6 +375,9 @@ impl Merged {
             self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
             total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),
             is_rough: [0, 1].map(|at| self.runs.iter().any(|run| cell_of(run).is_rough[at])),
+            is_p99_rough: self.runs.iter().any(|run| cell_of(run).is_p99_rough),
+            is_max_least: self.runs.iter().any(|run| cell_of(run).is_max_least),
+            is_max_most: self.runs.iter().any(|run| cell_of(run).is_max_most),
             calls_per_run: basis.calls_per_run,
             times_per_run: basis.times_per_run,
             around_scope: basis.around_scope,
@@ -303,6 +386,25 @@ impl Merged {
 
     pub(super) fn in_runs(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         self.sides(|run| cell(&run.functions, function).values.get(what))
+    }
+
+    /// What a latency of a function was at most in each run before, and at least in each run after; runs that know none are
+    /// left out.
+    pub(super) fn latency_bounds(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
+        let of_side = |is_after: bool| {
+            let runs = self.runs.iter().filter(move |run| run.is_after == is_after);
+            runs.filter_map(move |run| {
+                let ranges = run.latencies.get(function).copied().flatten()?;
+                let (least, most) = if what == Quantity::P99 {
+                    ranges.p99_ns
+                } else {
+                    ranges.max_ns
+                };
+                Some(if is_after { least } else { most })
+            })
+            .collect()
+        };
+        (of_side(false), of_side(true))
     }
 
     pub(super) fn path_in_runs(&self, path: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {

@@ -1,4 +1,4 @@
-//! A condition as its user types it: `calls > 1%`, `time(parse) > 2ms`.
+//! A condition as its user types it: `calls > 1%`, `time(parse) > 2ms`, `p99 > 25%`.
 
 use std::error::Error;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
 /// What was wanted instead of what cannot be understood.
-const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
+const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
 
 /// How much more is too much.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -103,6 +103,8 @@ impl FromStr for Condition {
             "calls" => (Quantity::Calls, Measure::Calls),
             "total" => (Quantity::Total, Measure::Time),
             "self" => (Quantity::SelfTime, Measure::Time),
+            "p99" => (Quantity::P99, Measure::Time),
+            "max" => (Quantity::Max, Measure::Time),
             name => (Quantity::Total, Measure::named(name).ok_or(no(WANTED))?),
         };
         let growth = growth(measure.dimension(), amount).ok_or(no(match measure.dimension() {

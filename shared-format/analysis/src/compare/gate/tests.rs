@@ -1,5 +1,6 @@
 //! Gates over comparisons made by hand.
 
+use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Quantity as MeasuredQuantity, Snapshot};
 use tickscope_testkit::fixture::programs::run;
 
@@ -52,6 +53,8 @@ fn conditions_are_read() {
     assert_eq!(condition("calls>0").growth, Growth::Absolute(0.0));
     assert_eq!(condition("time > 10%").what, Quantity::Total);
     assert_eq!(condition("total > 2ms").growth, Growth::Absolute(2e6));
+    assert_eq!(condition("p99(parse) > 25%").what, Quantity::P99);
+    assert_eq!(condition("max > 2ms").growth, Growth::Absolute(2e6));
     assert_eq!(condition("self > 0").growth, Growth::Absolute(0.0));
     for bad in [
         "",
@@ -65,6 +68,8 @@ fn conditions_are_read() {
         "time > 5",
         "time < 5%",
         "size > 1%",
+        "p95 > 5%",
+        "p99 > 5",
         "calls() > 1%",
         "calls(x > 1%",
         "calls >= 0",
@@ -219,6 +224,94 @@ fn slower_by_more_than_the_threshold_fails() {
         .unwrap_err()
         .to_string();
     assert!(name.contains("no function or scope is called tinny"), "{name}");
+}
+
+/// Runs in which of 100 calls of `work` two took so long, and one 20 µs more.
+fn with_slowest(slowest_ns: &[u64]) -> Vec<Snapshot> {
+    let one = |&ns: &u64| {
+        let mut snapshot = run(&[
+            (0, "main", 1, 10_000),
+            (1, "work", 100, 200_000),
+            (2, "silent", 1, 90_000),
+        ]);
+        let mut latency = Histogram::default();
+        (0..97).for_each(|_| latency.insert(1_000));
+        [ns, ns, ns + 20_000]
+            .into_iter()
+            .for_each(|ns| latency.insert(ns));
+        snapshot.latencies.push(1, &latency);
+        snapshot
+    };
+    slowest_ns.iter().map(one).collect()
+}
+
+#[test]
+fn percentiles_fail_where_they_have_grown_for_certain() {
+    // Buckets begin at 16384, 18432, 20480 and 22528.
+    let before = with_slowest(&[17_000, 17_500, 16_500, 18_400, 18_000]);
+    let next = with_slowest(&[18_432, 18_500, 18_440, 18_600, 18_500]);
+    let above = with_slowest(&[22_600, 22_700, 23_000, 22_800, 22_600]);
+    let diff = Diff::of(&before, &above, None).unwrap();
+    let found = judge(&diff, &condition("p99 > 10%")).unwrap();
+    assert_eq!(
+        (failed(&diff, &found), found.judged),
+        (vec!["work".into()], 1),
+        "no other one has any"
+    );
+    assert_eq!(
+        found.failures[0].before, 17_407.0,
+        "the middle of the bucket, as reports have it"
+    );
+    for (after, text, passes) in [
+        // All are in the next bucket, though some have hardly grown.
+        (&next, "p99 > 1%", true),
+        (&next, "p99(work) > 1%", true),
+        (&above, "p99 > 20%", false),
+        (&above, "p99 > 25%", true),
+        (&above, "p99(work) > 3us", false),
+        // The longest call is known exactly.
+        (&next, "max > 5%", true),
+        (&above, "max > 10%", false),
+        (&above, "max > 40%", true),
+        (&before, "max > 0", true),
+    ] {
+        assert_eq!(verdict(&before, after, text).is_passed(), passes, "{text}");
+    }
+    assert!(
+        verdict(&above, &before, "p99 > 0").is_passed(),
+        "faster is no failure"
+    );
+}
+
+#[test]
+fn latencies_must_be_known_in_five_runs_a_side() {
+    let mut after = with_slowest(&[30_000; 5]);
+    after[0].latencies = Default::default();
+    let diff = Diff::of(&with_slowest(&[17_000; 5]), &after, None).unwrap();
+    for text in ["p99 > 10%", "max(work) > 10%"] {
+        let error = judge(&diff, &condition(text)).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!(
+                "{text}: found latencies of single calls in 5 runs before and 4 after, wanted 5 a side;"
+            )),
+            "{error}"
+        );
+    }
+    let silent = judge(&diff, &condition("p99(silent) > 10%"))
+        .unwrap_err()
+        .to_string();
+    assert!(silent.contains("in 0 runs before and 0 after"), "{silent}");
+    let work = diff
+        .functions
+        .list
+        .iter()
+        .position(|function| function.name == "work")
+        .unwrap();
+    assert_eq!(
+        diff.by_function[work].after.max_ns,
+        Some(50_000.0),
+        "the median of runs that know it"
+    );
 }
 
 #[test]

@@ -294,6 +294,7 @@ impl Tools {
             tables: Tables::Functions,
             min_share: MIN_SHARE,
             ascii: false,
+            width: 0,
         };
         Ok(diff_brief::json(
             &comparison,

@@ -1,0 +1,56 @@
+//! Finds out whether the runs of one side did more than those of the other, which numbers per call make up for.
+
+use tickscope_analysis::per_call::named;
+
+use super::{Comparison, Run, lengths};
+use crate::number;
+
+/// Sides of which one did no more than this of the other one's calls did as much.
+const AS_MUCH: f64 = 1.1;
+
+/// What is called less often says little of how much a run did.
+const OFTEN: f64 = 10.0;
+
+impl Comparison<'_> {
+    /// Where the runs of one side did more, that numbers per call compare, and of which function for example.
+    ///
+    /// Calls decide, and not the time: of two builds that do the same work one may take longer. Where most functions are
+    /// called more often, there was more to do; where one is, the build does it in another way.
+    pub(super) fn about_lengths(&self) -> Option<String> {
+        if self.per.is_some() {
+            return None;
+        }
+        let changes = self.diff.by_function.iter().enumerate();
+        let often = changes
+            .filter(|(_, change)| !change.is_counter && change.before.calls.min(change.after.calls) >= OFTEN);
+        let mut by_growth: Vec<(f64, usize)> = often
+            .map(|(index, change)| (change.after.calls / change.before.calls, index))
+            .collect();
+        by_growth.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let &(growth, _) = by_growth.get(by_growth.len() / 2)?;
+        let is_as_much = |growth: f64| growth.max(1.0 / growth) <= AS_MUCH;
+        if is_as_much(growth) {
+            return None;
+        }
+        let total = |index: usize| self.diff.by_function[index].before.total_ns;
+        let grown_alike = by_growth.iter().filter(|(own, _)| is_as_much(own / growth));
+        let (_, example) = grown_alike.max_by(|a, b| total(a.1).total_cmp(&total(b.1)))?;
+        let functions = &self.diff.functions;
+        let function = &functions.list[*example];
+        // More of its path where others are called the same.
+        let name = if named(functions, &function.name).len() == 1 {
+            function.name.clone()
+        } else {
+            function.full_name()
+        };
+        let change = &self.diff.by_function[*example];
+        let calls = |calls: f64| number::count(calls.round() as u64);
+        let [before, after] = [self.runs.0, self.runs.1].map(|runs: &[Run]| lengths(runs));
+        Some(format!(
+            "one side did more ({} calls of {name} in {before} before, {} in {after} after); --per FUNCTION compares numbers \
+             per call, for example --per {name}",
+            calls(change.before.calls),
+            calls(change.after.calls),
+        ))
+    }
+}
