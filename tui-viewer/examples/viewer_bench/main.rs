@@ -258,12 +258,18 @@ fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
 fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let mut rows = Vec::new();
     // As many functions as such a tree has, and as many as it can have.
-    for functions in [250, 1_000] {
+    let views = [
+        (250, "E", ""),
+        (1_000, "E", ""),
+        (250, "9", ", the time line shown"),
+        (250, "4", ", the threads shown"),
+    ];
+    for (functions, keys, shown) in views {
         let dir = tempfile::tempdir()?;
         let program = Program::start(dir.path(), &moving(functions), Duration::from_millis(100))?;
         let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
         viewer.frame()?;
-        viewer.send("E")?;
+        viewer.send(keys)?;
         viewer.quiet(Duration::from_secs(2));
         let (frames, bytes, cpu) = (viewer.frames().len(), viewer.bytes(), viewer.cpu()?);
         viewer.quiet(Duration::from_secs(20));
@@ -272,7 +278,7 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
         let bytes = (viewer.bytes() - bytes) / frames.max(1);
         viewer.quit()?;
         rows.push(row(
-            format!("live at 10 Hz, 1 k nodes, {functions} functions: of one core"),
+            format!("live at 10 Hz, 1 k nodes, {functions} functions{shown}: of one core"),
             "<= 1 %",
             format!(
                 "{:.2} % ({frames} frames in 20 s, {bytes} bytes each)",

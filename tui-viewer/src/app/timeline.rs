@@ -4,6 +4,8 @@ pub(crate) mod slot;
 pub(crate) mod slots;
 mod sums;
 
+use std::ops::RangeInclusive;
+
 use crate::app::keyhash::KeyMap;
 use crate::app::timeline::slot::{Load, Slot};
 use crate::app::timeline::slots::{Past, Slots};
@@ -62,8 +64,19 @@ pub(crate) struct Timeline {
     slots: Slots,
     /// Some of the slots are still to be read.
     pub(super) is_unread: bool,
-    /// The most that a line shows, in CPUs, by which lines of functions are drawn.
+    summed: Summed,
+}
+
+/// What is summed up over the columns: made once for each change, as a program publishes more often than a column is over.
+#[derive(Debug, Default)]
+struct Summed {
+    /// What it was made of: how often slots had changed, the last column, what lines are of, and the range.
+    of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
+    /// The most that a function shows in a column, in CPUs, by which lines of functions are drawn.
     most: f64,
+    /// The mean of each line, by its key.
+    means: KeyMap<u64, Load>,
+    parts: Vec<Part>,
 }
 
 /// What is on the screen, and where one stands in it.
@@ -164,12 +177,36 @@ impl Timeline {
             }
         }
         self.is_unread = !self.slots.read(shown.past, slot_ns, self.first(), self.last);
-        let loads = |slot: &Slot| -> f64 {
-            let each = slot.functions.values().map(|load| load.working + load.waiting);
-            each.fold(0.0, f64::max)
-        };
+    }
+
+    /// Sums up what is on the screen, with a part of it, unless it is the same as before.
+    pub(super) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
+        let of = Some((self.slots.changes(), self.last, self.lanes, range.clone()));
+        if self.summed.of == of {
+            return;
+        }
         let slots = self.numbers().filter_map(|number| self.slots.get(number));
-        self.most = slots.map(loads).fold(0.05, f64::max);
+        let (mut known, mut most, mut means) = (0u32, 0.05f64, KeyMap::<u64, Load>::default());
+        for slot in slots {
+            known += 1;
+            for load in slot.functions.values() {
+                most = most.max(load.working + load.waiting);
+            }
+            for (&key, &load) in self.lanes_of(slot) {
+                means.entry(key).or_default().add(load);
+            }
+        }
+        for mean in means.values_mut() {
+            mean.working /= f64::from(known);
+            mean.waiting /= f64::from(known);
+        }
+        let parts = self.parts_of(range.as_ref());
+        self.summed = Summed {
+            of,
+            most,
+            means,
+            parts,
+        };
     }
 
     /// Another run: nothing is known of it.
@@ -187,7 +224,7 @@ impl Timeline {
         (self.last + 1).saturating_sub(u64::from(self.columns))
     }
 
-    fn numbers(&self) -> std::ops::RangeInclusive<u64> {
+    fn numbers(&self) -> RangeInclusive<u64> {
         self.first()..=self.last
     }
 
@@ -210,7 +247,7 @@ impl Timeline {
     pub(crate) fn most(&self) -> f64 {
         match self.lanes {
             Lanes::Threads => 1.0,
-            Lanes::Functions => self.most,
+            Lanes::Functions => self.summed.most,
         }
     }
 
@@ -222,25 +259,24 @@ impl Timeline {
     /// What a line shows in a column; none where nothing is known of that time.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
-        let of = match self.lanes {
-            Lanes::Threads => &slot.threads,
-            Lanes::Functions => &slot.functions,
-        };
-        Some(of.get(&key).copied().unwrap_or_default())
+        Some(self.lanes_of(slot).get(&key).copied().unwrap_or_default())
     }
 
-    /// The mean of a line over all columns that are known.
+    fn lanes_of<'a>(&self, slot: &'a Slot) -> &'a KeyMap<u64, Load> {
+        match self.lanes {
+            Lanes::Threads => &slot.threads,
+            Lanes::Functions => &slot.functions,
+        }
+    }
+
+    /// The mean of a line over all columns that are known; none where it did nothing in them.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
-        let loads = (0..self.columns).filter_map(|column| self.load(key, column));
-        let (count, sum) = loads.fold((0u32, Load::default()), |(count, mut sum), load| {
-            sum.add(load);
-            (count + 1, sum)
-        });
-        (count > 0).then(|| Load {
-            working: sum.working / f64::from(count),
-            waiting: sum.waiting / f64::from(count),
-            ..sum
-        })
+        self.summed.means.get(&key).copied()
+    }
+
+    /// What functions take in the range, beside the rest of the screen: the largest first.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.summed.parts
     }
 
     /// The column that ends with a moment; none where it is not on the screen.
@@ -254,7 +290,7 @@ impl Timeline {
     }
 
     /// The columns of a stretch of time that ends with a moment, as far as they are on the screen.
-    pub(crate) fn columns_of(&self, end_ns: u64, ns: u64) -> Option<std::ops::RangeInclusive<u16>> {
+    pub(crate) fn columns_of(&self, end_ns: u64, ns: u64) -> Option<RangeInclusive<u16>> {
         let slot_ns = self.slots.slot_ns.max(1);
         let last = self.number_before(end_ns, slot_ns);
         let begin = end_ns.saturating_sub(ns).saturating_add(slot_ns / 2) / slot_ns;
@@ -292,8 +328,7 @@ impl Timeline {
         self.choice = None;
     }
 
-    /// What functions take in a range of columns, beside the rest of the screen: the largest first.
-    pub(crate) fn parts(&self, range: Option<&std::ops::RangeInclusive<u16>>) -> Vec<Part> {
+    fn parts_of(&self, range: Option<&RangeInclusive<u16>>) -> Vec<Part> {
         #[derive(Clone, Copy, Default)]
         struct Sum {
             inside: f64,

@@ -288,8 +288,8 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
     read_all(&mut app);
     let strip = &app.views.strip;
     assert_eq!(strip.columns(), 30);
-    let mean = App::lane_key(app.list().rows[0].id).and_then(|key| strip.mean(key));
-    assert!(mean.is_some_and(|mean| mean.working > 0.9), "{mean:?}");
+    let load = App::lane_key(app.list().rows[0].id).and_then(|key| strip.load(key, 25));
+    assert!(load.is_some_and(|load| load.working > 0.9), "{load:?}");
     assert!(
         text(&app).contains('█') || text(&app).contains('▇'),
         "{}",

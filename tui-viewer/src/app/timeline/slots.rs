@@ -41,6 +41,8 @@ pub(crate) struct Slots {
     slots: BTreeMap<u64, Option<Rc<Slot>>>,
     /// A slot that was read before its end, and until when.
     unfinished: Option<(u64, u64)>,
+    /// How often they have changed.
+    changes: u64,
     sums: Vec<Rc<Sums>>,
     functions: Option<(Sites, Arc<Functions>)>,
     /// What the history was when slots were read of which nothing was known.
@@ -125,6 +127,7 @@ impl Slots {
             }
             let slot = self.slot(past, number, &mut left).map(Rc::new);
             self.slots.insert(number, slot);
+            self.changes += 1;
             if !is_over(number) {
                 self.unfinished = Some((number, newest_ns));
             }
@@ -167,8 +170,16 @@ impl Slots {
         self.slots.get(&number)?.as_deref()
     }
 
+    /// How often slots have changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Another run: nothing is known of it.
     pub(crate) fn forget(&mut self) {
-        *self = Self::default();
+        *self = Self {
+            changes: self.changes + 1,
+            ..Self::default()
+        };
     }
 }

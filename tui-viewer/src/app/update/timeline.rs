@@ -1,5 +1,7 @@
 //! Moving along the time line, and choosing a part of it.
 
+use std::ops::RangeInclusive;
+
 use crate::app::columns::threads;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::row::RowId;
@@ -55,10 +57,19 @@ impl App {
             cursor_ns: self.cursor_ns(),
             ends_there: beside_threads,
         };
-        match beside_threads {
-            true => self.views.strip.read(shown, columns),
-            false => self.views.timeline.read(shown, columns),
+        if beside_threads {
+            return self.views.strip.read(shown, columns);
         }
+        self.views.timeline.read(shown, columns);
+        let range = self.range();
+        self.views.timeline.sum_up(range);
+    }
+
+    /// The columns of the window that is on the screen: of the chosen time, where that was chosen.
+    pub(crate) fn range(&self) -> Option<RangeInclusive<u16>> {
+        let stretch = self.derived.stretch.filter(|stretch| !stretch.since_reset)?;
+        let end_ns = self.shown()?.capture.unix_ns;
+        self.views.timeline.columns_of(end_ns, stretch.ns)
     }
 
     /// Whether some of what is on the screen is still to be read.

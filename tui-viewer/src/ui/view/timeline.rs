@@ -35,13 +35,6 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
     }
 }
 
-/// The columns of the chosen time, or of the window that is on the screen.
-fn range(app: &App) -> Option<std::ops::RangeInclusive<u16>> {
-    let stretch = app.derived.stretch.filter(|stretch| !stretch.since_reset)?;
-    let end_ns = app.shown()?.capture.unix_ns;
-    app.views.timeline.columns_of(end_ns, stretch.ns)
-}
-
 /// The line above: how much time that is, the times of some columns, the cursor, and the ends of the chosen time.
 pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let timeline = &app.views.timeline;
@@ -66,7 +59,7 @@ pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         Some(zero_ns) => zero_ns + begin_ns.saturating_sub(zero_ns).next_multiple_of(step_ns),
         None => end_ns - (end_ns - begin_ns) / step_ns * step_ns,
     };
-    let range = range(app);
+    let range = app.range();
     let cursor = app.cursor_ns().and_then(|at| timeline.column_before(at));
     let marked = range.clone().or(cursor.map(|column| column..=column));
     while at <= end_ns {
@@ -129,7 +122,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     let known = Known::of(data);
     let height = app.lane_lines();
     let lanes = lanes_of(app, area);
-    let range = range(app);
+    let range = app.range();
     let offset = list.cursor.offset;
     for (place, row) in list.rows.iter().enumerate().skip(offset) {
         let y = area.y + (place - offset) as u16 * height;
@@ -172,23 +165,20 @@ fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, ar
         (false, false) => Meaning::Strong,
     };
     let mean = app.views.timeline.mean(key);
-    let busy = mean.map(|mean| format!("{:.0} %", mean.working * 100.0));
-    let waits = mean.filter(|mean| mean.waiting >= 0.005);
-    let waits = waits.map(|mean| format!("waits {:.0} %", mean.waiting * 100.0));
+    let busy = format!("{:.0} %", mean.map_or(0.0, |mean| mean.working) * 100.0);
+    let waits = mean
+        .filter(|mean| mean.waiting >= 0.005)
+        .map(|mean| format!("waits {:.0} %", mean.waiting * 100.0));
     let cells = area.width.saturating_sub(3);
-    let beside = busy
-        .as_deref()
-        .filter(|busy| area.height == 1 && usize::from(cells) >= 9 + width(busy));
-    let room = usize::from(cells) - beside.map_or(0, |busy| width(busy) + 1);
+    let is_beside = area.height == 1 && usize::from(cells) >= 9 + width(&busy);
+    let room = usize::from(cells) - if is_beside { width(&busy) + 1 } else { 0 };
     let label = without_module(data.label(row.what), room);
     let label = cut_middle(label, room, canvas.glyphs.cut);
     canvas.put(area.x + 1, area.y, room as u16, &label, meaning);
-    if let Some(busy) = beside {
-        canvas.put_right(area.x + 1, area.y, cells, busy, Meaning::Quiet);
+    if is_beside {
+        canvas.put_right(area.x + 1, area.y, cells, &busy, Meaning::Quiet);
     }
-    if area.height > 1
-        && let Some(busy) = busy
-    {
+    if area.height > 1 {
         let both = format!("{busy}  {}", waits.unwrap_or_default());
         let text = if width(&both) <= usize::from(cells) {
             &both
@@ -205,9 +195,9 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     if area.height < 3 {
         return;
     }
-    let range = range(app);
+    let range = app.range();
     let known = Known::of(data);
-    let parts = app.views.timeline.parts(range.as_ref());
+    let parts = app.views.timeline.parts();
     let heading = match (&range, app.derived.stretch) {
         (Some(_), Some(stretch)) => format!(
             "In these {}, beside the rest of the time on the screen",
@@ -225,7 +215,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let line = Rect::new(area.x, area.y + 1, area.width, 1);
     if app.screen.theme.fills() {
         let waits = parts.iter().any(|part| part.waiting > 0.0);
-        legend::draw(canvas, known.modules(data, &parts), waits, line, x + 2);
+        legend::draw(canvas, known.modules(data, parts), waits, line, x + 2);
     }
     let hint = " < > or the mouse chooses a stretch of time; all views show it ";
     if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
