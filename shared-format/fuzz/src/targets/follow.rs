@@ -287,6 +287,7 @@ fn differences(one: &Snapshot, other: &Snapshot) {
             tables: Tables::Both,
             min_share: 0.0,
             ascii: false,
+            width: 100,
         };
         drop((diff::text::report(&comparison), diff::json::report(&comparison)));
         drop((
