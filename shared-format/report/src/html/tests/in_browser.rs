@@ -439,6 +439,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
         tables: Tables::Both,
         min_share: 0.01,
         ascii: false,
+        width: 100,
     };
     let html = diff_page::report(&comparison).replace("</body>", FRAMES);
     let Some(document) = rendered(&html, "id=\"frames\"", PHONE) else {
