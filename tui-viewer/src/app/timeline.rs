@@ -74,7 +74,9 @@ struct Summed {
     of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
     /// The most that a function shows in a column, in CPUs, by which lines of functions are drawn.
     most: f64,
-    /// The mean of each line, by its key.
+    /// Something is known of a column.
+    is_known: bool,
+    /// The mean of each line that did something, by its key.
     means: KeyMap<u64, Load>,
     parts: Vec<Part>,
 }
@@ -204,6 +206,7 @@ impl Timeline {
         self.summed = Summed {
             of,
             most,
+            is_known: known > 0,
             means,
             parts,
         };
@@ -269,9 +272,10 @@ impl Timeline {
         }
     }
 
-    /// The mean of a line over all columns that are known; none where it did nothing in them.
+    /// The mean of a line over all columns that are known; none where none is.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
-        self.summed.means.get(&key).copied()
+        let mean = self.summed.means.get(&key).copied().unwrap_or_default();
+        self.summed.is_known.then_some(mean)
     }
 
     /// What functions take in the range, beside the rest of the screen: the largest first.

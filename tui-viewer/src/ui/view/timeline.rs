@@ -165,12 +165,12 @@ fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, ar
         (false, false) => Meaning::Strong,
     };
     let mean = app.views.timeline.mean(key);
-    let busy = format!("{:.0} %", mean.map_or(0.0, |mean| mean.working) * 100.0);
+    let busy = mean.map_or(String::new(), |mean| format!("{:.0} %", mean.working * 100.0));
     let waits = mean
         .filter(|mean| mean.waiting >= 0.005)
         .map(|mean| format!("waits {:.0} %", mean.waiting * 100.0));
     let cells = area.width.saturating_sub(3);
-    let is_beside = area.height == 1 && usize::from(cells) >= 9 + width(&busy);
+    let is_beside = area.height == 1 && !busy.is_empty() && usize::from(cells) >= 9 + width(&busy);
     let room = usize::from(cells) - if is_beside { width(&busy) + 1 } else { 0 };
     let label = without_module(data.label(row.what), room);
     let label = cut_middle(label, room, canvas.glyphs.cut);
