@@ -178,7 +178,7 @@ fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, ar
     if is_beside {
         canvas.put_right(area.x + 1, area.y, cells, &busy, Meaning::Quiet);
     }
-    if area.height > 1 {
+    if area.height > 1 && !busy.is_empty() {
         let both = format!("{busy}  {}", waits.unwrap_or_default());
         let text = if width(&both) <= usize::from(cells) {
             &both
