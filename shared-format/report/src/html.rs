@@ -27,7 +27,7 @@ pub use self::options::PageOptions;
 /// Around everything; `{{NAME}}` says what goes where.
 const PAGE: &str = include_str!("html/page.html");
 
-const STYLE: &str = include_str!("html/style.css");
+const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/heard.css"));
 
 /// The icicle by itself, for the page of a comparison.
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");

@@ -13,7 +13,7 @@ use crate::html::escape;
 /// So many paths a page has at most, so that it stays quick; the text has all.
 const PATHS: usize = 2_000;
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("page.css"), include_str!("../html/heard.css"));
 const SCRIPT: &str = include_str!("page.js");
 
 /// The page. The same snapshots always give the same text.
