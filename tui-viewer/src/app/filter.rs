@@ -104,7 +104,7 @@ impl Filter {
         if view == View::Tree && self.folded {
             words.push("recursion folded".to_string());
         }
-        if self.grouped && !matches!(view, View::Sites | View::Tasks | View::Slow | View::Timeline) {
+        if self.grouped && !view.is_of_all() {
             words.push("groups".to_string());
         }
         words

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tickscope_analysis::functions::{Function, Functions};
 use tickscope_report::label;
 
+use crate::app::keyhash::KeyMap;
 use crate::app::modules::Modules;
 use crate::text::cells::safe;
 
@@ -15,6 +16,7 @@ pub(crate) const HUES: usize = 7;
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     keys: Vec<u64>,
+    by_key: KeyMap<u64, u32>,
     /// The last parts of the path, as many as are needed.
     pub(crate) short: Vec<String>,
     /// The whole path, printable.
@@ -43,6 +45,7 @@ impl Names {
         let small = |names: &[String]| names.iter().map(|name| name.to_lowercase()).collect();
         let short: Vec<String> = printable(&label::labels(functions, ascii));
         Rc::new(Self {
+            by_key: (0..).zip(&functions.list).map(|(at, f)| (f.key, at)).collect(),
             keys: functions.list.iter().map(|f| f.key).collect(),
             modules: Modules::of(functions, HUES),
             small_short: small(&short),
@@ -50,6 +53,11 @@ impl Names {
             full: printable(&full),
             short,
         })
+    }
+
+    /// The place of a function by its key.
+    pub(crate) fn place_of(&self, key: u64) -> Option<usize> {
+        self.by_key.get(&key).map(|&at| at as usize)
     }
 
     /// Which functions have the text in what is shown of them, or, where none has, in their whole path.

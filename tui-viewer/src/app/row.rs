@@ -85,6 +85,16 @@ impl RowId {
             | Self::Outside => None,
         }
     }
+
+    /// By which key a line of the time line is known; none for rows that are none.
+    pub(crate) fn as_lane(self) -> Option<u64> {
+        match self {
+            Self::Thread(key) | Self::Function(key) => Some(key),
+            Self::Path(_) | Self::Call(_) | Self::Site(_) | Self::Task(_) | Self::Slow(_) | Self::Outside => {
+                None
+            }
+        }
+    }
 }
 
 impl Row {

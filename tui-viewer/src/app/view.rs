@@ -127,6 +127,11 @@ impl View {
         })
     }
 
+    /// Whether it shows all threads, and members and not their groups, whatever was chosen: a site is a place in the source.
+    pub(crate) fn is_of_all(self) -> bool {
+        matches!(self, Self::Sites | Self::Tasks | Self::Slow | Self::Timeline)
+    }
+
     /// Who has the keyboard there.
     pub(crate) fn context(self) -> Context {
         match self {

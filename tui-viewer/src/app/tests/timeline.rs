@@ -19,7 +19,7 @@ use crate::test_driver::{at, empty, events, key, keys, selected, text};
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
     let timeline = &app.views.timeline;
     let rows = app.list().rows.iter();
-    let keys = rows.filter_map(|row| App::lane_key(row.id));
+    let keys = rows.filter_map(|row| row.id.as_lane());
     keys.map(|key| Some(timeline.load(key, column)?).map(|load| (load.working, load.waiting)))
         .collect()
 }
@@ -209,7 +209,7 @@ fn a_reset_and_a_gap_are_no_work() {
         .flatten()
         .fold(0.0, |most: f64, (working, waiting)| most.max(working + waiting));
     assert!(most <= 1.01, "{most} CPUs in a thread");
-    // For a minute nobody watched, and the program has no record of it.
+    // Of a minute there is no snapshot.
     let mut gap = empty(120, 40);
     lives(&mut gap, (1_000..=1_050).chain(1_700..=1_800));
     keys(&mut gap, "9-");
@@ -288,7 +288,10 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
     read_all(&mut app);
     let strip = &app.views.strip;
     assert_eq!(strip.columns(), 30);
-    let load = App::lane_key(app.list().rows[0].id).and_then(|key| strip.load(key, 25));
+    let load = app.list().rows[0]
+        .id
+        .as_lane()
+        .and_then(|key| strip.load(key, 25));
     assert!(load.is_some_and(|load| load.working > 0.9), "{load:?}");
     assert!(
         text(&app).contains('█') || text(&app).contains('▇'),

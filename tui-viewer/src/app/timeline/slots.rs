@@ -62,7 +62,7 @@ impl Past<'_> {
     }
 
     /// When the moments were that a slot lies between: those nearest to its ends, or, where that is the same one, those around it.
-    fn ends(&self, begin_ns: u64, end_ns: u64) -> Option<(u64, u64)> {
+    fn ends(&self, begin_ns: u64, end_ns: u64, gap_ns: u64) -> Option<(u64, u64)> {
         let middle_ns = begin_ns.midpoint(end_ns);
         let (begin, end) = (self.nearest(begin_ns)?, self.nearest(end_ns)?);
         let (begin, end) = match begin < end {
@@ -74,7 +74,7 @@ impl Past<'_> {
         };
         // Nothing is known of what lies outside of all moments.
         let touches = begin <= end_ns && begin_ns <= end;
-        (touches && end - begin <= self.gap_ns()).then_some((begin, end))
+        (touches && end - begin <= gap_ns).then_some((begin, end))
     }
 
     /// Between moments that are further apart nothing is known.
@@ -117,6 +117,7 @@ impl Slots {
             self.unfinished = None;
         }
         self.slots = self.slots.split_off(&first);
+        let gap_ns = past.gap_ns();
         let mut left = ROWS_AT_ONCE;
         for number in (first..=last).rev() {
             if self.slots.contains_key(&number) {
@@ -125,7 +126,7 @@ impl Slots {
             if left == 0 {
                 return false;
             }
-            let slot = self.slot(past, number, &mut left).map(Rc::new);
+            let slot = self.slot(past, number, gap_ns, &mut left).map(Rc::new);
             self.slots.insert(number, slot);
             self.changes += 1;
             if !is_over(number) {
@@ -135,10 +136,11 @@ impl Slots {
         true
     }
 
-    fn slot(&mut self, past: Past<'_>, number: u64, left: &mut usize) -> Option<Slot> {
+    fn slot(&mut self, past: Past<'_>, number: u64, gap_ns: u64, left: &mut usize) -> Option<Slot> {
         let (begin, end) = past.ends(
             number.saturating_mul(self.slot_ns),
             (number + 1).saturating_mul(self.slot_ns),
+            gap_ns,
         )?;
         let end = self.sums_at(past, end, left)?;
         let begin = self.sums_at(past, begin, left)?;

@@ -43,8 +43,7 @@ impl App {
         let resort = self.list().is_held.then(|| self.hold_until());
         let notice = self.notices.current.as_ref().map(|notice| notice.until);
         let requests = self.requests.deadline();
-        let unread = (self.views.current == View::Timeline && self.views.timeline.is_unread)
-            .then_some(self.screen.now);
+        let unread = self.reads_times().then_some(self.screen.now);
         [resort, notice, requests, unread].into_iter().flatten().min()
     }
 
@@ -125,13 +124,13 @@ impl App {
             against: *against,
             compensated: *compensated,
             measure: self.measure(),
-            // A site is a place and no group.
-            grouped: self.query.filter.grouped
-                && !matches!(
-                    self.views.current,
-                    View::Sites | View::Tasks | View::Slow | View::Timeline
-                ),
+            grouped: self.is_grouped(),
         }
+    }
+
+    /// Whether groups stand in place of their members in the current view.
+    fn is_grouped(&self) -> bool {
+        self.query.filter.grouped && !self.views.current.is_of_all()
     }
 
     fn seen_key(&self) -> SeenKey {
@@ -226,11 +225,7 @@ impl App {
             }
         };
         let sides = self.shown().map(|shown| self.playback.sides(&self.query, shown));
-        let grouped = self.query.filter.grouped
-            && !matches!(
-                self.views.current,
-                View::Sites | View::Tasks | View::Slow | View::Timeline
-            );
+        let grouped = self.is_grouped();
         let stretch = sides.as_ref().and_then(|sides| sides.stretch);
         let before_ns = sides.as_ref().and_then(|sides| sides.before_ns);
         let mut data = sides.map(|sides| {

@@ -4,22 +4,26 @@ use std::ops::RangeInclusive;
 
 use crate::app::columns::threads;
 use crate::app::columns::threads::ThreadColumn;
-use crate::app::row::RowId;
+use crate::app::playback::Playback;
+use crate::app::program::Program;
 use crate::app::state::App;
 use crate::app::timeline::slots::Past;
 use crate::app::timeline::{LANE_LINES, Lanes, Shown, Span};
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::keys::action::Action;
-use crate::source::status::Status;
+
+/// Where the snapshots of the time line come from.
+fn past_of<'a>(playback: &'a Playback, program: &'a Program) -> Option<Past<'a>> {
+    Some(Past {
+        history: &playback.history,
+        newest: program.newest.as_ref()?,
+    })
+}
 
 impl App {
-    /// Where the snapshots of the time line come from.
     fn past(&self) -> Option<Past<'_>> {
-        Some(Past {
-            history: &self.playback.history,
-            newest: self.program.newest.as_ref()?,
-        })
+        past_of(&self.playback, &self.program)
     }
 
     /// Reads what is on the time line, or on those beside threads, while that is on the screen.
@@ -41,15 +45,12 @@ impl App {
         let Some(columns) = columns.filter(|_| self.derived.data.is_some()) else {
             return;
         };
-        let Some(newest) = &self.program.newest else {
+        let Some(past) = past_of(&self.playback, &self.program) else {
             return;
         };
         let beside_threads = self.views.current == View::Threads;
         let shown = Shown {
-            past: Past {
-                history: &self.playback.history,
-                newest,
-            },
+            past,
             recorded_ns: self
                 .playback
                 .recorded_ns(&self.program)
@@ -262,26 +263,13 @@ impl App {
 
     /// How much time is on the time line: `the last 30 s`, `these 2 min`.
     pub(crate) fn timeline_words(&self) -> String {
-        let is_recording = self.program.status == Status::Kept && self.playback.begin_ns.is_some();
+        let is_recording = self.playback.recorded_ns(&self.program).is_some();
         match self.views.timeline.span(is_recording) {
             Span::All => "the whole recording".to_string(),
             Span::Seconds(seconds) if is_recording || self.cursor_ns().is_some() => {
                 format!("these {}", long(seconds))
             }
             Span::Seconds(seconds) => format!("the last {}", long(seconds)),
-        }
-    }
-
-    /// Whether a row of the list is a line of the time line, and by which key it is known.
-    pub(crate) fn lane_key(id: RowId) -> Option<u64> {
-        match id {
-            RowId::Thread(key) | RowId::Function(key) => Some(key),
-            RowId::Path(_)
-            | RowId::Call(_)
-            | RowId::Site(_)
-            | RowId::Task(_)
-            | RowId::Slow(_)
-            | RowId::Outside => None,
         }
     }
 }

@@ -103,10 +103,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     seconds(canvas, app, row, &mut column);
     threads(canvas, app, &mut column);
     let bottom = area.bottom() - 1;
-    let notes = match &data.then {
-        Some(_) => detail::compared(canvas, app, data, row),
-        None => detail::notes(canvas, data, row),
-    };
+    let notes = detail::remarks(canvas, app, data, row);
     match notes.is_empty() {
         false => {
             canvas.put_cut(inner.x, bottom, inner.width, &notes, Meaning::Quiet);
@@ -153,24 +150,20 @@ fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, column:
                 true => "how long calls took, raw",
                 false => "how long calls took",
             };
-            let below = Rect {
-                y: room.y + 2,
-                height: room.height - 2,
-                ..room
-            };
-            let said = latency::said(canvas, app, data, row.what);
-            if let Some((text, meaning)) = said
-                && below.height > 0
-            {
-                canvas.put_cut(room.x, room.y + 1, room.width, word, Meaning::Quiet);
-                canvas.put_cut(below.x, below.y, below.width, &text, meaning);
-                column.y += 3;
-                return;
-            }
-            let lines = latency::draw_tall(canvas, app, data, row.what, below);
-            if lines > 0 {
-                canvas.put_cut(room.x, room.y + 1, room.width, word, Meaning::Quiet);
-                column.y += lines + 2;
+            match latency::said(canvas, app, data, row.what) {
+                Some((text, meaning)) => {
+                    if let Some(room) = column.heading(canvas, word, 1) {
+                        canvas.put_cut(room.x, room.y, room.width, &text, meaning);
+                        column.y += 1;
+                    }
+                }
+                None if data.latency(row.what).is_empty() => {}
+                None => {
+                    if let Some(room) = column.heading(canvas, word, latency::TALL_LINES) {
+                        latency::draw_tall(canvas, app, data, row.what, room);
+                        column.y += latency::TALL_LINES;
+                    }
+                }
             }
         }
     }
@@ -192,13 +185,11 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     };
-    let own = around.own()..around.own() + 1;
-    let callees = named(own).into_iter().chain(named(around.callees()));
-    let mut callees: Vec<(String, u64)> = callees.collect();
-    callees.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
+    // What it takes itself stands in front of what it calls.
+    let goes_to = around.own()..around.callees().end;
     for (heading, list) in [
         ("called from", named(around.callers())),
-        ("where its time goes", callees),
+        ("where its time goes", named(goes_to)),
     ] {
         let whole = list.iter().map(|(_, ns)| ns).sum();
         let parts: Vec<(String, f64)> = list

@@ -101,10 +101,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
             None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
         }
         let last = area.bottom() - 1;
-        let notes = match &data.then {
-            Some(_) => compared(canvas, app, data, row),
-            None => notes(canvas, data, row),
-        };
+        let notes = remarks(canvas, app, data, row);
         let short = last == area.y + 5;
         if !short || notes.is_empty() {
             let activity = pulse(canvas, app, row, inner, area.y + 5);
@@ -393,8 +390,16 @@ fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u
     cells + 3
 }
 
+/// What is said of the row at the end of the pane: the figures it is compared with, or what its marks say.
+pub(super) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
+    match &data.then {
+        Some(_) => compared(canvas, app, data, row),
+        None => notes(canvas, data, row),
+    }
+}
+
 /// The row's figures at the moment it is compared with.
-pub(super) fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
+fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
     };
@@ -425,7 +430,7 @@ pub(super) fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -
 }
 
 /// What the marks of this row say; nothing where it has none.
-pub(super) fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
+fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
         let cost = canvas.rough(data.snapshot.capture.cost.upper_ns.round() as u64);

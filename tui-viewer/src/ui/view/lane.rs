@@ -2,9 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::data::Data;
-use crate::app::keyhash::KeyMap;
-use crate::app::timeline::Part;
+use crate::app::names::Names;
 use crate::app::timeline::slot::Load;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
@@ -15,53 +13,16 @@ const LEAST: f64 = 0.002;
 /// Where nothing is known of a time, in Unicode and in ASCII.
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
-/// The functions of the snapshot on the screen by their keys: the hue of the module, and the place among the names.
-pub(super) struct Known(KeyMap<u64, (u8, usize)>);
-
-impl Known {
-    /// Those of the tables on the screen.
-    pub(super) fn of(data: &Data) -> Self {
-        let functions = data.tree.functions.list.iter().enumerate();
-        Self(
-            functions
-                .map(|(at, function)| {
-                    let hue = data.names.modules.get(at).map_or(0, |module| module.hue);
-                    (function.key, (hue, at))
-                })
-                .collect(),
-        )
-    }
-
-    /// The colour of its module.
-    pub(super) fn ground(&self, function: u64) -> Ground {
-        Ground::Module(self.0.get(&function).map_or(0, |(hue, _)| *hue))
-    }
-
-    /// The modules of these functions, each once.
-    pub(super) fn modules(&self, data: &Data, parts: &[Part]) -> Vec<(Ground, String)> {
-        let mut all: Vec<(Ground, String)> = Vec::new();
-        for part in parts {
-            let at = self.0.get(&part.function).map(|(_, at)| *at);
-            if let Some(module) = at.and_then(|at| data.names.modules.get(at))
-                && !all.iter().any(|(_, name)| *name == module.name)
-            {
-                all.push((Ground::Module(module.hue), module.name.clone()));
-            }
-        }
-        all
-    }
-
-    /// Its short name.
-    pub(super) fn name<'a>(&self, data: &'a Data, function: u64) -> Option<&'a str> {
-        let (_, at) = self.0.get(&function)?;
-        data.names.short.get(*at).map(String::as_str)
-    }
+/// The colour of a function's module, by the function's key.
+pub(super) fn ground(names: &Names, function: u64) -> Ground {
+    let module = names.place_of(function).and_then(|at| names.modules.get(at));
+    Ground::Module(module.map_or(0, |module| module.hue))
 }
 
 /// A column of a line: what worked below, what waited on top of it.
 pub(super) fn column(
     canvas: &mut Canvas<'_>,
-    known: &Known,
+    names: &Names,
     load: Option<Load>,
     most: f64,
     area: Rect,
@@ -85,7 +46,7 @@ pub(super) fn column(
         true => eighths(load.working + load.waiting).max((worked + 1).min(full)),
         false => worked,
     };
-    let ground = known.ground(load.function);
+    let ground = ground(names, load.function);
     for line in 0..area.height {
         let y = area.bottom() - 1 - line;
         let part = |eighths: u32| eighths.saturating_sub(u32::from(line) * 8).min(8);

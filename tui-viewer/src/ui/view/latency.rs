@@ -30,6 +30,9 @@ const CHART: usize = 20;
 const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
+/// Lines of that chart with its ends and quantiles.
+pub(super) const TALL_LINES: u16 = TALL + 3;
+
 /// Draws the line.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
     if what == What::Outside {
@@ -75,14 +78,9 @@ pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
     Some((each.join(", "), Meaning::Plain))
 }
 
-/// How long calls took, in lines: a chart and what it reaches from and to, then quantiles. Gives the lines it takes; none where there
-/// is no room for it, or nothing to draw.
-pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) -> u16 {
+/// How long calls took, in [`TALL_LINES`] lines: a chart and what it reaches from and to, then quantiles.
+pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
-    let lines = TALL + 3;
-    if latency.is_empty() || area.height < lines {
-        return 0;
-    }
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let parts: Vec<Option<f64>> = counts.iter().map(|&count| Some(count as f64 / most)).collect();
@@ -104,13 +102,12 @@ pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
         if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
             (x, y) = (area.x, y + 1);
         }
-        if y >= area.y + lines {
+        if y >= area.y + TALL_LINES {
             break;
         }
         x = canvas.put(x, y, area.width, word, Meaning::Quiet);
         x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
     }
-    lines
 }
 
 /// Quantiles, the longest, and how many were timed, each with its word.
@@ -198,19 +195,21 @@ fn why_none(app: &App, data: &Data) -> &'static str {
     }
 }
 
+/// The buckets of the shortest and of the longest call.
+fn outermost(latency: &Histogram) -> (usize, usize) {
+    let bucket = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
+    (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
+}
+
 /// The shortest and the longest a call may have taken, in ticks.
 fn ends(latency: &Histogram) -> (u64, u64) {
-    let edge = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
-    (
-        lower_edge(edge(latency.buckets.first())),
-        upper_edge(edge(latency.buckets.last())),
-    )
+    let (first, last) = outermost(latency);
+    (lower_edge(first), upper_edge(last))
 }
 
 /// How many calls took how long, in so many equal steps of the logarithm of time, from the shortest to the longest.
 fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
-    let edge = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
-    let (first, last) = (edge(latency.buckets.first()), edge(latency.buckets.last()));
+    let (first, last) = outermost(latency);
     let mut columns = vec![0u64; steps.max(1)];
     for &(bucket, count) in &latency.buckets {
         let column = (usize::from(bucket) - first) * columns.len() / (last - first + 1);

@@ -68,12 +68,11 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 /// `only render-0`, where only one thread is shown.
 pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
     // The calls of a site are those of all threads, whichever thread is chosen.
-    let name = app.query.threads.only().filter(|_| {
-        !matches!(
-            app.views.current,
-            View::Sites | View::Tasks | View::Slow | View::Timeline
-        )
-    })?;
+    let name = app
+        .query
+        .threads
+        .only()
+        .filter(|_| !app.views.current.is_of_all())?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
@@ -139,12 +138,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         all.push(plain(timeline::settings(app)));
     }
     // What goes without saying is the first to give way.
-    if app.query.threads.only().is_none()
-        || matches!(
-            app.views.current,
-            View::Sites | View::Tasks | View::Slow | View::Timeline
-        )
-    {
+    if app.query.threads.only().is_none() || app.views.current.is_of_all() {
         all.push(plain("all threads".to_string()));
     }
     // What is not sorted, and what has no percents, needs no word for it.
@@ -157,10 +151,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         false => format!("sort {column} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
-    if !matches!(
-        app.views.current,
-        View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline
-    ) {
+    if app.views.current != View::Threads && !app.views.current.is_of_all() {
         all.push(plain(app.percent_label().to_string()));
     }
     // Largest change first is not what one expects: it is among the last to give way.

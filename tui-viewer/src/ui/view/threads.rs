@@ -22,7 +22,6 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::lane;
-use crate::ui::view::lane::Known;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::popup::who;
 use crate::ui::view::rows;
@@ -39,10 +38,9 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         );
     }
     let places = threads::places(area.width);
-    let known = Known::of(data);
     rows::each(canvas, app, data, area, |canvas, row, y, look| {
         if let What::Thread(index) = row.what {
-            line(canvas, app, data, index, row, &places, &known, y, look);
+            line(canvas, app, data, index, row, &places, y, look);
         }
     });
 }
@@ -58,7 +56,6 @@ fn line(
     index: u32,
     row: &Row,
     places: &[Place<ThreadColumn>],
-    known: &Known,
     y: u16,
     look: Look,
 ) {
@@ -82,7 +79,7 @@ fn line(
             for column in 0..place.width {
                 let at = Rect::new(place.x + column, y, 1, 1);
                 let load = app.views.strip.load(thread.key, column);
-                lane::column(canvas, known, load, 1.0, at, false);
+                lane::column(canvas, &data.names, load, 1.0, at, false);
             }
         } else if place.column.is_number() && data.then.is_some() {
             rows::number(canvas, place, y, &text, look.of(meaning));

@@ -5,14 +5,14 @@ use ratatui::layout::Rect;
 use tickscope_report::number;
 
 use crate::app::data::Data;
+use crate::app::names::Names;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::timeline::Lanes;
+use crate::app::timeline::{Lanes, Part};
 use crate::text::cells::{cut_middle, width, without_module};
 use crate::text::clock_time::seconds;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::lane::Known;
 use crate::ui::view::{lane, legend, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -119,7 +119,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     if list.rows.is_empty() {
         return rows::nothing(canvas, app, data, area);
     }
-    let known = Known::of(data);
     let height = app.lane_lines();
     let lanes = lanes_of(app, area);
     let range = app.range();
@@ -129,7 +128,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         if y + height > area.bottom() {
             break;
         }
-        let Some(key) = App::lane_key(row.id) else {
+        let Some(key) = row.id.as_lane() else {
             continue;
         };
         let is_selected = place == list.cursor.index;
@@ -152,7 +151,14 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
             let is_chosen = range.as_ref().is_some_and(|range| range.contains(&column));
             let load = app.views.timeline.load(key, column);
             let at = Rect::new(lane.x + column, y, 1, lane.height);
-            lane::column(canvas, &known, load, app.views.timeline.most(), at, is_chosen);
+            lane::column(
+                canvas,
+                &data.names,
+                load,
+                app.views.timeline.most(),
+                at,
+                is_chosen,
+            );
         }
     }
 }
@@ -196,7 +202,6 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         return;
     }
     let range = app.range();
-    let known = Known::of(data);
     let parts = app.views.timeline.parts();
     let heading = match (&range, app.derived.stretch) {
         (Some(_), Some(stretch)) => format!(
@@ -215,7 +220,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let line = Rect::new(area.x, area.y + 1, area.width, 1);
     if app.screen.theme.fills() {
         let waits = parts.iter().any(|part| part.waiting > 0.0);
-        legend::draw(canvas, known.modules(data, parts), waits, line, x + 2);
+        legend::draw(canvas, modules(&data.names, parts), waits, line, x + 2);
     }
     let hint = " < > or the mouse chooses a stretch of time; all views show it ";
     if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
@@ -239,7 +244,10 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         .enumerate()
     {
         let y = area.y + 2 + line as u16;
-        let label = known.name(data, part.function).unwrap_or("?");
+        let label = data
+            .names
+            .place_of(part.function)
+            .map_or("?", |at| &data.names.short[at]);
         let label = cut_middle(
             without_module(label, usize::from(names)),
             usize::from(names),
@@ -250,7 +258,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         draw_bar(
             canvas,
             app,
-            (known.ground(part.function), share, part.waiting),
+            (lane::ground(&data.names, part.function), share, part.waiting),
             Rect::new(bar_x, y, bar, 1),
         );
         let mut x = bar_x + bar + 1;
@@ -282,6 +290,20 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
             );
         }
     }
+}
+
+/// The modules of these functions, each once.
+fn modules(names: &Names, parts: &[Part]) -> Vec<(Ground, String)> {
+    let mut all: Vec<(Ground, String)> = Vec::new();
+    for part in parts {
+        let module = names.place_of(part.function).and_then(|at| names.modules.get(at));
+        if let Some(module) = module
+            && !all.iter().any(|(_, name)| *name == module.name)
+        {
+            all.push((Ground::Module(module.hue), module.name.clone()));
+        }
+    }
+    all
 }
 
 /// A bar of a share of the area, whose part off the CPU stands at the end.
