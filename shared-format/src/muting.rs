@@ -133,18 +133,18 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
     costs
 }
 
-/// Returns what a scope costs at least, in nanoseconds. Samples see what the calibration cannot, as misses of caches, and the calibration
-/// knows what samples do not see: the instructions that stand in the program itself.
+/// Returns what a scope costs at least, in nanoseconds. Samples and measurements in place see what the calibration cannot, as misses of
+/// caches. The calibration knows what samples do not see, which is the instructions that stand in the program itself, and what a
+/// measurement in place may leave open where others have the CPU.
 fn least_cost(snapshot: &Snapshot) -> f64 {
     let seen = snapshot
         .seen_cost
         .filter(|_| snapshot.scope_cost_seen().is_some());
-    match seen {
-        Some(seen) => seen
-            .least_ns(snapshot.scope_calls())
-            .max(snapshot.own_cost().low_ns),
-        None => snapshot.scope_cost().low_ns.max(0.0),
-    }
+    let measured = match seen {
+        Some(seen) => seen.least_ns(snapshot.scope_calls()),
+        None => snapshot.scope_cost().low_ns,
+    };
+    measured.max(snapshot.own_cost().low_ns)
 }
 
 /// Returns the sites that are worth muting, the most expensive first.
@@ -259,7 +259,9 @@ fn kept_on(snapshot: &Snapshot) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
-    use crate::snapshot::{Estimate, InPlace, Mode, Over, Rule, SeenCost, Sites, Watch, WatchState};
+    use crate::snapshot::{
+        Estimate, InPlace, InPlaceState, Mode, Over, Rule, SeenCost, Sites, Watch, WatchState,
+    };
 
     /// A loop of 10 s, and in it peek with this many calls that take so many nanoseconds each, as the clock says. Measuring takes
     /// 20 ns a call, of which 10 are inside.
@@ -296,6 +298,26 @@ mod tests {
         let cost = worth_muting(&peeked(20_000_000, 45)).next().unwrap();
         assert_eq!((cost.call_ns, cost.mean_ns, cost.cost_share), (20.0, 55.0, 0.04));
         assert!((cost.own_share() - 20.0 / 55.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_measurement_in_place_that_leaves_the_least_cost_open_hides_no_site() {
+        let mut s = peeked(20_000_000, 45);
+        s.in_place = Some(InPlace {
+            state: InPlaceState::Done,
+            unit: "app::parse::run".into(),
+            mode: s.capture.mode,
+            pairs: 1_000,
+            measured_ns: 1_200.0,
+            unclocked_ns: 1_000.0,
+            low: 1.0,
+            high: 1.5,
+            scopes: 10.0,
+            counted_high_ns: 5.0,
+            ..InPlace::default()
+        });
+        assert!(s.scope_cost().low_ns < 0.0);
+        assert_eq!(names(&s), ["peek"]);
     }
 
     #[test]

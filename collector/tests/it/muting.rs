@@ -93,7 +93,12 @@ fn a_program_mutes_by_itself_where_it_is_told_to_and_says_so() {
 }
 
 fn nothing_is_muted_unless_somebody_asks_and_then_in_each_mode_that_counts() {
-    for mode in ["exact", "adaptive", "sampled"] {
+    let mut modes = vec!["exact", "sampled"];
+    // In adaptive mode, the code that a build without optimization has around a scope takes longer than what measures it.
+    if cfg!(not(debug_assertions)) {
+        modes.push("adaptive");
+    }
+    for mode in modes {
         Isolated::new(test_name!())
             .env("TICKSCOPE_MODE", mode)
             .run(|| {

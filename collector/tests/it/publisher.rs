@@ -48,35 +48,41 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    isolated_as_usual!(|| {
+    // In exact mode, where records may cost the most: an expensive one makes the interval longer until it is forgotten.
+    support::isolated!(|| {
         let (_session, ring) = publishing();
+        let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
         let alone = usual_gap(&ring, 2);
         assert!(alone > 900_000_000, "{alone}");
         let interval = newest(&ring).capture.interval_ns;
         assert!((1_000_000_000..=10_000_000_000).contains(&interval), "{interval}");
         let mut slot = ring.take_slot().unwrap().unwrap();
         wait_until("a record that knows us", || newest(&ring).capture.viewers == 1);
-        assert_eq!(newest(&ring).capture.interval_ns, 100_000_000);
+        comes_every(100_000_000);
         let watched = usual_gap(&ring, 5);
         assert!((90_000_000..alone).contains(&watched), "{watched}");
 
         assert_eq!(ask(&mut slot, Op::Interval(20_000_000)).outcome, Outcome::Done);
-        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
-        let wished = usual_gap(&ring, 10);
-        assert!((18_000_000..watched).contains(&wished), "{wished}");
+        comes_every(20_000_000);
+        wait_until("records that often", || {
+            let wished = usual_gap(&ring, 10);
+            assert!(wished >= 18_000_000, "{wished}");
+            wished < watched
+        });
 
         // Of two viewers the more eager one; nobody gets less than 10 ms or more than a second.
         let mut second = ring.take_slot().unwrap().unwrap();
         ask(&mut second, Op::Interval(u64::MAX));
-        assert_eq!(newest(&ring).capture.interval_ns, 20_000_000);
+        comes_every(20_000_000);
         ask(&mut slot, Op::Interval(0));
-        let interval = newest(&ring).capture.interval_ns;
-        assert!((10_000_000..20_000_000).contains(&interval), "{interval}");
+        wait_until("the shortest interval", || {
+            let interval = newest(&ring).capture.interval_ns;
+            assert!(interval >= 10_000_000, "{interval}");
+            interval < 20_000_000
+        });
         assert_eq!(newest(&ring).capture.viewers, 2);
         drop(slot);
-        wait_until("the slower one's wish", || {
-            newest(&ring).capture.interval_ns == 1_000_000_000
-        });
+        comes_every(1_000_000_000);
         drop(second);
         wait_until("nobody", || newest(&ring).capture.viewers == 0);
     });
