@@ -11,4 +11,6 @@ pub(crate) mod os;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod sleds;
 pub(crate) mod sync;
+#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+pub(crate) mod unwinder;
 pub(crate) mod waiting_call;

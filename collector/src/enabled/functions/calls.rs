@@ -3,7 +3,8 @@
 //! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not the
 //! place of the return address on the stack, which is what tells open functions apart and which of them have ended without an event
 //! (`record/frames`). That place is as far above the stack pointer as in the last call of the same function. If the return address
-//! is not there, it is looked for.
+//! is not there, the frame pointer or the unwinder tells. A search of the stack is the last resort: it may find a copy of the return address
+//! that an earlier call has left behind, in a part of the frame that the function has not written yet.
 //!
 //! A function that was inlined tells of its calls as well. It has the place and the return address of the function that it was
 //! inlined into. So a function that begins at the place of one that is open was either inlined into it, or that one has ended without
@@ -15,6 +16,7 @@ use crate::enabled::functions::unseen::{close_ended, close_inner, counting_tree}
 use crate::enabled::functions::usual;
 use crate::enabled::platform::image::Image;
 use crate::enabled::platform::os;
+use crate::enabled::platform::unwinder;
 use crate::enabled::record::called_functions::{self, Function};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::frames::Frame;
@@ -208,13 +210,15 @@ fn is_inlined(into: u64, function: u64, from: u64) -> bool {
     into == function || !is_its_own
 }
 
-/// Looks for the return address on the stack, where the frame pointer says or anywhere.
+/// Looks for the return address on the stack: where the frame pointer says, where the unwinder says, or anywhere.
 fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
-    let is_return = |place: &u64| word(tree, *place) == Some(event.caller);
-    let by_frame = event.frame.wrapping_add(8);
-    let by_frame = Some(by_frame).filter(|place| *place >= event.stack && is_return(place));
+    let is_return = |place: &u64| *place >= event.stack && word(tree, *place) == Some(event.caller);
+    let by_frame = Some(event.frame.wrapping_add(8)).filter(is_return);
+    let by_table = || unwinder::place_of_return(event.from, event.caller).filter(is_return);
     let until = tree.frames.stack_end().min(event.stack.saturating_add(LOOK));
-    by_frame.or_else(|| (event.stack..until).step_by(8).find(is_return))
+    by_frame
+        .or_else(by_table)
+        .or_else(|| (event.stack..until).step_by(8).find(is_return))
 }
 
 /// Handles all other beginnings.

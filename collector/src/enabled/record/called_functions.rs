@@ -12,12 +12,15 @@ const FUNCTIONS_MAX: usize = 65_536;
 /// The slots of the table, so that it is at most half full.
 const SLOTS: usize = 2 * FUNCTIONS_MAX;
 
+/// No word of a stack is so far away.
+const NOWHERE: u64 = u64::MAX;
+
 /// A function that tells of its calls.
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
     /// How far above the stack pointer its return address stands when it tells of a beginning or an end, as of the last call in
-    /// which it had to be looked for.
+    /// which it had to be looked for; [`NOWHERE`] before.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }
@@ -53,7 +56,7 @@ pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<
     }
     let made = FUNCTIONS.keep(Function {
         address,
-        to_return: AtomicU64::new(0),
+        to_return: AtomicU64::new(NOWHERE),
         site: Site::of_function(address, describe),
     })?;
     let mut at = first_slot(address);

@@ -1,0 +1,54 @@
+//! Where the return addresses of open functions stand, by the tables that compilers write for exceptions.
+//!
+//! The unwinder is the one that std itself is linked to (Itanium C++ ABI: Exception Handling, level I).
+
+use std::ffi::{c_int, c_void};
+
+/// What a callback returns to see the next frame, and to end: `_URC_NO_REASON` and `_URC_NORMAL_STOP`.
+const NEXT: c_int = 0;
+const STOP: c_int = 4;
+
+type Callback = extern "C" fn(frame: *mut c_void, search: *mut c_void) -> c_int;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(callback: Callback, search: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
+}
+
+/// What is looked for, and what was found.
+#[derive(Debug)]
+struct Search {
+    inside: u64,
+    caller: u64,
+    was_inside: bool,
+    place: Option<u64>,
+}
+
+/// Returns where the return address of a function of the calling thread stands, which is at `inside` and returns to `caller`; `None` if the
+/// function has no table, or one around this code has none.
+pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
+    let mut search = Search {
+        inside,
+        caller,
+        was_inside: false,
+        place: None,
+    };
+    // SAFETY: the callback takes a search, which lives until the end of this call.
+    unsafe { _Unwind_Backtrace(look_at, (&raw mut search).cast()) };
+    search.place
+}
+
+extern "C" fn look_at(frame: *mut c_void, search: *mut c_void) -> c_int {
+    // SAFETY: `place_of_return` passes its own, and uses it only after the call.
+    let search = unsafe { &mut *search.cast::<Search>() };
+    // SAFETY: the unwinder calls this with a frame that is valid until it returns.
+    let (at, stack) = unsafe { (_Unwind_GetIP(frame) as u64, _Unwind_GetCFA(frame) as u64) };
+    if search.was_inside {
+        // The frame's stack pointer, which a return from the function inside leaves above its return address.
+        search.place = (at == search.caller).then(|| stack - size_of::<usize>() as u64);
+        return STOP;
+    }
+    search.was_inside = at == search.inside;
+    NEXT
+}
