@@ -53,6 +53,7 @@ pub(crate) mod frames {
 }
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod function_sites;
+pub(crate) mod hot_tree;
 pub(crate) mod in_flight;
 pub(crate) mod journal;
 pub(crate) mod kept_calls;

@@ -40,6 +40,8 @@ pub struct PyroscopeOptions {
     pub tenant: Option<String>,
     /// The value of the header `Authorization`.
     pub authorization: Option<Secret>,
+    /// The certificates in the form PEM of which one must have signed the server's; those that Mozilla trusts if there are none.
+    pub authorities: Option<Vec<u8>>,
 }
 
 /// Where a secret is.
@@ -91,6 +93,25 @@ enum Outcome {
     Never(String),
 }
 
+/// Returns whom a client of https trusts. What is no certificate is left out: the server is not trusted then.
+#[cfg(feature = "tls")]
+fn trust(authorities: Option<&[u8]>) -> ureq::tls::TlsConfig {
+    use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
+
+    let config = TlsConfig::builder();
+    let config = match authorities {
+        Some(pem) => {
+            let certificates = parse_pem(pem).filter_map(|item| match item {
+                Ok(PemItem::Certificate(certificate)) => Some(certificate),
+                Ok(_) | Err(_) => None,
+            });
+            config.root_certs(RootCerts::from(certificates))
+        }
+        None => config,
+    };
+    config.build()
+}
+
 impl Pyroscope {
     /// Returns an empty queue to a server.
     pub fn new(options: PyroscopeOptions) -> Self {
@@ -99,11 +120,12 @@ impl Pyroscope {
             // A password must not follow to another host.
             .max_redirects(0)
             .http_status_as_error(false)
-            .user_agent(concat!("tickscope/", env!("CARGO_PKG_VERSION")))
-            .build();
+            .user_agent(concat!("tickscope/", env!("CARGO_PKG_VERSION")));
+        #[cfg(feature = "tls")]
+        let config = config.tls_config(trust(options.authorities.as_deref()));
         Self {
             options,
-            agent: config.into(),
+            agent: config.build().into(),
             waiting: VecDeque::new(),
             bytes: 0,
             pause: PAUSES.0,

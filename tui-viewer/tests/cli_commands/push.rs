@@ -164,4 +164,101 @@ fn addresses_that_cannot_be_used_are_refused() {
         &["--auth-file", "missing"],
     ))
     .failed(1, &["--auth-file missing"]);
+    finish(&mut push(&place, "http://host", &["--ca-file", "ca.pem"])).failed(2, &["wanted https://HOST"]);
+}
+
+/// Servers with certificates of an authority of one's own.
+#[cfg(feature = "tls")]
+mod tls {
+    use super::*;
+
+    /// Runs openssl; false if there is none.
+    fn openssl(place: &Place, words: &str) -> bool {
+        let mut command = Command::new("openssl");
+        command.args(words.split(' ')).current_dir(place.work());
+        match command.stderr(Stdio::piped()).output() {
+            Ok(output) => {
+                assert!(output.status.success(), "{words}: {output:?}");
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// Answers all requests with 200, and prints its port and their first lines.
+    const SERVER: &str = r#"
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        print(self.requestline, flush=True)
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("server.pem", "server.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+    #[test]
+    fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
+        let place = Place::new();
+        let _program = place.start("busy");
+        fs::write(place.work().join("names"), "subjectAltName=DNS:localhost").unwrap();
+        let made = ["ca", "other"].iter().all(|name| {
+            openssl(
+                &place,
+                &format!(
+                    "req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
+                ),
+            )
+        }) && openssl(
+            &place,
+            "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost",
+        ) && openssl(
+            &place,
+            "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -extfile names",
+        );
+        let mut python = Command::new("python3");
+        python
+            .args(["-c", SERVER])
+            .current_dir(place.work())
+            .stdout(Stdio::piped());
+        let Some(mut server) = made.then(|| python.spawn().ok()).flatten() else {
+            return eprintln!("skipped: no openssl or no python3");
+        };
+        let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
+        let url = format!("https://localhost:{}", said.next().unwrap().unwrap());
+        let authority = |name: &str| place.work().join(name).to_str().unwrap().to_owned();
+        let sending = |more: &[&str]| {
+            let mut command = push(&place, &url, more);
+            command.stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let trusting = sending(&["--ca-file", &authority("ca.pem")]);
+        let request = said.next().unwrap().unwrap();
+        assert!(request.starts_with("POST /ingest?name="), "{request}");
+        let told = end(trusting);
+        assert!(!told.contains(" 0 profiles were sent"), "{told}");
+        for more in [&[][..], &["--ca-file", &authority("other.pem")]] {
+            let mut child = sending(more);
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+            let refusal = lines.find(|line| {
+                line.as_ref()
+                    .is_ok_and(|line| line.contains("waiting") || line.contains("profiles wait"))
+            });
+            let refusal = refusal.unwrap().unwrap();
+            assert!(refusal.contains("certificate"), "{refusal}");
+            kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
+            assert!(child.wait().unwrap().success());
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
+        finish(&mut push(&place, &url, &["--ca-file", &authority("server.key")]))
+            .failed(1, &["found no certificate in it"]);
+    }
 }

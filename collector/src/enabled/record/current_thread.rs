@@ -1,13 +1,12 @@
 //! The calling thread: its tree while it counts, and its phase.
 //!
-//! Each thread has a pointer to its tree. The pointer is a `const` thread-local without a destructor, so reading it is
-//! one instruction and is allowed at any time of a thread's life. It is set only while the thread counts. Threads
-//! without it take the slow path.
+//! Each thread has a pointer to its tree. It is set only while the thread counts. Threads without it take the slow path.
 
 use std::cell::Cell;
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::enabled::platform::sync::add;
+use crate::enabled::record::hot_tree;
 use crate::enabled::record::measures::{Amounts, QUANTITIES};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
@@ -42,14 +41,13 @@ thread_local! {
     /// Whether the thread is no longer new, in a word that is read without a call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
-    static HOT: Cell<Option<&'static Tree>> = const { Cell::new(None) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
 }
 
 /// Returns the tree of the calling thread while it counts.
 #[inline(always)]
 pub(crate) fn hot() -> Option<&'static Tree> {
-    HOT.get()
+    hot_tree::get()
 }
 
 /// Returns whether it is decided whether the calling thread counts.
@@ -82,14 +80,14 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     let counts = phase == Phase::Counting;
     let tree = block.filter(|_| counts).map(|block| &block.tree);
     if counts {
-        HOT.set(tree);
+        hot_tree::set(tree);
         compiler_fence(Ordering::SeqCst);
     }
     OWN.set(Own { phase, block });
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     DECIDED.set(true);
     compiler_fence(Ordering::SeqCst);
-    HOT.set(tree);
+    hot_tree::set(tree);
 }
 
 /// Marks what the calling thread does as the collector's own work, whose allocations are not the program's.
@@ -149,8 +147,9 @@ pub(crate) fn drop_call() {
 /// Lets the calling thread count in a given tree while `body` runs. The thread must not count otherwise and must
 /// receive no signals.
 pub(crate) fn with_tree<T>(tree: &'static Tree, body: impl FnOnce() -> T) -> T {
-    let before = HOT.replace(Some(tree));
+    let before = hot();
+    hot_tree::set(Some(tree));
     let value = body();
-    HOT.set(before);
+    hot_tree::set(before);
     value
 }

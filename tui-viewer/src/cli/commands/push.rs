@@ -1,11 +1,12 @@
 //! `tickscope push`: what programs of a host do, every few seconds, as profiles for Pyroscope.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use tickscope_format::file::places;
 
@@ -18,6 +19,9 @@ use crate::source::target;
 
 /// The environment variable that has the value of the header `Authorization`.
 const AUTHORIZATION: &str = "TICKSCOPE_PUSH_AUTHORIZATION";
+
+/// What stands before a certificate in a PEM file.
+const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
 /// How soon a signal is heard.
 const TURN: Duration = Duration::from_millis(200);
@@ -120,6 +124,9 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
             wrong("http://: this build has no TLS; cargo install tickscope-cli --features tls").into(),
         );
     }
+    if args.ca_file.is_some() && scheme == "http" {
+        return Err(wrong("https://HOST, because --ca-file is for https").into());
+    }
     let from_environment = std::env::var(AUTHORIZATION)
         .ok()
         .filter(|value| !value.is_empty());
@@ -143,5 +150,18 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
         labels: args.label.clone(),
         tenant: args.tenant.clone(),
         authorization,
+        authorities: args.ca_file.as_deref().map(authorities).transpose()?,
     })
+}
+
+/// Reads the certificates of a file.
+fn authorities(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let found = || format!("--ca-file {}", path.display());
+    let pem = std::fs::read(path).with_context(found)?;
+    match pem.windows(CERTIFICATE.len()).any(|line| line == CERTIFICATE) {
+        true => Ok(pem),
+        false => {
+            Err(anyhow!("found no certificate in it, wanted one or more in the form PEM").context(found()))
+        }
+    }
 }
