@@ -16,8 +16,18 @@ use crate::enabled::record::waits::{
 pub(crate) struct OffInGap {
     pub(crate) waiting: u64,
     pub(crate) ready: u64,
-    /// How long it took to find that out, or 0 if no more than a few nanoseconds.
+    /// How long it took to find that out, or 0 if no more than a few nanoseconds, or if the thread lost its CPU meanwhile.
     pub(crate) looked: u64,
+}
+
+/// Returns whether the thread stayed on its CPU while it looked at a gap, which took so long. If it did not, the time belongs to the
+/// next gap, which finds it off the CPU.
+fn was_undisturbed(looked_ns: u64) -> bool {
+    if off_cpu::has_word() {
+        off_cpu::stayed()
+    } else {
+        looked_ns < least_ns()
+    }
 }
 
 impl Tree {
@@ -140,10 +150,15 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
+            let looked_ns = os::monotonic_ns().saturating_sub(clocks.wall_ns);
             OffInGap {
                 waiting: placed - ready,
                 ready,
-                looked: in_ticks(os::monotonic_ns().saturating_sub(clocks.wall_ns)),
+                looked: if was_undisturbed(looked_ns) {
+                    in_ticks(looked_ns)
+                } else {
+                    0
+                },
             }
         })
     }
