@@ -43,9 +43,10 @@ extern "C" fn look_at(frame: *mut c_void, search: *mut c_void) -> c_int {
     // SAFETY: `place_of_return` passes its own, and uses it only after the call.
     let search = unsafe { &mut *search.cast::<Search>() };
     // SAFETY: the unwinder calls this with a frame that is valid until it returns.
-    let (at, stack) = unsafe { (_Unwind_GetIP(frame) as u64, _Unwind_GetCFA(frame) as u64) };
+    let at = unsafe { _Unwind_GetIP(frame) } as u64;
     if search.was_inside {
-        // The frame's stack pointer, which a return from the function inside leaves above its return address.
+        // SAFETY: as above. It is the frame's stack pointer, which a return from the function inside leaves above its return address.
+        let stack = unsafe { _Unwind_GetCFA(frame) } as u64;
         search.place = (at == search.caller).then(|| stack - size_of::<usize>() as u64);
         return STOP;
     }
