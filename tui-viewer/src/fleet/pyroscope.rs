@@ -324,6 +324,7 @@ mod tests {
             labels: Vec::new(),
             tenant: None,
             authorization: None,
+            authorities: None,
         };
         let mut queue = Pyroscope::new(options);
         assert_eq!(queue.rest(), None);

@@ -170,6 +170,31 @@ fn a_program_that_starts_again_is_followed() {
 }
 
 #[test]
+fn processes_of_one_name_are_shown_and_asked_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut programs = [(); 2].map(|()| start(dir.path()));
+    let arguments = ["counted", "--all", "--dir", dir.path().to_str().unwrap()];
+    let mut viewer = Session::viewer(&arguments, (120, 30));
+    viewer.wait_for_text("2 processes");
+    viewer.send("r");
+    viewer.wait_for_text("sent to 2 programs");
+    viewer.send("4");
+    for program in &programs {
+        viewer.wait_for_text(&format!("({})", program.id()));
+    }
+    let [first, second] = &mut programs;
+    first.kill().unwrap();
+    first.wait().unwrap();
+    viewer.wait_for_text("1 ended");
+    drop(second.stdin.take());
+    assert!(second.wait().unwrap().success());
+    viewer.wait_for_text("EXITED");
+    viewer.send("q");
+    assert_eq!(viewer.end().exit_code(), 0);
+    viewer.assert_as_before();
+}
+
+#[test]
 fn a_trigger_that_is_set_on_the_screen_keeps_a_recording() {
     let dir = tempfile::tempdir().unwrap();
     let mut program = start(dir.path());
