@@ -19,6 +19,20 @@ use crate::output::console::printable;
 /// A program has at most so many times the wanted number of functions with series of their own: ranks change, and none is taken back.
 const MOST_TIMES: usize = 4;
 
+/// What functions are ranked by: their time, then their calls.
+type Weight = (u64, u64);
+
+/// Returns whether a function has a quarter more than another one, so that functions of nearly the same time do not get series one after
+/// the other while they change places.
+fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> bool {
+    let more = |this: u64, other: u64| u128::from(this) * 4 > u128::from(other) * 5;
+    if time.max(other_time) > 0 {
+        more(time, other_time)
+    } else {
+        more(calls, other_calls)
+    }
+}
+
 /// What an item is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ItemKind {
@@ -33,7 +47,7 @@ pub enum ItemKind {
 /// How functions are counted.
 #[derive(Clone, Copy, Debug)]
 pub struct AccountOptions {
-    /// So many functions of a program have series of their own; more where ranks change.
+    /// So many functions of a program have series of their own; more where others overtake them by a quarter.
     pub top: usize,
     /// Whether a group stands in place of its members.
     pub grouped: bool,
@@ -279,7 +293,7 @@ impl Account {
                 *series += 1;
             }
         };
-        let mut ranks: Vec<(Reverse<(u64, u64)>, usize)> = Vec::new();
+        let mut ranks: Vec<(Reverse<Weight>, usize)> = Vec::new();
         for (index, item) in self.items.iter_mut().enumerate() {
             if item.kind != ItemKind::Function {
                 give(item);
@@ -291,13 +305,17 @@ impl Account {
             };
             ranks.push((Reverse((of(Kind::Time), of(Kind::Calls))), index));
         }
-        if ranks.len() > options.top && options.top > 0 {
-            ranks.select_nth_unstable(options.top - 1);
-        }
-        ranks.truncate(options.top);
         ranks.sort_unstable();
-        for (_, index) in ranks {
-            give(&mut self.items[index]);
+        let shown = ranks
+            .iter()
+            .filter(|(_, index)| self.items[*index].base.is_some());
+        let least = shown
+            .map(|(Reverse(weight), _)| *weight)
+            .nth(options.top.saturating_sub(1));
+        for (Reverse(weight), index) in ranks.into_iter().take(options.top) {
+            if least.is_none_or(|least| is_clearly_more(weight, least)) {
+                give(&mut self.items[index]);
+            }
         }
     }
 
@@ -433,5 +451,28 @@ mod tests {
             totals(&account),
             (calls + 7, time + snapshot.nanos(1_000_000_000))
         );
+    }
+
+    #[test]
+    fn functions_of_nearly_the_same_time_do_not_all_get_series_while_they_change_places() {
+        let mut account = Account::default();
+        let (mut run, mut names) = (RunSums::default(), RunNames::default());
+        let mut snapshot = fixture::two_threads();
+        let options = AccountOptions { top: 1, ..OPTIONS };
+        let series = |account: &Account| {
+            let items = account.items(ItemKind::Function);
+            items.filter(|item| item.base.is_some()).count()
+        };
+        let rows = 0..snapshot.nodes.len();
+        for round in 0..20 {
+            snapshot.capture.seq += 1;
+            for row in rows.clone() {
+                // Each is ahead in turn, by less than a quarter.
+                let ahead = if (row + round) % rows.len() == 0 { 200 } else { 0 };
+                snapshot.nodes.self_ticks[row] = 1_000_000 * (round as u64 + 10) * (1_000 + ahead);
+            }
+            account.take(&snapshot, &mut run, &mut names, &options);
+            assert_eq!(series(&account), 1, "{round}");
+        }
     }
 }
