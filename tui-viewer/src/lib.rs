@@ -20,7 +20,6 @@ pub mod cargo;
 pub mod cli;
 pub mod event_loop;
 pub mod fleet;
-pub mod headless;
 mod keys;
 pub mod output;
 pub mod source;

@@ -1,35 +1,45 @@
-//! Pictures of the viewer for documents, one of each view on a dark and on a light page, of a program that does not
-//! exist.
+//! Pictures of the viewer for documents: each view at three sizes, of the demo, as a terminal shows it.
 //!
 //! ```text
-//! cargo run --release -p tickscope-cli --example pictures -- DIR
+//! cargo run --release -p tickscope-cli --example pictures -- docs/pictures
 //! ```
+//!
+//! It takes a minute: the demo runs for half of it, so that views of the last 30 s are full.
 
 #![allow(clippy::print_stdout, reason = "it says what it wrote")]
 
-use std::path::PathBuf;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
 use std::time::Duration;
 
-use anyhow::Context;
-use tickscope_cli::headless::{self, Shot, views};
-use tickscope_cli::source::events::{Events, Target};
-use tickscope_cli::source::status::Status;
-use tickscope_testkit::orderbook;
+use anyhow::{Context, bail};
+
+use crate::terminal::Terminal;
 
 mod paint;
 mod svg;
-
-use crate::paint::{Ground, Paint};
+mod terminal;
 
 /// Columns and rows.
-const SIZE: (u16, u16) = (120, 30);
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
 
-/// How old the program is in the picture, in tenths of a second.
-const AGE: u64 = 1_340;
+/// How long the demo is watched before the pictures.
+const WATCHED: Duration = Duration::from_secs(40);
 
-/// Tenths of a second for which it has been watched.
-const WATCHED: u64 = 300;
+/// The views: what each file is called, what is typed, and how its tab begins then.
+const VIEWS: [(&str, &str, &str); 9] = [
+    ("tree", "1", "[1 "),
+    ("hot", "2", "[2 "),
+    // Of the hottest function.
+    ("function", "g\r", "[3 "),
+    ("threads", "4", "[4 "),
+    ("flame", "5", "[5 "),
+    ("sites", "6", "[6 "),
+    ("tasks", "7", "[7 "),
+    ("slow", "8", "[8 "),
+    ("timeline", "9", "[9 "),
+];
 
 fn main() -> anyhow::Result<()> {
     let dir = std::env::args_os()
@@ -37,18 +47,45 @@ fn main() -> anyhow::Result<()> {
         .map(PathBuf::from)
         .context("wanted: a directory")?;
     std::fs::create_dir_all(&dir).with_context(|| dir.display().to_string())?;
-    for (index, view) in views().enumerate() {
-        // A row that has something to tell, then the view.
-        let keys = format!("jjjj{}", index + 1);
-        for (ground, ending) in [(Ground::Dark, ""), (Ground::Light, "-light")] {
-            let shot = Shot {
-                events: events(),
-                keys: &keys,
-                size: SIZE,
-                theme: ground.theme(),
-            };
-            let path = dir.join(format!("{}{ending}.svg", view.to_lowercase()));
-            let picture = picture(&shot, ground, &format!("tickscope: {view}"));
+    let viewer = build_viewer()?;
+    let rings = tempfile::tempdir()?;
+    let mut demo = Command::new(&viewer)
+        .arg("demo-program")
+        .env("TICKSCOPE_DIR", rings.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()?;
+    let drawn = ring_in(rings.path()).and_then(|ring| draw_all(&viewer, &ring, &dir));
+    // The demo ends when nobody holds its standard input.
+    drop(demo.stdin.take());
+    demo.wait()?;
+    drawn
+}
+
+/// Waits for the ring of the demo.
+fn ring_in(dir: &Path) -> anyhow::Result<PathBuf> {
+    loop {
+        for entry in std::fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "ring") {
+                return Ok(path);
+            }
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn draw_all(viewer: &Path, ring: &Path, dir: &Path) -> anyhow::Result<()> {
+    let start = |size| Ok((size, Terminal::start(viewer, ring, size)?));
+    let terminals: anyhow::Result<Vec<_>> = SIZES.into_iter().map(start).collect();
+    let mut terminals = terminals?;
+    thread::sleep(WATCHED);
+    for (name, keys, shown) in VIEWS {
+        for ((columns, rows), terminal) in &mut terminals {
+            terminal.type_until(keys, shown)?;
+            let path = dir.join(format!("{name}-{columns}x{rows}.svg"));
+            let picture = terminal.look(|screen| svg::write(screen, &format!("tickscope: {name}")));
             std::fs::write(&path, picture).with_context(|| path.display().to_string())?;
             println!("{}", path.display());
         }
@@ -56,52 +93,46 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn events() -> Vec<(Duration, Events)> {
-    let target = Target {
-        name: "orderbook-sim".into(),
-        pid: 41_873,
-        path: "orderbook.ring".into(),
-    };
-    let tell = |n: u64| {
-        let events = Events {
-            target: Some(target.clone()),
-            snapshot: Some(Rc::new(orderbook::snapshot(AGE - WATCHED + n))),
-            ..Events::quiet(Status::Live)
-        };
-        (Duration::from_millis(100 * n), events)
-    };
-    (0..=WATCHED).map(tell).collect()
-}
-
-/// The picture of a screen, as text of an SVG file.
-fn picture(shot: &Shot<'_>, ground: Ground, title: &str) -> String {
-    svg::write(&headless::draw(shot), Paint::on(ground), title)
+/// Builds the viewer as this program was built, and returns where it is.
+fn build_viewer() -> anyhow::Result<PathBuf> {
+    let this = std::env::current_exe()?;
+    let profile = this
+        .ancestors()
+        .nth(2)
+        .context("this program is in PROFILE/examples")?;
+    let mut build = Command::new("cargo");
+    build.args(["build", "-p", "tickscope-cli", "--bin", "tickscope"]);
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    if !build.status().context("cargo")?.success() {
+        bail!("the viewer could not be built");
+    }
+    Ok(profile.join("tickscope"))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZero;
+
     use unicode_width::UnicodeWidthStr;
+    use vt100::Parser;
 
     use super::*;
 
-    fn shot(keys: &str, ground: Ground) -> Shot<'_> {
-        let mut odd = orderbook::snapshot(1_340);
-        odd.sites[4].name = "漢字<&\">".into();
-        let events = Events {
-            target: Some(Target {
-                name: "orderbook-sim".into(),
-                pid: 41_873,
-                path: "a.ring".into(),
-            }),
-            snapshot: Some(Rc::new(odd)),
-            ..Events::quiet(Status::Live)
-        };
-        Shot {
-            events: vec![(Duration::ZERO, events)],
-            keys,
-            size: (100, 30),
-            theme: ground.theme(),
-        }
+    const SIZE: (u16, u16) = (40, 5);
+
+    /// Letters of all kinds, colours of all kinds, and bars.
+    const SCREEN: &str = "\x1b[1mbold\x1b[m and \x1b[4munderlined\x1b[m  far\r\n\
+                          \x1b[38;2;1;2;3mtrue \x1b[38;5;208m256 \x1b[31m16\x1b[m \x1b[7mreversed\x1b[m\r\n\
+                          漢字<&\">  \x1b[48;5;24mground\x1b[m\r\n\
+                          ▁▄█ 40% ▌\x1b[2mfaint\x1b[m\r\n";
+
+    fn screen() -> Parser {
+        let cells = |count| NonZero::new(count).unwrap();
+        let mut parser = Parser::new(cells(SIZE.1), cells(SIZE.0), 0);
+        parser.process(SCREEN.as_bytes());
+        parser
     }
 
     /// The value of an attribute of a tag.
@@ -165,41 +196,24 @@ mod tests {
 
     #[test]
     fn a_picture_is_xml_and_holds_the_text_of_the_screen() {
-        for keys in ["", "2", "3", "4", "5", "6", "?", "/book"] {
-            for ground in [Ground::Dark, Ground::Light] {
-                let shot = shot(keys, ground);
-                let buffer = headless::draw(&shot);
-                let seen = text(&picture(&shot, ground, "a <title>"), shot.size);
-                for y in 0..shot.size.1 {
-                    let wanted: String = (0..shot.size.0)
-                        .map(|x| buffer[(x, y)].symbol().chars().next().unwrap_or(' '))
-                        // Bars are drawn, not written.
-                        .map(|c| {
-                            if ('\u{2581}'..='\u{258f}').contains(&c) {
-                                ' '
-                            } else {
-                                c
-                            }
-                        })
-                        .collect();
-                    assert_eq!(seen[usize::from(y)], wanted, "{keys} line {y}");
-                }
-            }
+        let parser = screen();
+        let svg = svg::write(parser.screen(), "a <title>");
+        let seen = text(&svg, SIZE);
+        for y in 0..SIZE.1 {
+            let wanted: String = (0..SIZE.0)
+                .map(|x| parser.screen().cell(y, x).unwrap().contents())
+                // Bars are drawn, not written.
+                .map(|text| {
+                    text.chars()
+                        .next()
+                        .filter(|c| !('\u{2581}'..='\u{258f}').contains(c))
+                })
+                .map(|c| c.unwrap_or(' '))
+                .collect();
+            assert_eq!(seen[usize::from(y)], wanted, "line {y}");
         }
-    }
-
-    #[test]
-    fn the_same_shot_gives_the_same_picture() {
-        for view in views() {
-            let key = 1 + views()
-                .position(|other| other == view)
-                .expect("it is one of them");
-            let key = key.to_string();
-            let (one, other) = (shot(&key, Ground::Dark), shot(&key, Ground::Dark));
-            assert_eq!(
-                picture(&one, Ground::Dark, view),
-                picture(&other, Ground::Dark, view)
-            );
+        for colour in ["#010203", "#ff8700", "#ff6b68", "#005f87"] {
+            assert!(svg.contains(colour), "{colour}");
         }
     }
 }

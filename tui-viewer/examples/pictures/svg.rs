@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
+use vt100::Screen;
 
-use crate::paint::{Look, Paint};
+use crate::paint::{self, Look};
 
 /// A cell, in pixels.
 pub(crate) const CELL_WIDTH: f64 = 8.4;
@@ -31,10 +31,10 @@ struct Run {
 }
 
 /// Writes the cells as a file.
-pub(crate) fn write(buffer: &Buffer, paint: Paint, title: &str) -> String {
-    let area = buffer.area;
-    let page_width = f64::from(area.width) * CELL_WIDTH + 2.0 * MARGIN;
-    let page_height = f64::from(area.height) * CELL_HEIGHT + 2.0 * MARGIN;
+pub(crate) fn write(screen: &Screen, title: &str) -> String {
+    let (rows, columns) = size(screen);
+    let page_width = f64::from(columns) * CELL_WIDTH + 2.0 * MARGIN;
+    let page_height = f64::from(rows) * CELL_HEIGHT + 2.0 * MARGIN;
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0}\" height=\"{1:.0}\" \
          viewBox=\"0 0 {0:.0} {1:.0}\" role=\"img\" font-family=\"{FONTS}\" font-size=\"{FONT_SIZE}\">\n\
@@ -43,10 +43,10 @@ pub(crate) fn write(buffer: &Buffer, paint: Paint, title: &str) -> String {
         page_width,
         page_height,
         escaped(title),
-        hex(paint.page()),
+        hex(paint::PAGE),
     );
-    for y in 0..area.height {
-        let runs = runs(buffer, paint, y);
+    for y in 0..rows {
+        let runs = runs(screen, y);
         for run in &runs {
             ground(&mut out, run, y);
         }
@@ -65,13 +65,19 @@ pub(crate) fn cell_at(x: f64, y: f64) -> (usize, usize) {
     (cell(x, CELL_WIDTH), cell(y - BASELINE, CELL_HEIGHT))
 }
 
-fn runs(buffer: &Buffer, paint: Paint, y: u16) -> Vec<Run> {
+/// Rows and columns.
+fn size(screen: &Screen) -> (u16, u16) {
+    let (rows, columns) = screen.size();
+    (rows.get(), columns.get())
+}
+
+fn runs(screen: &Screen, y: u16) -> Vec<Run> {
+    let (_, columns) = size(screen);
     let mut runs: Vec<Run> = Vec::new();
     let mut x = 0;
-    while x < buffer.area.width {
-        let cell = &buffer[(x, y)];
-        let look = paint.look(cell.fg, cell.bg, cell.modifier);
-        let symbol = cell.symbol();
+    while let Some(cell) = screen.cell(y, x).filter(|_| x < columns) {
+        let look = paint::look(cell);
+        let symbol = if cell.has_contents() { cell.contents() } else { " " };
         let cells = (symbol.width() as u16).max(1);
         match runs.last_mut() {
             // A wide letter stands alone: fonts make it less than two cells wide.
