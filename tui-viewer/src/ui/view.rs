@@ -5,6 +5,7 @@ mod bar;
 mod beside;
 mod call_counts;
 mod canvas;
+mod charts;
 mod command_line;
 mod counter;
 mod detail;
@@ -95,6 +96,9 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
                 View::Slow if app.offers_tails() => tails::draw(&mut canvas, app, data, layout.rows),
                 View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
+            }
+            if let Some(area) = layout.charts {
+                function::charts(&mut canvas, app, data, area);
             }
             if let Some(area) = layout.second {
                 flame::below(&mut canvas, app, data, area);

@@ -28,6 +28,8 @@ impl App {
             } else if self.views.current == View::Timeline {
                 self.click_row(x, line / usize::from(self.lane_lines()));
                 self.click_slot(x);
+            } else if let Some([_, second]) = self.lists_beside(layout.rows) {
+                self.click_row_of(usize::from(x >= second.x), x, line);
             } else {
                 self.click_row(x, line);
             }
@@ -49,7 +51,16 @@ impl App {
     }
 
     fn click_row(&mut self, x: u16, line: usize) {
-        let index = self.list().cursor.offset + line;
+        self.click_row_of(0, x, line);
+    }
+
+    /// The same of one of two lists side by side.
+    fn click_row_of(&mut self, list: usize, x: u16, line: usize) {
+        let on_screen = self.list().on_screen().nth(list).unwrap_or_default();
+        let index = on_screen.start + line;
+        if !on_screen.contains(&index) {
+            return;
+        }
         let Some(row) = self.list().rows.get(index).copied() else {
             return;
         };
@@ -95,8 +106,14 @@ impl App {
             return self.views.flame.scroll(rows, page);
         }
         let list = self.list_mut();
-        let last = list.rows.len().saturating_sub(page);
-        list.cursor.offset = list.cursor.offset.saturating_add_signed(rows).min(last);
+        let together = list.together();
+        let last = together.end.saturating_sub(page);
+        list.cursor.offset = list
+            .cursor
+            .offset
+            .saturating_add_signed(rows)
+            .min(last)
+            .max(together.start);
         let (offset, index) = (list.cursor.offset, list.cursor.index);
         let inside = index.clamp(offset, offset + page - 1);
         if inside != index {
