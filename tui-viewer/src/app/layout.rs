@@ -40,6 +40,12 @@ const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 /// Lines that source keeps.
 const SOURCE_KEEPS: u16 = 14;
 
+/// From this size on it comes by itself where the file is there.
+pub(crate) const SOURCE_COMES: Size = Size {
+    width: SIDE_BY_SIDE,
+    height: 44,
+};
+
 /// From this width on charts have room beside source, with so many cells.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
@@ -67,6 +73,8 @@ pub(crate) struct Layout {
     pub(crate) rows: Rect,
     /// A second view below the list, with a line above it that divides.
     pub(crate) second: Option<Rect>,
+    /// The source of the function that the list is about.
+    pub(crate) source: Option<Rect>,
     /// Charts of the function that the list is about.
     pub(crate) charts: Option<Rect>,
     /// One line with the cause of a state that is not LIVE, and the next step.
@@ -118,6 +126,7 @@ impl Layout {
             columns,
             rows,
             second: None,
+            source: None,
             charts: None,
             banner,
             detail,
@@ -214,20 +223,37 @@ impl Layout {
         self
     }
 
-    /// The same with charts above the pane of source, or beside it.
-    pub(crate) fn with_charts_at_pane(mut self, latencies: bool) -> Self {
-        let Some(pane) = &mut self.detail else { return self };
-        let mut charts = *pane;
-        if pane.width >= CHARTS_BESIDE {
-            pane.width -= CHARTS_CELLS;
-            (charts.x, charts.width) = (pane.right(), CHARTS_CELLS);
-        } else {
-            charts.height = chart_lines(pane.width, pane.height.saturating_sub(SOURCE_KEEPS), latencies);
-            pane.y += charts.height;
-            pane.height -= charts.height;
+    /// The same with source below lists of so many rows, and charts above it or beside it. The pane stays below it where there is
+    /// room for both.
+    pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
+        let mut layout = self.with_answer(2, rows, u16::MAX);
+        let Some(mut source) = layout.detail.take() else {
+            return layout;
+        };
+        if source.height >= LATENCY_LINES + SOURCE_KEEPS + DETAIL_LINES {
+            source.height -= DETAIL_LINES;
+            layout.detail = Some(Rect {
+                y: source.bottom(),
+                height: DETAIL_LINES,
+                ..source
+            });
         }
-        self.charts = (charts.height > 0).then_some(charts);
-        self
+        let mut charts = source;
+        if source.width >= CHARTS_BESIDE {
+            source.width -= CHARTS_CELLS;
+            (charts.x, charts.width) = (source.right(), CHARTS_CELLS);
+        } else {
+            charts.height = chart_lines(
+                source.width,
+                source.height.saturating_sub(SOURCE_KEEPS),
+                latencies,
+            );
+            source.y += charts.height;
+            source.height -= charts.height;
+        }
+        layout.charts = (charts.height > 0).then_some(charts);
+        layout.source = Some(source);
+        layout
     }
 
     fn with_lines(mut self, lines: u16) -> Self {
@@ -314,15 +340,16 @@ mod tests {
     #[test]
     fn charts_stand_above_source_or_beside_it() {
         let layout = |width, height| {
-            let layout = Layout::compute(Size::new(width, height), false).with_answer(2, 5, u16::MAX);
-            layout.with_charts_at_pane(true)
+            let layout = Layout::compute(Size::new(width, height), false).with_source(5, true);
+            assert_eq!(layout.detail.is_some(), height >= 50);
+            layout
         };
         assert_eq!(layout(120, 30).charts, None, "source comes first");
         let above = layout(120, 50);
-        let (pane, charts) = (above.detail.unwrap(), above.charts.unwrap());
+        let (pane, charts) = (above.source.unwrap(), above.charts.unwrap());
         assert_eq!((charts.y, charts.bottom()), (above.rows.bottom(), pane.y));
         let beside = layout(200, 50);
-        let (pane, charts) = (beside.detail.unwrap(), beside.charts.unwrap());
+        let (pane, charts) = (beside.source.unwrap(), beside.charts.unwrap());
         assert_eq!((charts.x, charts.right()), (pane.right(), 200));
         assert_eq!((charts.y, charts.height), (pane.y, pane.height));
     }
@@ -338,7 +365,8 @@ mod tests {
                             l.with_title(),
                             l.with_title().with_charts(3, true),
                             l.with_title().with_charts(99, false),
-                            l.with_answer(2, 3, 9).with_charts_at_pane(true),
+                            l.with_source(3, true),
+                            l.with_source(99, false),
                             l.with_answer(0, 0, 0),
                             l.with_answer(2, 3, 9),
                             l.with_answer(9, 99, 99),
@@ -362,6 +390,7 @@ mod tests {
                             Some(l.rows),
                             l.second,
                             l.charts,
+                            l.source,
                             l.detail,
                             l.banner,
                             l.footer,

@@ -101,10 +101,9 @@ impl App {
         match self.views.current {
             View::Tree if self.shows_second() => layout.with_pane_beside().with_second(),
             View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_pane_beside(),
-            View::Function if self.shows_source() => {
+            View::Function if self.wants_source() => {
                 let rows = self.longest_list().max(listing::ROOM_FOR_HEADINGS as u16 - 1);
-                let layout = layout.with_answer(2, rows, u16::MAX);
-                layout.with_charts_at_pane(self.keeps_latencies())
+                layout.with_source(rows, self.keeps_latencies())
             }
             View::Function if self.derived.data.is_some() => layout
                 .with_title()

@@ -100,15 +100,15 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             if let Some(area) = layout.charts {
                 function::charts(&mut canvas, app, data, area);
             }
+            if let Some(area) = layout.source {
+                source::draw(&mut canvas, app, area);
+            }
             if let Some(area) = layout.second {
                 flame::below(&mut canvas, app, data, area);
             }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
                 (Some(area), View::Timeline) => timeline::parts(&mut canvas, app, data, area),
-                (Some(area), View::Function) if app.shows_source() => {
-                    source::draw(&mut canvas, app, area);
-                }
                 (Some(area), _) if layout.is_beside() => beside::draw(&mut canvas, app, data, area),
                 (Some(area), _) => detail::draw(&mut canvas, app, data, area),
                 (None, _) => {}

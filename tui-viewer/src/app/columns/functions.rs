@@ -211,15 +211,29 @@ fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
         Total,
         SelfTime,
     ];
-    name_first(Name, &leaving, width, |gone| {
-        let has_room = |column| column != Bar || is_half || width >= ROOM_FOR_BAR;
-        let stay = all.iter().copied();
-        let stay: Vec<_> = stay
-            .filter(|column| has_room(*column) && !gone.contains(column))
-            .collect();
-        side_by_side(&stay, width)
-    })
+    let places = |bar: u16| {
+        name_first(Name, &leaving, width, |gone| {
+            let has_room = |column| column != Bar || is_half || width >= ROOM_FOR_BAR;
+            let stay = all.iter().copied();
+            let stay: Vec<_> = stay
+                .filter(|column| has_room(*column) && !gone.contains(column))
+                .collect();
+            side_by_side(&stay, width, bar)
+        })
+    };
+    if !is_half {
+        return places(if width >= 100 { LONG_BAR } else { BAR });
+    }
+    // The longest bar for which no column leaves.
+    let short = places(BAR);
+    let longer = (BAR + 1..=LONG_BAR).rev().map(places);
+    let mut fitting = longer.filter(|places| places.len() == short.len());
+    fitting.next().unwrap_or(short)
 }
+
+/// Cells of a bar, and of one that has room.
+const BAR: u16 = 5;
+const LONG_BAR: u16 = 10;
 
 /// Below this width a bar says too little.
 const ROOM_FOR_BAR: u16 = 60;
@@ -230,9 +244,8 @@ const ROOM_FOR_ALL_CALLS: u16 = 72;
 /// The place of a function takes no more cells.
 const LONGEST_WHERE: u16 = 40;
 
-fn side_by_side(columns: &[FunctionColumn], width: u16) -> Vec<Place<FunctionColumn>> {
+fn side_by_side(columns: &[FunctionColumn], width: u16, bar: u16) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{Bar, Name, Where};
-    let bar = if width >= 100 { 10 } else { 5 };
     let gap = gap(width);
     // The first cell belongs to the mark of the selected row.
     let mut x = gap;

@@ -103,7 +103,7 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
     assert_eq!(first(&app), 12);
     keys(&mut app, "KKKKKK");
     assert_eq!(first(&app), 1);
-    let pane = app.layout().detail.unwrap();
+    let pane = app.layout().source.unwrap();
     app.update(Message::Wheel(3, pane.x + 5, pane.y + 3));
     assert_eq!(first(&app), 4);
     (0..50).for_each(|_| drop(key(&mut app, Code::Char('J'))));

@@ -88,10 +88,7 @@ impl App {
         {
             return self.zoom_call(Some(moment), rows < 0);
         }
-        if !self.has_popup()
-            && self.shows_source()
-            && self.layout().detail.is_some_and(|pane| pane.contains(at))
-        {
+        if !self.has_popup() && self.layout().source.is_some_and(|pane| pane.contains(at)) {
             return self.scroll_source(rows > 0);
         }
         if self.has_popup() || self.derived.data.is_none() {
