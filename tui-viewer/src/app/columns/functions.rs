@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::columns::place::{Place, gap, name_first};
+use crate::app::columns::place::{Place, gap, names_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
 use crate::app::layout::halves;
@@ -212,7 +212,7 @@ fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
         SelfTime,
     ];
     let places = |bar: u16| {
-        name_first(Name, &leaving, width, |gone| {
+        names_first(&[Name], &leaving, width, |gone| {
             let has_room = |column| column != Bar || is_half || width >= ROOM_FOR_BAR;
             let stay = all.iter().copied();
             let stay: Vec<_> = stay
