@@ -164,6 +164,7 @@ fn what_came_by_itself_gets_samples_first() {
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
     assert!(app.shows_source(), "{}", text(&app));
+    assert!(text(&app).contains("no samples of its lines: S has the program take them"));
     let asked = key(&mut app, Code::Char('S'));
     assert_eq!(sent(asked), [Request::Lines(LINES_HZ)]);
     assert!(app.shows_source());
