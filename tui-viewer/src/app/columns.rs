@@ -11,6 +11,8 @@ pub(crate) mod tails;
 pub(crate) mod tasks;
 pub(crate) mod threads;
 
+use ratatui::layout::Rect;
+
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
@@ -91,7 +93,8 @@ pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) ->
 pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
     match view {
         View::Tree | View::Hot | View::Function => {
-            let places = functions::places(view, width).into_iter();
+            let lists = functions::lists(view, Rect::new(0, 0, width, 1)).into_iter();
+            let places = lists.flat_map(|(_, places)| places);
             places.map(|place| place.map(Column::Function)).collect()
         }
         View::Threads => {
@@ -118,6 +121,7 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
 mod tests {
     use super::*;
     use crate::app::columns::place::has_its_part;
+    use crate::app::layout::halves;
 
     #[test]
     fn columns_stand_side_by_side_at_every_width() {
@@ -140,20 +144,22 @@ mod tests {
                             | Column::Slow(SlowColumn::Name)
                     )
                 };
-                let name = places.iter().find(|place| is_name(place.column));
-                let cells = name.map_or(0, |name| name.width);
-                let is_function = matches!(
-                    view,
-                    View::Tree | View::Hot | View::Function | View::Tasks | View::Slow
-                );
+                let names = places.iter().filter(|place| is_name(place.column));
+                let cells = names.map(|name| name.width).min().unwrap_or(0);
+                let halves = halves(Rect::new(0, 0, width, 1)).filter(|_| view == View::Function);
+                // Of two lists side by side each has its own line.
+                let line = halves.map_or(width, |[first, _]| first.width);
+                // What a thread is in is a name as well.
+                let doing = places
+                    .iter()
+                    .find(|place| place.column == Column::Thread(ThreadColumn::Now));
+                let all = cells + doing.map_or(0, |doing| doing.width);
+                let has_names = !matches!(view, View::Flame | View::Timeline);
                 assert!(
-                    !is_function || width < 40 || has_its_part(cells, width),
-                    "{view:?} {width}: names have {cells}"
+                    !has_names || width < 40 || has_its_part(all, line),
+                    "{view:?} {width}: names have {all}"
                 );
-                assert!(
-                    cells >= 10 || matches!(view, View::Flame | View::Timeline),
-                    "{view:?} {width}: {cells}"
-                );
+                assert!(cells >= 10 || !has_names, "{view:?} {width}: {cells}");
             }
         }
     }

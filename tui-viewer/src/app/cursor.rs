@@ -1,5 +1,7 @@
 //! The selected row and the part of the list on screen. The selection is a thing, not a line number.
 
+use std::ops::Range;
+
 use crate::app::row::{Row, RowId};
 
 /// A selection that follows what was chosen.
@@ -17,9 +19,9 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Finds what was chosen in new rows and keeps it on its line of the screen: else the nearest above it in
+    /// Finds what was chosen in new rows and lets it keep its line of the screen: else the nearest above it in
     /// the tree that is left, else the row that now stands in its place.
-    pub(crate) fn settle(&mut self, rows: &[Row], height: usize) {
+    pub(crate) fn find(&mut self, rows: &[Row]) {
         let line = self.index.saturating_sub(self.offset);
         let found = self
             .want
@@ -32,29 +34,27 @@ impl Cursor {
                 self.offset = index.saturating_sub(line);
             }
         }
-        self.keep_on_screen(rows.len(), height);
     }
 
     /// Selects a line; `want` is what it is and all above it.
-    pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, rows: usize, height: usize) {
+    pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>) {
         self.touched = true;
         self.index = index;
         self.want = want;
-        self.keep_on_screen(rows, height);
     }
 
-    /// Moves the list under the screen as little as needed.
-    pub(crate) fn keep_on_screen(&mut self, rows: usize, height: usize) {
+    /// Moves the rows that stand together with the selected one under the screen, as little as needed.
+    pub(crate) fn keep_on_screen(&mut self, rows: Range<usize>, height: usize) {
         let height = height.max(1);
-        self.index = self.index.min(rows.saturating_sub(1));
-        self.offset = self.offset.min(rows.saturating_sub(height));
+        self.index = self.index.min(rows.end.saturating_sub(1));
+        self.offset = self.offset.min(rows.end.saturating_sub(height)).max(rows.start);
         self.offset = self
             .offset
             .clamp((self.index + 1).saturating_sub(height), self.index);
     }
 
     /// Puts the selected line in the middle of the screen.
-    pub(crate) fn centre(&mut self, rows: usize, height: usize) {
+    pub(crate) fn centre(&mut self, rows: Range<usize>, height: usize) {
         self.offset = self.index.saturating_sub(height / 2);
         self.keep_on_screen(rows, height);
     }

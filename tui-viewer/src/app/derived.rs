@@ -116,6 +116,8 @@ pub(super) struct RowsKey {
     pub(super) search: Option<String>,
     /// There is room for headings.
     pub(super) headings: bool,
+    /// Callers and callees are two lists side by side.
+    pub(super) are_beside: bool,
     /// What the lines of the time line are of.
     pub(super) lanes: Lanes,
     /// The watched function that is shown.

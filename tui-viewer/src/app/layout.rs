@@ -24,6 +24,32 @@ const PANE_BESIDE: u16 = 160;
 /// A pane beside the list is at most so wide.
 const PANE_CELLS: u16 = 72;
 
+/// From this width on callers and callees stand side by side, and so do charts.
+const SIDE_BY_SIDE: u16 = 100;
+
+/// Lines of a rule with the chart of latencies below it, or with the words why there is none.
+const LATENCY_LINES: u16 = 9;
+const NO_LATENCY_LINES: u16 = 3;
+
+/// Lines of the last seconds below that.
+const SECONDS_LINES: u16 = 5;
+
+/// Lines that lists keep when charts come: few of them what they need, many so many.
+const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
+
+/// Lines that source keeps.
+const SOURCE_KEEPS: u16 = 14;
+
+/// From this size on it comes by itself where the file is there.
+pub(crate) const SOURCE_COMES: Size = Size {
+    width: SIDE_BY_SIDE,
+    height: 44,
+};
+
+/// From this width on charts have room beside source, with so many cells.
+const CHARTS_BESIDE: u16 = 180;
+const CHARTS_CELLS: u16 = 64;
+
 /// From this size on it comes by itself.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
@@ -47,6 +73,10 @@ pub(crate) struct Layout {
     pub(crate) rows: Rect,
     /// A second view below the list, with a line above it that divides.
     pub(crate) second: Option<Rect>,
+    /// The source of the function that the list is about.
+    pub(crate) source: Option<Rect>,
+    /// Charts of the function that the list is about.
+    pub(crate) charts: Option<Rect>,
     /// One line with the cause of a state that is not LIVE, and the next step.
     pub(crate) banner: Option<Rect>,
     /// More on the selected row, on tall screens.
@@ -96,6 +126,8 @@ impl Layout {
             columns,
             rows,
             second: None,
+            source: None,
+            charts: None,
             banner,
             detail,
             footer,
@@ -176,6 +208,54 @@ impl Layout {
         layout
     }
 
+    /// The same with charts below lists of so many rows, where these keep their room; `latencies` says that there are some.
+    pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
+        let keep = rows
+            .saturating_add(1)
+            .clamp(*LISTS_KEEP.start(), *LISTS_KEEP.end());
+        let lines = chart_lines(self.rows.width, self.rows.height.saturating_sub(keep), latencies);
+        self.rows.height -= lines;
+        self.charts = (lines > 0).then_some(Rect {
+            y: self.rows.bottom(),
+            height: lines,
+            ..self.rows
+        });
+        self
+    }
+
+    /// The same with source below lists of so many rows, and charts above it or beside it. The pane stays below it where there is
+    /// room for both.
+    pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
+        let mut layout = self.with_answer(2, rows, u16::MAX);
+        let Some(mut source) = layout.detail.take() else {
+            return layout;
+        };
+        if source.height >= LATENCY_LINES + SOURCE_KEEPS + DETAIL_LINES {
+            source.height -= DETAIL_LINES;
+            layout.detail = Some(Rect {
+                y: source.bottom(),
+                height: DETAIL_LINES,
+                ..source
+            });
+        }
+        let mut charts = source;
+        if source.width >= CHARTS_BESIDE {
+            source.width -= CHARTS_CELLS;
+            (charts.x, charts.width) = (source.right(), CHARTS_CELLS);
+        } else {
+            charts.height = chart_lines(
+                source.width,
+                source.height.saturating_sub(SOURCE_KEEPS),
+                latencies,
+            );
+            source.y += charts.height;
+            source.height -= charts.height;
+        }
+        layout.charts = (charts.height > 0).then_some(charts);
+        layout.source = Some(source);
+        layout
+    }
+
     fn with_lines(mut self, lines: u16) -> Self {
         self.title = (lines > 0).then_some(Rect {
             height: lines,
@@ -197,9 +277,82 @@ impl Layout {
     }
 }
 
+/// Two halves of some cells, with one cell between them; none where they are too narrow.
+pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
+    if area.width < SIDE_BY_SIDE {
+        return None;
+    }
+    let width = (area.width - 1) / 2;
+    let first = Rect { width, ..area };
+    let second = Rect {
+        x: first.right() + 1,
+        width: area.right() - first.right() - 1,
+        ..area
+    };
+    Some([first, second])
+}
+
+/// How many of so many lines charts take: the last seconds are the first to leave.
+fn chart_lines(width: u16, lines: u16, latencies: bool) -> u16 {
+    let first = if latencies {
+        LATENCY_LINES
+    } else {
+        NO_LATENCY_LINES
+    };
+    let both = match width {
+        SIDE_BY_SIDE.. => first.max(SECONDS_LINES),
+        _ => first + SECONDS_LINES,
+    };
+    let fits = |wanted: &u16| *wanted <= lines;
+    [both, first].into_iter().find(fits).unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_come_before_charts_and_the_last_seconds_leave_first() {
+        let charts = |width, height, rows| {
+            let layout = Layout::compute(Size::new(width, height), false).with_title();
+            let layout = layout.with_charts(rows, true);
+            (
+                layout.rows.height,
+                layout.charts.map_or(0, |charts| charts.height),
+            )
+        };
+        assert_eq!(charts(120, 30, 5), (8, 9));
+        assert_eq!(charts(120, 30, 40), (17, 0), "many rows");
+        assert_eq!(charts(120, 40, 40), (18, 9));
+        assert_eq!(charts(80, 24, 5), (12, 0), "too short");
+        assert_eq!(charts(80, 30, 5), (8, 9), "latencies alone");
+        assert_eq!(charts(80, 40, 5), (13, 14));
+        for width in [20, 99, 100, 179, 180, 300] {
+            for height in 5..100 {
+                for rows in [0, 3, 9, 200] {
+                    let (lists, charts) = charts(width, height, rows);
+                    assert!(charts == 0 || lists >= 7, "{width}x{height} {rows}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn charts_stand_above_source_or_beside_it() {
+        let layout = |width, height| {
+            let layout = Layout::compute(Size::new(width, height), false).with_source(5, true);
+            assert_eq!(layout.detail.is_some(), height >= 50);
+            layout
+        };
+        assert_eq!(layout(120, 30).charts, None, "source comes first");
+        let above = layout(120, 50);
+        let (pane, charts) = (above.source.unwrap(), above.charts.unwrap());
+        assert_eq!((charts.y, charts.bottom()), (above.rows.bottom(), pane.y));
+        let beside = layout(200, 50);
+        let (pane, charts) = (beside.source.unwrap(), beside.charts.unwrap());
+        assert_eq!((charts.x, charts.right()), (pane.right(), 200));
+        assert_eq!((charts.y, charts.height), (pane.y, pane.height));
+    }
 
     #[test]
     fn lines_never_overlap_and_fill_the_screen() {
@@ -210,6 +363,10 @@ mod tests {
                     let layouts = match title {
                         true => vec![
                             l.with_title(),
+                            l.with_title().with_charts(3, true),
+                            l.with_title().with_charts(99, false),
+                            l.with_source(3, true),
+                            l.with_source(99, false),
                             l.with_answer(0, 0, 0),
                             l.with_answer(2, 3, 9),
                             l.with_answer(9, 99, 99),
@@ -232,6 +389,8 @@ mod tests {
                             Some(l.columns),
                             Some(l.rows),
                             l.second,
+                            l.charts,
+                            l.source,
                             l.detail,
                             l.banner,
                             l.footer,

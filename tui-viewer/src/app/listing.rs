@@ -38,6 +38,8 @@ pub(crate) struct Shape<'a> {
 pub(crate) struct Listing {
     /// The rows.
     pub(crate) rows: Vec<Row>,
+    /// Where those begin that stand beside the others, as a list of their own.
+    pub(crate) second: Option<usize>,
     /// All matches, in order.
     pub(crate) hits: Vec<What>,
     /// How many of them stand before the selected row.
@@ -71,8 +73,8 @@ pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
     walk(data, shape, all)
 }
 
-/// The callers of a function, the function itself, and its callees.
-pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listing {
+/// The callers of a function, the function itself, and its callees: one below the other, or as two lists side by side.
+pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
     let Some(around) = &data.around else {
         return Listing::default();
     };
@@ -81,10 +83,14 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool) -> Listin
     let mut items: Vec<What> = Vec::new();
     items.extend(heading(Around::CALLED_FROM));
     items.extend(sorted(around.callers()));
+    let second = are_beside.then_some(items.len());
     items.extend(heading(around.time_goes_to()));
     items.extend(sorted(around.own()..around.own() + 1));
     items.extend(sorted(around.callees()));
-    let mut out = Listing::default();
+    let mut out = Listing {
+        second,
+        ..Listing::default()
+    };
     for what in items {
         let id = data.id(what);
         let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));

@@ -14,8 +14,8 @@ use crate::source::code_reader::{FoundCode, Unknown};
 /// The pane, and what is known of the program's code.
 #[derive(Debug, Default)]
 pub(crate) struct SourceView {
-    /// It is on the screen.
-    pub(crate) is_shown: bool,
+    /// Whether it was wanted; else it is there where there is much room.
+    pub(crate) wanted: Option<bool>,
     /// The first line that is shown, where it was chosen: of which function.
     pub(super) first: Option<(u64, u32)>,
     /// The program was asked from here to sample.

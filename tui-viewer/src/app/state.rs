@@ -1,13 +1,14 @@
 //! The state of the screen as one: its parts, and what several of them say together.
 
-use ratatui::layout::Size;
+use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
 use crate::app::help_screen::HelpScreen;
-use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
+use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES, halves};
+use crate::app::listing;
 use crate::app::notices::Notices;
 use crate::app::overlay::Overlay;
 use crate::app::percent_of::PercentOf;
@@ -26,6 +27,7 @@ use crate::keys::action::Context;
 use crate::text::clock_time::UtcOffset;
 use std::rc::Rc;
 use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Timing;
 
 /// All state of the screen.
 #[derive(Debug)]
@@ -99,10 +101,13 @@ impl App {
         match self.views.current {
             View::Tree if self.shows_second() => layout.with_pane_beside().with_second(),
             View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_pane_beside(),
-            View::Function if self.shows_source() => {
-                layout.with_answer(2, self.list().rows.len() as u16, u16::MAX)
+            View::Function if self.wants_source() => {
+                let rows = self.longest_list().max(listing::ROOM_FOR_HEADINGS as u16 - 1);
+                layout.with_source(rows, self.keeps_latencies())
             }
-            View::Function if self.derived.data.is_some() => layout.with_title(),
+            View::Function if self.derived.data.is_some() => layout
+                .with_title()
+                .with_charts(self.longest_list(), self.keeps_latencies()),
             View::Timeline if self.derived.data.is_some() => {
                 let lines =
                     LANE_LINES * self.list().rows.len().min(usize::from(u16::MAX / LANE_LINES)) as u16;
@@ -123,6 +128,34 @@ impl App {
             | View::Slow
             | View::Timeline => layout,
         }
+    }
+
+    /// Callers and callees side by side, on these cells, where they have room for it.
+    pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
+        halves(area).filter(|_| self.views.current == View::Function)
+    }
+
+    /// Cells of the list, or of each of two.
+    pub(crate) fn list_cells(&self) -> u16 {
+        let area = Rect::from((Position::ORIGIN, self.screen.size));
+        self.lists_beside(area)
+            .map_or(area.width, |[first, _]| first.width)
+    }
+
+    /// Whether the program keeps how long calls take.
+    fn keeps_latencies(&self) -> bool {
+        let snapshot = self.derived.data.as_ref().map(|data| &data.snapshot);
+        snapshot.is_some_and(|snapshot| {
+            let timing = snapshot.capture.mode.traits().timing;
+            snapshot.measuring.histograms && !matches!(timing, Timing::Never | Timing::Samples)
+        })
+    }
+
+    /// Rows of the list, or of the longer of two side by side.
+    fn longest_list(&self) -> u16 {
+        let list = self.list();
+        let (rows, first) = (list.rows.len(), list.second.unwrap_or(0));
+        first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
     /// Whether the flame graph stands below the tree: as it was chosen, else on large screens.
@@ -276,11 +309,14 @@ impl App {
         let index = past_headings(&list.rows, index, index >= list.cursor.index);
         let want = self.list().lineage_of(index);
         let list = self.list_mut();
-        let rows = list.rows.len();
-        list.cursor.choose(index, want, rows, page);
-        if list.rows[..index.min(rows)].iter().all(Row::is_heading) {
-            list.cursor.offset = 0;
-            list.cursor.keep_on_screen(rows, page);
+        list.choose(index, want, page);
+        let first = list.together().start;
+        if list.rows[first..list.cursor.index.max(first)]
+            .iter()
+            .all(Row::is_heading)
+        {
+            list.cursor.offset = first;
+            list.keep_on_screen(page);
         }
     }
 }

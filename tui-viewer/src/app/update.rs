@@ -205,8 +205,8 @@ impl App {
             Action::PreviousSibling => self.step_sibling(-1),
             Action::NextSibling => self.step_sibling(1),
             Action::Centre => {
-                let (rows, page) = (self.list().rows.len(), self.page());
-                self.list_mut().cursor.centre(rows, page);
+                let page = self.page();
+                self.list_mut().centre(page);
             }
             Action::Enter if self.offers_tails() => self.watch_row(effects),
             Action::Enter => self.enter_row(),

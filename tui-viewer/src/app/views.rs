@@ -1,5 +1,6 @@
 //! The views, each with its list, and what is common to all: open rows, the search, the way back.
 
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::app::cursor::Cursor;
@@ -21,6 +22,8 @@ pub(crate) struct List {
     pub(crate) sort: Sort,
     /// Its rows.
     pub(crate) rows: Vec<Row>,
+    /// Where those begin that stand beside the others, as a list of their own.
+    pub(crate) second: Option<usize>,
     /// What is selected.
     pub(crate) cursor: Cursor,
     /// When its rows last changed places.
@@ -69,6 +72,7 @@ impl List {
         Self {
             sort: Sort::of(view),
             rows: Vec::new(),
+            second: None,
             cursor: Cursor::default(),
             sorted_at: Duration::ZERO,
             is_held: false,
@@ -80,14 +84,55 @@ impl List {
         self.rows.get(self.cursor.index)
     }
 
+    /// The rows that stand together with the selected one: all of them, or one of two lists side by side.
+    pub(crate) fn together(&self) -> Range<usize> {
+        match self.second {
+            Some(second) if self.cursor.index >= second => second..self.rows.len(),
+            Some(second) => 0..second,
+            None => 0..self.rows.len(),
+        }
+    }
+
+    /// The rows from the first on the screen on: of the list with the cursor as far as it is scrolled, of the other one from its
+    /// first.
+    pub(crate) fn on_screen(&self) -> impl Iterator<Item = Range<usize>> {
+        let second = self.second.unwrap_or(self.rows.len());
+        let lists = [0..second, second..self.rows.len()];
+        let (with_cursor, offset) = (self.together(), self.cursor.offset);
+        let lists = lists.into_iter().take(1 + usize::from(self.second.is_some()));
+        lists.map(move |list| match list == with_cursor {
+            true => offset..list.end,
+            false => list,
+        })
+    }
+
     /// Selects what was chosen, or what stands in its place, on a screen of so many lines.
     pub(super) fn settle(&mut self, page: usize) {
-        self.cursor.settle(&self.rows, page);
+        self.cursor.find(&self.rows);
+        self.keep_on_screen(page);
         let beside = past_headings(&self.rows, self.cursor.index, true);
         if beside != self.cursor.index {
             self.cursor.index = beside;
-            self.cursor.keep_on_screen(self.rows.len(), page);
+            self.keep_on_screen(page);
         }
+    }
+
+    /// Selects a line; `want` is what it is and all above it.
+    pub(super) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
+        self.cursor.choose(index, want);
+        self.keep_on_screen(page);
+    }
+
+    /// Moves the list under the screen as little as needed.
+    pub(super) fn keep_on_screen(&mut self, page: usize) {
+        let rows = self.together();
+        self.cursor.keep_on_screen(rows, page);
+    }
+
+    /// Puts the selected line in the middle of the screen.
+    pub(super) fn centre(&mut self, page: usize) {
+        let rows = self.together();
+        self.cursor.centre(rows, page);
     }
 
     /// A row and all above it, the topmost first.

@@ -131,13 +131,15 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The frames of an address, the innermost first, and whether debug information knows its function: code that the compiler has made
-/// belongs to no line also where it does.
+/// The frames of an address, the innermost first, and whether debug information knows its function, by name or by its lines: those
+/// alone name few functions, and code that the compiler has made belongs to no line.
 fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
+    let mut has_place = false;
     if let Ok(mut found) = loader.find_frames(address) {
         while let Ok(Some(frame)) = found.next() {
             let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+            has_place = frame.location.is_some();
             let (file, line) = frame
                 .location
                 .map_or((None, None), |place| (place.file, place.line));
@@ -159,7 +161,7 @@ fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
             }),
         }
     }
-    (frames, outermost_is_named)
+    (frames, outermost_is_named || has_place)
 }
 
 /// A symbol as names of functions are shown.
@@ -333,6 +335,11 @@ mod tests {
             let (module, address) = module(&file);
             assert_eq!(found(&module, address), ("marked".into(), 3, None), "{split}");
         }
+        // Lines alone do not name a function that nothing was inlined into; its symbol does.
+        let options = ["-Cdebuginfo=line-tables-only"];
+        let file = compiled(place.path(), "lines", PROGRAM, &options);
+        let (of_lines, address) = module(&file);
+        assert_eq!(found(&of_lines, address), ("marked".into(), 3, None));
         let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
         let (module, address) = module(&file);
         // As distributions do: beside it, named by a link.

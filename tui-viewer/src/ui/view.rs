@@ -5,6 +5,7 @@ mod bar;
 mod beside;
 mod call_counts;
 mod canvas;
+mod charts;
 mod command_line;
 mod counter;
 mod detail;
@@ -96,15 +97,18 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Slow if app.offers_tails() => tails::draw(&mut canvas, app, data, layout.rows),
                 View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
             }
+            if let Some(area) = layout.charts {
+                function::charts(&mut canvas, app, data, area);
+            }
+            if let Some(area) = layout.source {
+                source::draw(&mut canvas, app, area);
+            }
             if let Some(area) = layout.second {
                 flame::below(&mut canvas, app, data, area);
             }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
                 (Some(area), View::Timeline) => timeline::parts(&mut canvas, app, data, area),
-                (Some(area), View::Function) if app.shows_source() => {
-                    source::draw(&mut canvas, app, area);
-                }
                 (Some(area), _) if layout.is_beside() => beside::draw(&mut canvas, app, data, area),
                 (Some(area), _) => detail::draw(&mut canvas, app, data, area),
                 (None, _) => {}

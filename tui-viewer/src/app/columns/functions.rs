@@ -1,8 +1,11 @@
 //! The columns of the lists whose rows are functions: Tree, Hot and Function.
 
-use crate::app::columns::place::{Place, gap, name_first};
+use ratatui::layout::Rect;
+
+use crate::app::columns::place::{Place, gap, names_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
+use crate::app::layout::halves;
 use crate::app::sort::SortKey;
 use crate::app::view::View;
 
@@ -147,8 +150,28 @@ impl FunctionColumn {
     }
 }
 
-/// The columns of a view that is `width` cells wide, from left to right.
-pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
+/// The columns of the lists of a view on these cells, list by list, each from left to right.
+pub(crate) fn lists(view: View, area: Rect) -> Vec<(Rect, Vec<Place<FunctionColumn>>)> {
+    match halves(area).filter(|_| view == View::Function) {
+        None => vec![(area, places(view, area.width, false))],
+        Some(halves) => {
+            // Both have the same columns, also where one is a cell wider.
+            let width = halves[0].width;
+            let places_on = |list: Rect| {
+                let places = places(view, width, true).into_iter();
+                let moved = places.map(|place| Place {
+                    x: list.x + place.x,
+                    ..place
+                });
+                (list, moved.collect())
+            };
+            halves.map(places_on).to_vec()
+        }
+    }
+}
+
+/// The columns of a list that is `width` cells wide, from left to right; of one of two where it stands beside another.
+fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{
         Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, Ready, SelfShare, SelfTime, Spark, Total,
         TotalShare, Wait, Where,
@@ -157,6 +180,9 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         View::Tree => &[
             TotalShare, Bar, Total, Wait, Ready, SelfTime, SelfShare, Calls, Avg, P50, P99, Max, Spark, Name,
         ],
+        View::Function if is_half && width < ROOM_FOR_ALL_CALLS => {
+            &[OfShare, Bar, Total, Wait, Ready, Calls, Avg, Name, Where]
+        }
         View::Function => &[OfShare, Bar, Total, Wait, Ready, CallsOf, Avg, Name, Where],
         View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow | View::Timeline => {
             &[
@@ -185,25 +211,41 @@ pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
         Total,
         SelfTime,
     ];
-    name_first(Name, &leaving, width, |gone| {
-        let has_room = |column| column != Bar || width >= ROOM_FOR_BAR;
-        let stay = all.iter().copied();
-        let stay: Vec<_> = stay
-            .filter(|column| has_room(*column) && !gone.contains(column))
-            .collect();
-        side_by_side(&stay, width)
-    })
+    let places = |bar: u16| {
+        names_first(&[Name], &leaving, width, |gone| {
+            let has_room = |column| column != Bar || is_half || width >= ROOM_FOR_BAR;
+            let stay = all.iter().copied();
+            let stay: Vec<_> = stay
+                .filter(|column| has_room(*column) && !gone.contains(column))
+                .collect();
+            side_by_side(&stay, width, bar)
+        })
+    };
+    if !is_half {
+        return places(if width >= 100 { LONG_BAR } else { BAR });
+    }
+    // The longest bar for which no column leaves.
+    let short = places(BAR);
+    let longer = (BAR + 1..=LONG_BAR).rev().map(places);
+    let mut fitting = longer.filter(|places| places.len() == short.len());
+    fitting.next().unwrap_or(short)
 }
+
+/// Cells of a bar, and of one that has room.
+const BAR: u16 = 5;
+const LONG_BAR: u16 = 10;
 
 /// Below this width a bar says too little.
 const ROOM_FOR_BAR: u16 = 60;
 
+/// In a list beside another one that is narrower than this, calls by a function stand without all calls.
+const ROOM_FOR_ALL_CALLS: u16 = 72;
+
 /// The place of a function takes no more cells.
 const LONGEST_WHERE: u16 = 40;
 
-fn side_by_side(columns: &[FunctionColumn], width: u16) -> Vec<Place<FunctionColumn>> {
+fn side_by_side(columns: &[FunctionColumn], width: u16, bar: u16) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{Bar, Name, Where};
-    let bar = if width >= 100 { 10 } else { 5 };
     let gap = gap(width);
     // The first cell belongs to the mark of the selected row.
     let mut x = gap;

@@ -41,10 +41,10 @@ pub(super) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Places columns so that the name has its part of the line: until then, those that are needed least leave, in the order of
+/// Places columns so that names together have their part of the line: until then, those that are needed least leave, in the order of
 /// `leaving`. `place` places all but those that have left.
-pub(super) fn name_first<C: Copy + PartialEq>(
-    name: C,
+pub(super) fn names_first<C: Copy + PartialEq>(
+    names: &[C],
     leaving: &[C],
     width: u16,
     place: impl Fn(&[C]) -> Vec<Place<C>>,
@@ -52,8 +52,8 @@ pub(super) fn name_first<C: Copy + PartialEq>(
     let mut left = 0;
     loop {
         let places = place(&leaving[..left]);
-        let cells = places.iter().find(|place| place.column == name);
-        let cells = cells.map_or(0, |place| place.width);
+        let names = places.iter().filter(|place| names.contains(&place.column));
+        let cells = names.map(|place| place.width).sum();
         if left == leaving.len() || has_its_part(cells, width) {
             return places;
         }
@@ -61,15 +61,15 @@ pub(super) fn name_first<C: Copy + PartialEq>(
     }
 }
 
-/// Puts columns side by side, the name first served: see [`name_first`].
-pub(super) fn side_by_side_name_first<C: Copy + PartialEq>(
+/// Puts columns side by side, names first served: see [`names_first`].
+pub(super) fn side_by_side_names_first<C: Copy + PartialEq>(
     columns: &[(C, Width)],
-    name: C,
+    names: &[C],
     leaving: &[C],
     width: u16,
     own: impl Fn(C) -> u16,
 ) -> Vec<Place<C>> {
-    name_first(name, leaving, width, |gone| {
+    names_first(names, leaving, width, |gone| {
         let stay = columns.iter().filter(|(column, _)| !gone.contains(column));
         side_by_side(&stay.copied().collect::<Vec<_>>(), width, &own)
     })

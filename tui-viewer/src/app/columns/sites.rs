@@ -1,7 +1,7 @@
 //! The columns of the list of sites.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, text};
 
@@ -44,22 +44,24 @@ impl SiteColumn {
 /// The columns of a list that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<SiteColumn>> {
     use SiteColumn::{Calls, Module, Name, State, Where};
+    let state = match width {
+        130.. => 24,
+        100.. => 20,
+        50.. => 15,
+        40.. => 11,
+        _ => 5,
+    };
     let columns: &[(SiteColumn, Width)] = match width {
-        100.. => &[
-            (Calls, Own),
-            (State, Cells(24)),
-            (Name, Parts(3)),
-            (Module, Parts(3)),
-            (Where, Parts(4)),
-        ],
         80.. => &[
             (Calls, Own),
-            (State, Cells(15)),
-            (Name, Parts(1)),
-            (Where, Parts(1)),
+            (State, Cells(state)),
+            (Name, Parts(8)),
+            (Module, Parts(2)),
+            (Where, Parts(4)),
         ],
-        40.. => &[(Calls, Own), (State, Cells(15)), (Name, Parts(1))],
-        _ => &[(State, Cells(5)), (Name, Parts(1))],
+        40.. => &[(Calls, Own), (State, Cells(state)), (Name, Parts(1))],
+        _ => &[(State, Cells(state)), (Name, Parts(1))],
     };
-    side_by_side(columns, width, |column| column.spec().width)
+    let leaving = [Module, Where, Calls];
+    side_by_side_names_first(columns, &[Name], &leaving, width, |column| column.spec().width)
 }

@@ -1,7 +1,7 @@
 //! The columns of the paths of a watched function.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side_name_first};
+use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::sort::SortKey;
 
@@ -111,5 +111,5 @@ pub(crate) fn places(width: u16) -> Vec<Place<SlowColumn>> {
         _ => &[(Difference, Cells(7)), (Name, Parts(1))],
     };
     let leaving = [Bar, Typical, Slow, Share];
-    side_by_side_name_first(columns, Name, &leaving, width, |column| column.spec().width)
+    side_by_side_names_first(columns, &[Name], &leaving, width, |column| column.spec().width)
 }

@@ -1,7 +1,7 @@
 //! The columns of the tree of tasks.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side_name_first};
+use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::sort::SortKey;
@@ -144,5 +144,5 @@ pub(crate) fn places(width: u16) -> Vec<Place<TaskColumn>> {
         _ => &[(InFlight, Cells(5)), (Name, Parts(1))],
     };
     let leaving = [Where, Cancelled, Polls, P50, Await, Busy, P99, Oldest];
-    side_by_side_name_first(columns, Name, &leaving, width, |column| column.spec().width)
+    side_by_side_names_first(columns, &[Name], &leaving, width, |column| column.spec().width)
 }

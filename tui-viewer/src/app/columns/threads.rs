@@ -1,7 +1,7 @@
 //! The columns of the list of threads.
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
-use crate::app::columns::place::{Place, Width, side_by_side};
+use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
 use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
 use crate::app::data::Data;
@@ -105,47 +105,31 @@ fn outside_ns(data: &Data, what: What) -> u64 {
 /// The columns of a list that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
     use ThreadColumn::{Busy, Course, Cpu, Now, Outside, State, Thread, Tid, Total};
+    let (thread, course) = match width {
+        160.. => (24, 30),
+        120.. => (16, 30),
+        80.. => (15, 12),
+        60.. => (13, 10),
+        _ => (12, 0),
+    };
     let columns: &[(ThreadColumn, Width)] = match width {
-        120.. => &[
-            (Thread, Cells(16)),
-            (Tid, Own),
-            (State, Cells(8)),
-            (Busy, Own),
-            (Course, Cells(30)),
-            (Cpu, Own),
-            (Total, Own),
-            (Outside, Own),
-            (Now, Parts(1)),
-        ],
-        100.. => &[
-            (Thread, Cells(16)),
-            (Tid, Own),
-            (State, Cells(8)),
-            (Busy, Own),
-            (Course, Cells(12)),
-            (Cpu, Own),
-            (Total, Own),
-            (Outside, Own),
-            (Now, Parts(1)),
-        ],
-        80.. => &[
-            (Thread, Cells(15)),
-            (Tid, Own),
-            (State, Cells(8)),
-            (Busy, Own),
-            (Course, Cells(12)),
-            (Total, Own),
-            (Now, Parts(1)),
-        ],
         60.. => &[
-            (Thread, Cells(13)),
+            (Thread, Cells(thread)),
+            (Tid, Own),
             (State, Cells(8)),
             (Busy, Own),
-            (Course, Cells(10)),
+            (Course, Cells(course)),
+            (Cpu, Own),
+            (Total, Own),
+            (Outside, Own),
             (Now, Parts(1)),
         ],
-        40.. => &[(Thread, Cells(12)), (Busy, Own), (Now, Parts(1))],
+        40.. => &[(Thread, Cells(thread)), (Busy, Own), (Now, Parts(1))],
         _ => &[(Thread, Parts(1)), (Busy, Own)],
     };
-    side_by_side(columns, width, |column| column.spec().width)
+    // What a thread is called and what it is in are names: they share the part of the line that names have.
+    let leaving = [Outside, Tid, Cpu, Total, State, Course];
+    side_by_side_names_first(columns, &[Thread, Now], &leaving, width, |column| {
+        column.spec().width
+    })
 }

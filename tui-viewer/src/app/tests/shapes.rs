@@ -97,8 +97,100 @@ fn headings_come_and_go_with_the_room_for_them() {
 }
 
 #[test]
-fn callers_itself_and_callees_add_up() {
+fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     let mut app = stage(120, 30);
+    keys(&mut app, "jjj3g");
+    let line = |app: &App, part: &str| {
+        let screen = text(app);
+        let line = screen.lines().position(|line| line.contains(part));
+        line.unwrap_or_else(|| panic!("{part} in\n{screen}"))
+    };
+    assert_eq!(line(&app, "called from ──"), line(&app, "─ where its time goes"));
+    assert_eq!(line(&app, "↑ book::apply"), line(&app, "· (self)"));
+    // The cursor goes through one list and then through the other.
+    let mut way = vec![selected(&app)];
+    for _ in 0..4 {
+        keys(&mut app, "j");
+        way.push(selected(&app));
+    }
+    let wanted = [
+        "book::apply",
+        "stats::publish",
+        "book::cancel",
+        "(self)",
+        "tree::rebalance",
+    ];
+    assert_eq!(way, wanted);
+    // A click takes the row that it is on, in either list, and none below them.
+    let y = app.layout().rows.y + 1;
+    app.update(Message::Click(30, y));
+    assert_eq!(selected(&app), "book::apply");
+    app.update(Message::Click(90, y + 1));
+    assert_eq!(selected(&app), "tree::rebalance");
+    app.update(Message::Click(30, y + 4));
+    assert_eq!(selected(&app), "tree::rebalance", "there is no caller");
+    for (typed, first) in [("g", "↑ book::apply"), ("I", "↑ book::cancel")] {
+        keys(&mut app, typed);
+        assert_eq!(line(&app, first), line(&app, "called from ──") + 1);
+    }
+    app.update(Message::Resize(ratatui::layout::Size::new(99, 30)));
+    assert!(line(&app, "called from ──") < line(&app, "─ where its time goes"));
+}
+
+#[test]
+fn the_list_with_the_cursor_moves_and_the_other_shows_its_first() {
+    let mut many = recursive(1_340);
+    let publish = NodeId(many.nodes.len() as u32 - 6);
+    for at in 0..60 {
+        let site = many.sites.len() as u32;
+        let mut named = many.sites[14].clone();
+        named.name = format!("callee_{at:02}");
+        many.sites.push(named);
+        many.nodes
+            .push(Some(publish), SiteId(site), 1, 1_000_000_000 - at);
+        many.threads.last_mut().expect("there are threads").rows += 1;
+    }
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(many));
+    keys(&mut app, "/publish");
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Enter);
+    key(&mut app, Code::Esc);
+    let page = usize::from(app.layout().rows.height);
+    assert!(
+        text(&app).contains("callee_00") && !text(&app).contains("callee_59"),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "G");
+    assert_eq!(crate::test_driver::line(&app), page - 1, "{}", text(&app));
+    assert!(
+        text(&app).contains("callee_59") && text(&app).contains("called from ──"),
+        "{}",
+        text(&app)
+    );
+    key(&mut app, Code::PageUp);
+    assert!(
+        !text(&app).contains("callee_59") && text(&app).contains("callee_40"),
+        "{}",
+        text(&app)
+    );
+    keys(&mut app, "g");
+    assert!(
+        text(&app).contains("callee_00") && text(&app).contains("where its time goes"),
+        "{}",
+        text(&app)
+    );
+    app.update(Message::Wheel(5, 90, 10));
+    assert!(
+        text(&app).contains("callee_00"),
+        "the wheel moves the list with the cursor"
+    );
+}
+
+#[test]
+fn callers_itself_and_callees_add_up() {
+    let mut app = stage(160, 30);
     keys(&mut app, "/insert");
     key(&mut app, Code::Enter);
     key(&mut app, Code::Enter);
@@ -220,7 +312,7 @@ fn a_search_finds_callers_and_callees() {
 #[test]
 fn callers_and_callees_sort_by_themselves() {
     let mut app = stage(120, 30);
-    keys(&mut app, "jjj3>>");
+    keys(&mut app, "jjj3>");
     assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
     let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");

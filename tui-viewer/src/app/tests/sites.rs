@@ -79,7 +79,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
         "{}",
         last_line(&app)
     );
-    assert!(text(&app).contains("off by …im::book::insert"), "{}", text(&app));
+    assert!(text(&app).contains("off by …book::insert"), "{}", text(&app));
     assert_eq!(selected(&app), "book::insert");
 
     let on = Request::SitesOn(pattern(own));

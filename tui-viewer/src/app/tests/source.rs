@@ -16,21 +16,23 @@ fn sampled(width: u16, height: u16) -> App {
     app
 }
 
+/// What is asked of the program.
+fn sent(effects: Vec<Effect>) -> Vec<Request> {
+    let sent = effects.into_iter().filter_map(|effect| {
+        let Effect::Send(request) = effect else {
+            return None;
+        };
+        Some(request)
+    });
+    sent.collect()
+}
+
 #[test]
 fn a_key_has_the_program_sample_while_the_source_is_shown() {
     let mut app = empty(120, 40);
     events(&mut app, Status::Live, Some(fixture::slow_frames()));
     keys(&mut app, "1");
     let on = Request::Lines(LINES_HZ);
-    let sent = |effects: Vec<Effect>| -> Vec<Request> {
-        let sent = effects.into_iter().filter_map(|effect| {
-            let Effect::Send(request) = effect else {
-                return None;
-            };
-            Some(request)
-        });
-        sent.collect()
-    };
     assert_eq!(sent(key(&mut app, Code::Char('S'))), [on]);
     assert_eq!(app.views.current, View::Function);
     answer(&mut app, on, Ok(0));
@@ -103,11 +105,69 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
     assert_eq!(first(&app), 12);
     keys(&mut app, "KKKKKK");
     assert_eq!(first(&app), 1);
-    let pane = app.layout().detail.unwrap();
+    let pane = app.layout().source.unwrap();
     app.update(Message::Wheel(3, pane.x + 5, pane.y + 3));
     assert_eq!(first(&app), 4);
     (0..50).for_each(|_| drop(key(&mut app, Code::Char('J'))));
     assert!(text(&app).contains("line(40)"), "the last line stays in sight");
+}
+
+#[test]
+fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
+    let mut app = empty(120, 50);
+    events(&mut app, Status::Live, Some(fixture::sampled()));
+    keys(&mut app, "1");
+    let effects = key(&mut app, Code::Enter);
+    find_code(&mut app, effects);
+    assert!(
+        app.shows_source() && app.layout().detail.is_some(),
+        "{}",
+        text(&app)
+    );
+    assert!(text(&app).contains("line(10);") && text(&app).contains("called from  "));
+    app.update(Message::Resize(ratatui::layout::Size::new(120, 40)));
+    assert!(!app.shows_source(), "{}", text(&app));
+    app.update(Message::Resize(ratatui::layout::Size::new(120, 50)));
+    assert!(app.shows_source());
+    // It samples already, so the key takes the pane away, and brings it again.
+    key(&mut app, Code::Char('S'));
+    assert!(!app.shows_source());
+    key(&mut app, Code::Char('S'));
+    assert!(app.shows_source());
+    // Where the file is not there, nothing stands in its place.
+    let mut app = empty(120, 50);
+    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    keys(&mut app, "1");
+    let effects = key(&mut app, Code::Enter);
+    find_code(&mut app, effects);
+    assert!(!app.shows_source(), "{}", text(&app));
+    // The key says why there is none, and has the program sample.
+    let asked = key(&mut app, Code::Char('S'));
+    assert_eq!(sent(asked), [Request::Lines(LINES_HZ)]);
+    assert!(
+        text(&app).contains("no src/main.rs in /home or above"),
+        "{}",
+        text(&app)
+    );
+}
+
+#[test]
+fn what_came_by_itself_gets_samples_first() {
+    let mut app = empty(120, 50);
+    let mut s = fixture::sampled();
+    s.lines = Lines::default();
+    for site in &mut s.sites {
+        site.file = format!("/{}", site.file);
+    }
+    events(&mut app, Status::Live, Some(s));
+    keys(&mut app, "1");
+    let effects = key(&mut app, Code::Enter);
+    find_code(&mut app, effects);
+    assert!(app.shows_source(), "{}", text(&app));
+    assert!(text(&app).contains("no samples of its lines: S has the program take them"));
+    let asked = key(&mut app, Code::Char('S'));
+    assert_eq!(sent(asked), [Request::Lines(LINES_HZ)]);
+    assert!(app.shows_source());
 }
 
 #[test]

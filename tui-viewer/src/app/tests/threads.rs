@@ -189,7 +189,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
 
 #[test]
 fn columns_sort_and_searches_find_threads_and_what_they_do() {
-    let mut app = empty(120, 30);
+    let mut app = empty(200, 30);
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
     events(&mut app, Status::Live, Some(s));
@@ -266,7 +266,7 @@ fn a_thousand_threads_keep_their_places() {
         }));
         s
     };
-    let mut app = empty(120, 30);
+    let mut app = empty(200, 30);
     events(&mut app, Status::Live, Some(many(1_340)));
     keys(&mut app, "4");
     assert_eq!(names(&app)[4..7], ["worker-0", "worker-1", "worker-2"]);

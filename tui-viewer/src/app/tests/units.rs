@@ -69,7 +69,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
 
 #[test]
 fn a_function_is_per_call_as_well() {
-    let mut app = live(120, 30);
+    let mut app = live(160, 30);
     // match::step: 8.41 M calls; book::apply calls book::insert 5.61 M times.
     keys(&mut app, "jjj");
     key(&mut app, Code::Enter);

@@ -63,8 +63,7 @@ impl App {
             .and_then(|id| list.rows.iter().position(|row| row.id == *id));
         list.cursor.offset = offset;
         if let Some(index) = found {
-            let rows = list.rows.len();
-            list.cursor.choose(index, origin, rows, page);
+            list.choose(index, origin, page);
         }
     }
 

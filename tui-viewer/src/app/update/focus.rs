@@ -306,8 +306,7 @@ impl App {
         let on_screen = (cursor.offset..cursor.offset + page).contains(&index);
         self.select(index);
         if !on_screen {
-            let rows = self.list().rows.len();
-            self.list_mut().cursor.centre(rows, page);
+            self.list_mut().centre(page);
         }
     }
 

@@ -62,11 +62,11 @@ impl App {
         };
         self.switch_to(View::Function);
         self.refresh();
-        let (rows, page) = (self.list().rows.len(), self.page());
-        let cursor = &mut self.list_mut().cursor;
-        cursor.touched = true;
-        if cursor.index + 1 >= page {
-            cursor.centre(rows, page);
+        let page = self.page();
+        let list = self.list_mut();
+        list.cursor.touched = true;
+        if list.cursor.index + 1 >= list.together().start + page {
+            list.centre(page);
         }
     }
 

@@ -28,6 +28,8 @@ impl App {
             } else if self.views.current == View::Timeline {
                 self.click_row(x, line / usize::from(self.lane_lines()));
                 self.click_slot(x);
+            } else if let Some([_, second]) = self.lists_beside(layout.rows) {
+                self.click_row_of(usize::from(x >= second.x), x, line);
             } else {
                 self.click_row(x, line);
             }
@@ -49,7 +51,16 @@ impl App {
     }
 
     fn click_row(&mut self, x: u16, line: usize) {
-        let index = self.list().cursor.offset + line;
+        self.click_row_of(0, x, line);
+    }
+
+    /// The same of one of two lists side by side.
+    fn click_row_of(&mut self, list: usize, x: u16, line: usize) {
+        let on_screen = self.list().on_screen().nth(list).unwrap_or_default();
+        let index = on_screen.start + line;
+        if !on_screen.contains(&index) {
+            return;
+        }
         let Some(row) = self.list().rows.get(index).copied() else {
             return;
         };
@@ -77,10 +88,7 @@ impl App {
         {
             return self.zoom_call(Some(moment), rows < 0);
         }
-        if !self.has_popup()
-            && self.shows_source()
-            && self.layout().detail.is_some_and(|pane| pane.contains(at))
-        {
+        if !self.has_popup() && self.layout().source.is_some_and(|pane| pane.contains(at)) {
             return self.scroll_source(rows > 0);
         }
         if self.has_popup() || self.derived.data.is_none() {
@@ -95,8 +103,14 @@ impl App {
             return self.views.flame.scroll(rows, page);
         }
         let list = self.list_mut();
-        let last = list.rows.len().saturating_sub(page);
-        list.cursor.offset = list.cursor.offset.saturating_add_signed(rows).min(last);
+        let together = list.together();
+        let last = together.end.saturating_sub(page);
+        list.cursor.offset = list
+            .cursor
+            .offset
+            .saturating_add_signed(rows)
+            .min(last)
+            .max(together.start);
         let (offset, index) = (list.cursor.offset, list.cursor.index);
         let inside = index.clamp(offset, offset + page - 1);
         if inside != index {

@@ -99,8 +99,8 @@ impl App {
         if self.derived.rows_memo.is_new(key) || self.may_sort() || self.recount_hits() {
             self.rebuild_rows();
         }
-        let (rows, page) = (self.list().rows.len(), self.page());
-        self.list_mut().cursor.keep_on_screen(rows, page);
+        let page = self.page();
+        self.list_mut().keep_on_screen(page);
         self.derive_detail();
     }
 
@@ -171,6 +171,7 @@ impl App {
             expanded: self.views.expanded.revision(),
             search: search.map(|search| search.text().to_string()),
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
+            are_beside: self.lists_beside(self.layout().rows).is_some(),
             lanes: self.views.timeline.lanes,
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
             flame: match view {
@@ -308,8 +309,10 @@ impl App {
             self.hold_until(),
         );
         let second = self.layout().second;
+        let are_beside = self.lists_beside(self.layout().rows).is_some();
         let Some(data) = self.derived.data.take() else {
             self.list_mut().rows.clear();
+            self.list_mut().second = None;
             self.list_mut().is_held = false;
             return;
         };
@@ -345,7 +348,9 @@ impl App {
         let listing = match view {
             View::Tree => listing::tree(&data, &shape),
             View::Hot => listing::hot(&data, &shape),
-            View::Function => listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS),
+            View::Function => {
+                listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS, are_beside)
+            }
             View::Threads => listing::threads(&data, &shape),
             View::Sites => listing::sites(&data, &shape),
             View::Tasks => listing::tasks(&data, &shape),
@@ -375,6 +380,7 @@ impl App {
         self.views.second = below;
         let list = self.list_mut();
         list.rows = listing.rows;
+        list.second = listing.second;
         list.is_held = hold;
         if !hold {
             list.sorted_at = now;

@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 use tickscope_format::snapshot::{LINES_HZ, LinesState};
 
 use crate::app::derived::SourceKey;
+use crate::app::layout::SOURCE_COMES;
 use crate::app::message::Effect;
 use crate::app::source::Source;
 use crate::app::state::App;
@@ -21,22 +22,25 @@ impl App {
     /// Shows the source of the selected function with the samples of its lines, which the program then takes; on the screen of
     /// that function away with it, and with the samples that were asked for from here.
     pub(in crate::app) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
+        let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
             let Some(chosen) = self.selected_function() else {
                 return self.tell("no function here: choose a row that has one");
             };
-            self.views.source.is_shown = true;
+            self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            self.views.source.is_shown = !self.views.source.is_shown;
+            // What came by itself gets its samples first.
+            let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
+            self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
-        if self.views.source.is_shown && self.layout().detail.is_none() {
-            self.views.source.is_shown = false;
+        let is_wanted = self.views.source.wanted == Some(true);
+        if is_wanted && self.layout().source.is_none() {
+            self.views.source.wanted = None;
             return self.tell("no room for the source: it needs 20 lines");
         }
-        let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         let source = &mut self.views.source;
-        match source.is_shown {
+        match is_wanted {
             true if state == Some(LinesState::Off) && self.program.status.answers() => {
                 source.has_asked = true;
                 self.ask_for_lines(LINES_HZ, effects);
@@ -74,24 +78,44 @@ impl App {
 
     /// Whether the pane of source is on the screen.
     pub(crate) fn shows_source(&self) -> bool {
-        self.views.current == View::Function && self.views.source.is_shown && self.derived.data.is_some()
+        self.layout().source.is_some()
+    }
+
+    /// Whether the pane of source is to be on the screen: as it was chosen, else on large screens where the file is there.
+    pub(in crate::app) fn wants_source(&self) -> bool {
+        let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
+        self.may_want_source()
+            && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
+    }
+
+    /// Whether it is to be found out what the pane would show.
+    fn may_want_source(&self) -> bool {
+        let size = self.screen.size;
+        let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
+        self.views.current == View::Function
+            && self
+                .derived
+                .data
+                .as_ref()
+                .is_some_and(|data| data.around.is_some())
+            && self.views.source.wanted.unwrap_or(large)
     }
 
     /// Lines of the pane for the source itself.
     fn source_lines(&self) -> u16 {
-        let pane = self.layout().detail.unwrap_or(Rect::ZERO);
+        let pane = self.layout().source.unwrap_or(Rect::ZERO);
         pane.height.saturating_sub(HEAD_LINES)
     }
 
     /// Takes what was found of the program's code.
     pub(in crate::app) fn take_code(&mut self, found: FoundCode) {
         self.views.source.known.take(found);
-        self.screen.dirty |= self.shows_source();
+        self.screen.dirty |= self.may_want_source();
     }
 
     /// Makes the pane anew where its numbers have changed, and asks for what is not known.
     pub(in crate::app) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
-        if !self.shows_source() {
+        if !self.may_want_source() {
             return;
         }
         let Some((data, chosen)) = self
@@ -121,5 +145,8 @@ impl App {
         if let Some(source) = &self.derived.source {
             effects.extend(known.file(&source.file).map(Effect::FindCode));
         }
+        // The pane may have come or gone.
+        let page = self.page();
+        self.list_mut().keep_on_screen(page);
     }
 }

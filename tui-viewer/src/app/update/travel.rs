@@ -233,10 +233,9 @@ impl App {
         if let Some(index) = found {
             let on_screen = (list.cursor.offset..list.cursor.offset + page).contains(&index);
             let want = std::mem::take(&mut list.cursor.want);
-            let rows = list.rows.len();
-            list.cursor.choose(index, want, rows, page);
+            list.choose(index, want, page);
             if !on_screen {
-                list.cursor.centre(rows, page);
+                list.centre(page);
             }
         }
         opened

@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 use tickscope_report::number;
 
-use crate::app::activity::BEATS;
 use crate::app::data::Data;
 use crate::app::figures::share;
 use crate::app::function::Around;
@@ -13,7 +12,8 @@ use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{counter, detail, latency, spark};
+use crate::ui::view::charts::{Column, latencies, seconds};
+use crate::ui::view::detail;
 
 /// Callers, callees and threads that are named.
 const NAMED: usize = 6;
@@ -21,37 +21,8 @@ const NAMED: usize = 6;
 /// Cells of their bars.
 const BAR: u16 = 12;
 
-/// Lines of the last seconds.
-const SECONDS: u16 = 3;
-
 /// Cells of the longest word of a figure.
 const WORDS: u16 = 13;
-
-/// Where the next part goes.
-struct Column {
-    area: Rect,
-    y: u16,
-}
-
-impl Column {
-    /// The rest of the pane, if so many lines are left.
-    fn room(&self, lines: u16) -> Option<Rect> {
-        let left = self.area.bottom().saturating_sub(self.y);
-        (left >= lines).then_some(Rect {
-            y: self.y,
-            height: left,
-            ..self.area
-        })
-    }
-
-    /// A heading behind an empty line, if so many lines more are left below it.
-    fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
-        self.room(lines + 2)?;
-        canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
-        self.y += 2;
-        self.room(lines)
-    }
-}
 
 /// Draws the pane.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
@@ -91,7 +62,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     {
         column.y += 1;
     }
-    latencies(canvas, app, data, row, &mut column);
+    latencies(canvas, app, data, row.what, &mut column);
     if let Some(around) = app
         .derived
         .detail
@@ -100,7 +71,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     {
         links(canvas, data, around, &mut column);
     }
-    seconds(canvas, app, row, &mut column);
+    seconds(canvas, app, row.id, &mut column);
     threads(canvas, app, &mut column);
     let bottom = area.bottom() - 1;
     let notes = detail::remarks(canvas, app, data, row);
@@ -130,43 +101,6 @@ fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
     let place = cut_start(&place, usize::from(cells), canvas.glyphs.cut).into_owned();
     canvas.put(x, column.y, cells, &place, Meaning::Quiet);
     column.y += 2;
-}
-
-/// How long calls took, as a chart, or why that is not known.
-fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, column: &mut Column) {
-    let Some(room) = column.room(2) else { return };
-    match data.figures(row.what).tally {
-        Some(tally) if tally.is_value() => {
-            latency::draw_numbers(canvas, data, row.what, tally, room, room.y + 1);
-            column.y += 2;
-        }
-        Some(tally) => {
-            let text = counter::no_latencies(tally);
-            canvas.put_cut(room.x, room.y + 1, room.width, text, Meaning::Quiet);
-            column.y += 2;
-        }
-        None => {
-            let word = match app.query.compensated {
-                true => "how long calls took, raw",
-                false => "how long calls took",
-            };
-            match latency::said(canvas, app, data, row.what) {
-                Some((text, meaning)) => {
-                    if let Some(room) = column.heading(canvas, word, 1) {
-                        canvas.put_cut(room.x, room.y, room.width, &text, meaning);
-                        column.y += 1;
-                    }
-                }
-                None if data.latency(row.what).is_empty() => {}
-                None => {
-                    if let Some(room) = column.heading(canvas, word, latency::TALL_LINES) {
-                        latency::draw_tall(canvas, app, data, row.what, room);
-                        column.y += latency::TALL_LINES;
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// Who calls the function, and where its time goes.
@@ -224,33 +158,6 @@ fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], colum
         canvas.put(x, y, room.right().saturating_sub(x), &more, Meaning::Quiet);
     }
     column.y += lines as u16;
-}
-
-/// How busy the row was in the last seconds.
-fn seconds(canvas: &mut Canvas<'_>, app: &App, row: &Row, column: &mut Column) {
-    let steps = app
-        .playback
-        .activity()
-        .and_then(|activity| activity.steps(row.id, BEATS));
-    let Some(steps) = steps else { return };
-    let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
-        return;
-    };
-    // As wide as there is room for: a second takes one cell or two.
-    let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
-    let parts: Vec<Option<f64>> = steps
-        .into_iter()
-        .flat_map(|step| std::iter::repeat_n(step, wide))
-        .collect();
-    spark::tall(
-        canvas,
-        &parts,
-        Rect {
-            height: SECONDS,
-            ..room
-        },
-    );
-    column.y += SECONDS;
 }
 
 fn threads(canvas: &mut Canvas<'_>, app: &App, column: &mut Column) {

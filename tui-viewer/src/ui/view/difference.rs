@@ -81,7 +81,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             }
         };
         return match change {
-            Some(change) => written(canvas, gap(app.screen.size.width) == 1, &change, false),
+            Some(change) => written(canvas, gap(app.list_cells()) == 1, &change, false),
             None => counter::text(canvas, now, what, tally, cell),
         };
     }
@@ -154,7 +154,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         }
         Value::Drawn => (Change::Unknown, false),
     };
-    written(canvas, gap(app.screen.size.width) == 1, &change, about)
+    written(canvas, gap(app.list_cells()) == 1, &change, about)
 }
 
 /// A number that a value shows; its mean in hundredths.

@@ -41,7 +41,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
     // Two numbers with nothing but a mark between them would look like one: then two digits must do.
-    let tight = gap(app.screen.size.width) == 1;
+    let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
         let text = scaled(canvas, app, per, ns, ticks, estimated && tight);

@@ -101,7 +101,10 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
         | View::Sites
         | View::Tasks
         | View::Slow
-        | View::Timeline => (list.cursor.offset, list.rows.len()),
+        | View::Timeline => {
+            let together = list.together();
+            (list.cursor.offset.saturating_sub(together.start), together.len())
+        }
     };
     let first = (offset + 1).min(all);
     let last = (offset + rows).min(all);

@@ -9,12 +9,15 @@ use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::{Figures, What, share};
 use crate::app::function::{Around, FunctionRow};
+use crate::app::layout::halves;
+use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::text::cells::{cut_middle, cut_path, safe, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::call_counts::counted;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::counter;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
@@ -131,15 +134,46 @@ fn figures(
 
 /// What 99 of 100 calls of a function did not exceed; none where latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
-    let at = data.hot().binary_search_by_key(&function, |row| row.function);
-    let what = What::Hot(at.ok()? as u32);
+    let what = hotspot(data, function)?;
     data.latency(what).quantile(0.99)?;
     Some(figure::plain(canvas, app, data, what, Value::Quantile(99)))
+}
+
+/// The function with all its calls.
+fn hotspot(data: &Data, function: FunctionId) -> Option<What> {
+    let at = data.hot().binary_search_by_key(&function, |row| row.function);
+    Some(What::Hot(at.ok()? as u32))
 }
 
 /// A time in the unit that was chosen.
 fn scaled(canvas: &Canvas<'_>, app: &App, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
     unit::scaled(canvas, app, per_calls, ns, unit::ticks_of(data, ns), false)
+}
+
+/// How long calls of the function took, and how busy it was in the last seconds: side by side, or one below the other.
+pub(super) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    let Some(around) = &data.around else { return };
+    let function = around.neighbours.function;
+    let column = |area: Rect| Column {
+        area: Rect {
+            x: area.x + 2,
+            width: area.width.saturating_sub(3),
+            ..area
+        },
+        y: area.y,
+    };
+    let mut columns: Vec<Column> = match halves(area) {
+        Some(halves) => halves.map(column).into(),
+        None => vec![column(area)],
+    };
+    if let Some((first, what)) = columns.first_mut().zip(hotspot(data, function)) {
+        latencies(canvas, app, data, what, first);
+    }
+    let id = RowId::Function(data.tree.functions.get(function).key);
+    if let Some(last) = columns.last_mut() {
+        seconds(canvas, app, id, last);
+    }
 }
 
 /// A line between the two lists.

@@ -1,6 +1,7 @@
 //! The list itself: only the rows that are on the screen.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
@@ -16,6 +17,7 @@ use crate::app::row::{Fold, Row};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
+use crate::app::views::List;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, last_part, safe, width, without_module};
 use crate::ui::theme::Meaning;
@@ -32,10 +34,28 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     if list.rows.is_empty() && data.tree.rows.is_empty() {
         return nothing(canvas, app, data, area);
     }
-    let places = functions::places(app.views.current, area.width);
-    each(canvas, app, data, area, |canvas, row, y, look| {
-        line(canvas, app, data, row, &places, y, look);
-    });
+    let lists = functions::lists(app.views.current, area);
+    if let [(first, _), _] = &lists[..] {
+        divide(canvas, list, *first);
+    }
+    for ((area, places), rows) in lists.into_iter().zip(list.on_screen()) {
+        each_of(canvas, app, data, (area, rows), |canvas, row, y, look| {
+            line(canvas, app, data, row, &places, y, look);
+        });
+    }
+}
+
+/// A line between two lists, below their headings.
+fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
+    let side = canvas.glyphs.frame[4];
+    let area = Rect::new(first.right(), first.y, 1, first.height);
+    for y in area.top()..area.bottom() {
+        canvas.put(area.x, y, 1, side, Meaning::Rule);
+    }
+    let is_heading = |rows: Range<usize>| list.rows.get(rows.start).is_some_and(Row::is_heading);
+    if area.height > 0 && list.on_screen().all(is_heading) {
+        canvas.rule(Rect { height: 1, ..area });
+    }
 }
 
 /// Draws each row on the screen; the selected one on its ground.
@@ -44,16 +64,23 @@ pub(super) fn each<'a>(
     app: &App,
     data: &Data,
     area: Rect,
+    line: impl FnMut(&mut Canvas<'a>, &Row, u16, Look),
+) {
+    let rows = app.list().cursor.offset..app.list().rows.len();
+    each_of(canvas, app, data, (area, rows), line);
+}
+
+/// The same of these rows, as many as there is room for.
+fn each_of<'a>(
+    canvas: &mut Canvas<'a>,
+    app: &App,
+    data: &Data,
+    (area, rows): (Rect, Range<usize>),
     mut line: impl FnMut(&mut Canvas<'a>, &Row, u16, Look),
 ) {
     let list = app.list();
-    let on_screen = list
-        .rows
-        .iter()
-        .enumerate()
-        .skip(list.cursor.offset)
-        .take(usize::from(area.height));
-    for ((index, row), y) in on_screen.zip(area.top()..) {
+    for (index, y) in rows.zip(area.top()..area.bottom()) {
+        let Some(row) = list.rows.get(index) else { return };
         if row.is_heading() {
             function::heading(canvas, data.label(row.what), Rect { y, height: 1, ..area });
             continue;

@@ -1,7 +1,7 @@
 //! The pane of source in the view of one function: each line with its samples, and with the scope that begins there.
 
 use ratatui::layout::Rect;
-use tickscope_format::snapshot::Lines;
+use tickscope_format::snapshot::{Lines, LinesState};
 use tickscope_report::number;
 use tickscope_report::text::without_samples;
 
@@ -54,7 +54,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             ..text
         },
     );
-    let notes = notes(source, &data.snapshot.lines);
+    let notes = notes(app, source, &data.snapshot.lines);
     let notes = &notes[..notes.len().min(usize::from(below.height / 3))];
     let lines = below.height - notes.len() as u16;
     let first = app.views.source.first(source, lines);
@@ -173,14 +173,16 @@ fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
 }
 
 /// Why less is shown than could be.
-fn notes(source: &Source, lines: &Lines) -> Vec<String> {
+fn notes(app: &App, source: &Source, lines: &Lines) -> Vec<String> {
     let mut notes = Vec::new();
     match &source.text {
         Some(Err(why)) => notes.push(why.clone()),
         None => notes.push("reading the source".into()),
         Some(Ok(_)) => {}
     }
-    if lines.samples.is_empty() {
+    if lines.samples.is_empty() && lines.state == LinesState::Off && app.program.status.answers() {
+        notes.push("no samples of its lines: S has the program take them".into());
+    } else if lines.samples.is_empty() {
         notes.push(without_samples(lines.state));
     } else if source.all.samples == 0 {
         notes.push(

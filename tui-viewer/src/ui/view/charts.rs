@@ -1,0 +1,105 @@
+//! Charts that panes have: how long calls took, and how busy something was in the last seconds.
+
+use ratatui::layout::Rect;
+
+use crate::app::activity::BEATS;
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::row::RowId;
+use crate::app::state::App;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::{counter, latency, spark};
+
+/// Lines of the last seconds.
+const SECONDS: u16 = 3;
+
+/// Where the next part goes.
+pub(super) struct Column {
+    pub(super) area: Rect,
+    pub(super) y: u16,
+}
+
+impl Column {
+    /// The rest of the pane, if so many lines are left.
+    pub(super) fn room(&self, lines: u16) -> Option<Rect> {
+        let left = self.area.bottom().saturating_sub(self.y);
+        (left >= lines).then_some(Rect {
+            y: self.y,
+            height: left,
+            ..self.area
+        })
+    }
+
+    /// A heading behind an empty line, if so many lines more are left below it.
+    pub(super) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
+        self.room(lines + 2)?;
+        canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
+        self.y += 2;
+        self.room(lines)
+    }
+}
+
+/// How long calls took, as a chart, or why that is not known.
+pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
+    let Some(room) = column.room(2) else { return };
+    match data.figures(what).tally {
+        Some(tally) if tally.is_value() => {
+            latency::draw_numbers(canvas, data, what, tally, room, room.y + 1);
+            column.y += 2;
+        }
+        Some(tally) => {
+            let text = counter::no_latencies(tally);
+            canvas.put_cut(room.x, room.y + 1, room.width, text, Meaning::Quiet);
+            column.y += 2;
+        }
+        None => {
+            let word = match app.query.compensated {
+                true => "how long calls took, raw",
+                false => "how long calls took",
+            };
+            match latency::said(canvas, app, data, what) {
+                Some((text, meaning)) => {
+                    if let Some(room) = column.heading(canvas, word, 1) {
+                        canvas.put_cut(room.x, room.y, room.width, &text, meaning);
+                        column.y += 1;
+                    }
+                }
+                None if data.latency(what).is_empty() => {}
+                None => {
+                    if let Some(room) = column.heading(canvas, word, latency::TALL_LINES) {
+                        latency::draw_tall(canvas, app, data, what, room);
+                        column.y += latency::TALL_LINES;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How busy the row was in the last seconds.
+pub(super) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
+    let steps = app
+        .playback
+        .activity()
+        .and_then(|activity| activity.steps(id, BEATS));
+    let Some(steps) = steps else { return };
+    let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
+        return;
+    };
+    // As wide as there is room for: a second takes one cell or two.
+    let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
+    let parts: Vec<Option<f64>> = steps
+        .into_iter()
+        .flat_map(|step| std::iter::repeat_n(step, wide))
+        .collect();
+    spark::tall(
+        canvas,
+        &parts,
+        Rect {
+            height: SECONDS,
+            ..room
+        },
+    );
+    column.y += SECONDS;
+}
