@@ -179,7 +179,10 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     viewer.send("r");
     viewer.wait_for_text("sent to 2 programs");
     viewer.send("4");
-    viewer.wait_for_text("2 threads");
+    // The end of a name says which process it is.
+    for program in &programs {
+        viewer.wait_for_text(&format!("({})", program.id()));
+    }
     let [first, second] = &mut programs;
     first.kill().unwrap();
     first.wait().unwrap();

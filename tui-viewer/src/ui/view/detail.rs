@@ -357,7 +357,7 @@ fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, x: u16, y: u16) {
 /// Names with their shares side by side, as many as fit, and how many more there are.
 fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
-        let name = cut_end(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
+        let name = cut_middle(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
         let bar = if bars {
             format!(" {}", bar(*share, BAR_CELLS, canvas.glyphs))
         } else {

@@ -111,7 +111,7 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
     }
     let time = |ns: u64| time(canvas, app, data, ns);
     match place.column {
-        ThreadColumn::Thread => cut_end(&thread.name, cells, canvas.glyphs.cut).into_owned(),
+        ThreadColumn::Thread => cut_middle(&thread.name, cells, canvas.glyphs.cut).into_owned(),
         ThreadColumn::Tid => match who(of_snapshot, canvas.ascii) {
             id if id.is_empty() => unknown(),
             id => id,
