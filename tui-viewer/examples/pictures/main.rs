@@ -31,8 +31,8 @@ const WATCHED: Duration = Duration::from_secs(40);
 const VIEWS: [(&str, &str, &str); 9] = [
     ("tree", "1", "[1 "),
     ("hot", "2", "[2 "),
-    // Of the hottest function.
-    ("function", "g\r", "[3 "),
+    // Of a function that calls others.
+    ("function", "1gjj\r", "[3 "),
     ("threads", "4", "[4 "),
     ("flame", "5", "[5 "),
     ("sites", "6", "[6 "),

@@ -15,7 +15,7 @@ fn the_readme_stays_short() {
 fn the_readme_has_two_commands_and_what_a_newcomer_looks_for() {
     let readme = read(README);
     for line in [
-        "![The call tree of a running program](docs/tree.svg)",
+        "![The call tree of a running program](docs/pictures/tree-120x40.svg)",
         "cargo run --release -- demo ",
         "cargo test --workspace ",
         "cargo install --locked --path tui-viewer",
