@@ -157,7 +157,7 @@ pub(super) struct DetailKey {
     pub(super) rows: u64,
     pub(super) what: What,
     /// There is room for callers and callees.
-    pub(super) is_beside: bool,
+    pub(super) is_large: bool,
 }
 
 /// Everything that is derived.

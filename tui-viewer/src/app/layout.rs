@@ -50,6 +50,10 @@ pub(crate) const SOURCE_COMES: Size = Size {
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
+/// Lines of a large pane below the list, and from how many lines of the screen on there is one.
+const LARGE_PANE: u16 = 17;
+const ROOM_FOR_LARGE_PANE: u16 = 48;
+
 /// From this size on it comes by itself.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
@@ -81,6 +85,8 @@ pub(crate) struct Layout {
     pub(crate) banner: Option<Rect>,
     /// More on the selected row, on tall screens.
     pub(crate) detail: Option<Rect>,
+    /// That has room for charts and lists.
+    pub(crate) has_large_pane: bool,
     /// Keys, or the search line, or what just happened.
     pub(crate) footer: Option<Rect>,
     /// Nothing of the above: only a line that says what is needed.
@@ -130,6 +136,7 @@ impl Layout {
             charts: None,
             banner,
             detail,
+            has_large_pane: false,
             footer,
             too_small,
         }
@@ -145,11 +152,17 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// The same with the pane beside the list in place of below it, where there is room.
-    pub(crate) fn with_pane_beside(mut self) -> Self {
-        let Some(below) = self.detail.filter(|_| self.area.width >= PANE_BESIDE) else {
-            return self;
-        };
+    /// The same with a large pane, where there is room: beside the list, or below it with more lines.
+    pub(crate) fn with_large_pane(mut self) -> Self {
+        let Some(below) = self.detail else { return self };
+        if self.area.width < PANE_BESIDE {
+            let has_room = self.area.width >= SIDE_BY_SIDE && self.area.height >= ROOM_FOR_LARGE_PANE;
+            return if has_room {
+                self.with_pane_of(LARGE_PANE)
+            } else {
+                self
+            };
+        }
         let width = (self.area.width * 3 / 10).min(PANE_CELLS);
         let list = self.area.width - width;
         self.columns.width = list;
@@ -161,12 +174,19 @@ impl Layout {
             width,
             height: self.rows.bottom() - self.columns.y,
         });
+        self.has_large_pane = true;
         self
     }
 
-    /// Whether the pane stands beside the list.
-    pub(crate) fn is_beside(&self) -> bool {
-        self.detail.is_some_and(|pane| pane.x > self.area.x)
+    /// The same with so many lines for the pane below.
+    fn with_pane_of(mut self, lines: u16) -> Self {
+        if let Some(pane) = &mut self.detail {
+            let more = lines - pane.height;
+            self.rows.height -= more;
+            (pane.y, pane.height) = (pane.y - more, lines);
+            self.has_large_pane = true;
+        }
+        self
     }
 
     /// The same with a second view below the list, which takes two fifths of what the two share.
@@ -312,6 +332,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_pane_grows_with_the_screen() {
+        let pane = |width, height| {
+            let layout = Layout::compute(Size::new(width, height), false).with_large_pane();
+            let pane = layout.detail.unwrap();
+            assert_eq!(pane.bottom(), layout.footer.unwrap().y);
+            (pane.x, pane.height, layout.has_large_pane)
+        };
+        assert_eq!(pane(120, 47), (0, DETAIL_LINES, false));
+        assert_eq!(pane(99, 60), (0, DETAIL_LINES, false));
+        assert_eq!(pane(120, 48), (0, LARGE_PANE, true));
+        assert_eq!(pane(160, 24), (112, 21, true));
+    }
+
+    #[test]
     fn lists_come_before_charts_and_the_last_seconds_leave_first() {
         let charts = |width, height, rows| {
             let layout = Layout::compute(Size::new(width, height), false).with_title();
@@ -374,9 +408,9 @@ mod tests {
                         false if height >= ROOM_FOR_SECOND => vec![l, l.with_second()],
                         false => vec![l],
                     };
-                    let beside = Layout::compute(Size::new(200, height), banner).with_pane_beside();
+                    let beside = Layout::compute(Size::new(200, height), banner).with_large_pane();
                     if let Some(pane) = beside.detail {
-                        assert!(beside.is_beside() && pane.right() == 200, "{height}");
+                        assert!(beside.has_large_pane && pane.right() == 200, "{height}");
                         assert_eq!((pane.x, pane.y), (beside.rows.right(), beside.columns.y));
                         assert_eq!(pane.bottom(), beside.rows.bottom());
                         assert_eq!(beside.rows.width, beside.columns.width);

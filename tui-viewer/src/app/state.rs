@@ -99,8 +99,8 @@ impl App {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
-            View::Tree if self.shows_second() => layout.with_pane_beside().with_second(),
-            View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_pane_beside(),
+            View::Tree if self.shows_second() => layout.with_large_pane().with_second(),
+            View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_large_pane(),
             View::Function if self.wants_source() => {
                 let rows = self.longest_list().max(listing::ROOM_FOR_HEADINGS as u16 - 1);
                 layout.with_source(rows, self.keeps_latencies())

@@ -2,7 +2,6 @@
 
 mod banner;
 mod bar;
-mod beside;
 mod call_counts;
 mod canvas;
 mod charts;
@@ -27,6 +26,7 @@ mod help;
 #[cfg(test)]
 mod invariants;
 mod lane;
+mod large_pane;
 mod latency;
 mod legend;
 mod marks;
@@ -109,7 +109,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
                 (Some(area), View::Timeline) => timeline::parts(&mut canvas, app, data, area),
-                (Some(area), _) if layout.is_beside() => beside::draw(&mut canvas, app, data, area),
+                (Some(area), _) if layout.has_large_pane => large_pane::draw(&mut canvas, app, data, area),
                 (Some(area), _) => detail::draw(&mut canvas, app, data, area),
                 (None, _) => {}
             }

@@ -259,7 +259,7 @@ impl App {
         if self.layout().detail.is_none() {
             return;
         }
-        let is_beside = self.layout().is_beside();
+        let is_large = self.layout().has_large_pane;
         let rows = self.derived.rows_memo.revision();
         let selected = self.selected();
         let Some(what) = selected.map(|(data, row)| data.in_full(row).what) else {
@@ -267,14 +267,10 @@ impl App {
             self.derived.detail_memo = Memo::default();
             return;
         };
-        let key = DetailKey {
-            rows,
-            what,
-            is_beside,
-        };
+        let key = DetailKey { rows, what, is_large };
         if self.derived.detail_memo.is_new(key) {
             let data = self.derived.data.as_ref();
-            self.derived.detail = data.map(|data| Detail::of(data, what, is_beside));
+            self.derived.detail = data.map(|data| Detail::of(data, what, is_large));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The pane beside the list: what the pane below has, with the room that a large terminal gives it.
+//! The large pane, beside the list or below it: what the small one has, with the room that a large terminal gives it.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -24,26 +24,62 @@ const BAR: u16 = 12;
 /// Cells of the longest word of a figure.
 const WORDS: u16 = 13;
 
+/// Columns of a pane below the list: what the row is, how long its calls took and when, and who calls whom.
+const COLUMNS_BELOW: u16 = 3;
+
+/// The parts of the pane, side by side or all in one.
+struct Columns(Vec<Column>);
+
+impl Columns {
+    fn on(area: Rect, count: u16) -> Self {
+        let width = area.width / count;
+        let column = |index: u16| {
+            let area = Rect {
+                x: area.x + index * width,
+                // Two cells stay free between columns.
+                width: if index + 1 < count {
+                    width.saturating_sub(2)
+                } else {
+                    area.width - index * width
+                },
+                ..area
+            };
+            Column { area, y: area.y }
+        };
+        Self((0..count).map(column).collect())
+    }
+
+    /// The column that has this place, or the last.
+    fn at(&mut self, place: usize) -> &mut Column {
+        let last = self.0.len() - 1;
+        &mut self.0[place.min(last)]
+    }
+}
+
 /// Draws the pane.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    let side = canvas.glyphs.frame[4];
-    for y in area.top()..area.bottom() {
-        canvas.put(area.x, y, 1, side, Meaning::Rule);
+    let is_below = area.x == app.layout().area.x;
+    if is_below {
+        canvas.rule(Rect { height: 1, ..area });
+    } else {
+        let side = canvas.glyphs.frame[4];
+        for y in area.top()..area.bottom() {
+            canvas.put(area.x, y, 1, side, Meaning::Rule);
+        }
     }
     let Some(row) = app.list().selected() else { return };
     let row = &data.in_full(row);
     // What the columns mean stands at the bottom.
+    let lines = u16::from(is_below);
     let inner = Rect {
         x: area.x + 2,
+        y: area.y + lines,
         width: area.width.saturating_sub(3),
-        height: area.height.saturating_sub(2),
-        ..area
+        height: area.height.saturating_sub(2 + lines),
     };
-    let mut column = Column {
-        area: inner,
-        y: inner.y,
-    };
-    name(canvas, data, row, &mut column);
+    let mut columns = Columns::on(inner, if is_below { COLUMNS_BELOW } else { 1 });
+    let column = columns.at(0);
+    name(canvas, data, row, column);
     for (word, text) in detail::facts(canvas, app, data, row) {
         if let Some(room) = column.room(1) {
             canvas.put(room.x, room.y, WORDS, word, Meaning::Quiet);
@@ -62,17 +98,17 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     {
         column.y += 1;
     }
-    latencies(canvas, app, data, row.what, &mut column);
+    latencies(canvas, app, data, row.what, columns.at(1));
     if let Some(around) = app
         .derived
         .detail
         .as_ref()
         .and_then(|detail| detail.around.as_ref())
     {
-        links(canvas, data, around, &mut column);
+        links(canvas, data, around, columns.at(2));
     }
-    seconds(canvas, app, row.id, &mut column);
-    threads(canvas, app, &mut column);
+    seconds(canvas, app, row.id, columns.at(1));
+    threads(canvas, app, columns.at(0));
     let bottom = area.bottom() - 1;
     let notes = detail::remarks(canvas, app, data, row);
     match notes.is_empty() {
