@@ -1075,7 +1075,7 @@ fn the_footer_offers_only_what_works_now() {
 
 #[test]
 fn the_footer_keeps_what_people_look_for_first() {
-    let all = ["↑↓ move", "←→ fold", "Enter open", "/ find", "w window"];
+    let all = ["←→ fold", "Enter open", "/ find", "<> sort", "w window"];
     let right = ["d report", "? keys", "q quit"];
     let footer = last_line(&live(300, 30));
     assert!(!footer.contains("reset"), "six are enough: {footer}");

@@ -31,6 +31,7 @@ use tickscope_format::snapshot::Mode;
 use tickscope_report::form::Form;
 
 use crate::app::columns;
+use crate::app::cursor::Cursor;
 use crate::app::help_screen::HelpScreen;
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;
@@ -442,11 +443,18 @@ impl App {
 
     /// Sorts by a column; by the one that sorts already, the other way round.
     pub(super) fn sort_column(&mut self, key: SortKey) {
-        let sort = &mut self.list_mut().sort;
-        *sort = Sort {
+        let sort = self.list().sort;
+        self.sort_from_top(Sort {
             key,
             reversed: sort.key == key && !sort.reversed,
-        };
+        });
+    }
+
+    /// Sorts, and goes to the first row: that is what one sorts for. A row that keeps its place would hide those above it.
+    fn sort_from_top(&mut self, sort: Sort) {
+        let list = self.list_mut();
+        list.sort = sort;
+        list.cursor = Cursor::default();
     }
 
     fn sort_by(&mut self, step: isize) {
@@ -459,11 +467,11 @@ impl App {
                 keys.push(key);
             }
         }
-        let sort = &mut self.list_mut().sort;
+        let sort = self.list().sort;
         let at = keys.iter().position(|&key| key == sort.key).unwrap_or(0);
         let to = at.saturating_add_signed(step).min(keys.len().saturating_sub(1));
         if let Some(&key) = keys.get(to).filter(|_| to != at) {
-            *sort = Sort { key, reversed: false };
+            self.sort_from_top(Sort { key, reversed: false });
         }
     }
 }

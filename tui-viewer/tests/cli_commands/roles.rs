@@ -86,9 +86,7 @@ fn frames(name: &str) {
 /// Has a scope with nothing in it until the test ends, in exact mode: without optimization the code around a scope takes longer than what
 /// measures it in adaptive mode.
 fn peeking(name: &str) {
-    let _session = tickscope::Builder::new(name)
-        .mode(tickscope::Mode::Exact)
-        .start();
+    let _session = tickscope::Builder::new(name).mode(tickscope::Mode::Exact).start();
     thread::spawn(|| {
         while !END.load(std::sync::atomic::Ordering::Relaxed) {
             tickscope::scope!("parse");

@@ -91,7 +91,7 @@ fn waiting_is_told_from_work() {
     for (working, waiting) in loads(&app, last).into_iter().flatten() {
         assert!((working - waiting).abs() < 0.001, "{working} {waiting}");
     }
-    assert!(text(&app).contains("waits 4"), "{}", text(&app));
+    assert!(text(&app).contains("off CPU 4"), "{}", text(&app));
 }
 
 #[test]

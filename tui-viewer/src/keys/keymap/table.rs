@@ -423,7 +423,7 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "sort by column left, right; reverse",
     )
-    .left("sort", 12),
+    .left("sort", 7),
     line(
         Section::Columns,
         VIEWS,

@@ -29,6 +29,9 @@ const ROOM_FOR_PULSE: u16 = 105;
 /// So many system calls at most are named that a row waits in.
 const CALLS_MOST: usize = 4;
 
+/// A smaller part of its time in which a row was ready and had no CPU is not worth a word.
+const READY_LEAST: f64 = 0.005;
+
 /// In fewer cells than this nothing is said of threads.
 const ROOM_FOR_THREADS: usize = 20;
 
@@ -317,7 +320,7 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     shares(canvas, &detail.callers, area, x, y, false);
 }
 
-/// How much of its time a row waits, and in which system calls; gives where the rest of the line begins.
+/// How much of its time a row waits, in which system calls, and how much it had no CPU; gives where the rest of the line begins.
 pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
@@ -337,12 +340,18 @@ pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, 
             number::percent(call.share)
         );
     }
-    if text.is_empty() {
-        return area.x;
+    let ready = share(figures.off.ready_ns, figures.total_ns);
+    let ready = Some(ready).filter(|&ready| data.snapshot.values == Values::Time && ready >= READY_LEAST);
+    let mut x = area.x;
+    for (word, text) in [
+        ("waits", Some(text).filter(|text| !text.is_empty())),
+        ("no CPU", ready.map(number::percent)),
+    ] {
+        let Some(text) = text else { continue };
+        x = canvas.put(x, y, area.right().saturating_sub(x), word, Meaning::Quiet) + 2;
+        x = canvas.put_cut(x, y, area.right().saturating_sub(x), &text, Meaning::Plain) + 4;
     }
-    let x = canvas.put(area.x, y, area.width, "waits", Meaning::Quiet) + 2;
-    let room = area.right().saturating_sub(x);
-    canvas.put_cut(x, y, room, &text, Meaning::Plain) + 4
+    x
 }
 
 fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, x: u16, y: u16) {

@@ -10,7 +10,7 @@ use crate::ui::view::canvas::Canvas;
 pub(super) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: bool, area: Rect, from: u16) {
     let mut room = area.right().saturating_sub(from + 1);
     let mut fit = Vec::new();
-    let waits = waits.then(|| (Ground::Waiting, "waiting".to_string()));
+    let waits = waits.then(|| (Ground::Waiting, "off the CPU".to_string()));
     for (ground, name) in waits.into_iter().chain(all) {
         let name = safe(&name, canvas.ascii).into_owned();
         let cells = width(&name) as u16 + 5;

@@ -174,7 +174,7 @@ fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, ar
     let busy = mean.map_or(String::new(), |mean| format!("{:.0} %", mean.working * 100.0));
     let waits = mean
         .filter(|mean| mean.waiting >= 0.005)
-        .map(|mean| format!("waits {:.0} %", mean.waiting * 100.0));
+        .map(|mean| format!("off CPU {:.0} %", mean.waiting * 100.0));
     let cells = area.width.saturating_sub(3);
     let is_beside = area.height == 1 && !busy.is_empty() && usize::from(cells) >= 9 + width(&busy);
     let room = usize::from(cells) - if is_beside { width(&busy) + 1 } else { 0 };
@@ -232,7 +232,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         .max(f64::MIN_POSITIVE);
     let compares = range.is_some() && area.width >= 60;
     let numbers: u16 = if compares { 34 } else { 7 };
-    let waits_cells: u16 = if area.width >= 70 { 12 } else { 0 };
+    let waits_cells: u16 = if area.width >= 70 { 13 } else { 0 };
     let names = area.width * 2 / 5;
     let bar_x = area.x + 1 + names + 1;
     let bar = area.width.saturating_sub(names + numbers + waits_cells + 5);
@@ -280,7 +280,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
             canvas.put_right(x + 14, y, 12, &format!("{points:+.1} pts"), meaning);
         }
         if waits_cells > 0 && part.waiting >= 0.05 {
-            let text = format!("waits {:.0} %", part.waiting * 100.0);
+            let text = format!("off CPU {:.0} %", part.waiting * 100.0);
             canvas.put_right(
                 area.right().saturating_sub(waits_cells + 1),
                 y,
