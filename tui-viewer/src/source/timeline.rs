@@ -11,6 +11,7 @@ use tickscope_format::latency::Latencies;
 use tickscope_format::recording::Recording;
 use tickscope_format::ring::Record;
 use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
+use tickscope_report::slots::Slots;
 
 use crate::cli::args::When;
 use crate::output::console::{Misuse, about};
@@ -274,6 +275,20 @@ impl Timeline {
             Records::Series(_) => format!("{} to {} after the beginning, ", since(from), since(to)),
             Records::Ring(..) => String::new(),
         }
+    }
+
+    /// What threads did between two moments, of which each snapshot is changed by `change` before it counts.
+    ///
+    /// # Errors
+    /// Why a snapshot cannot be read.
+    pub fn slots(
+        &self,
+        ends: (usize, usize),
+        change: impl Fn(Snapshot) -> Snapshot,
+    ) -> anyhow::Result<Slots> {
+        Slots::of(&self.facts, &self.unix_ns, ends, |at| {
+            self.snapshot(at).map(&change)
+        })
     }
 
     /// What happened between two moments.
