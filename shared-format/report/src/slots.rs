@@ -192,16 +192,18 @@ impl Table {
                 tid,
                 all: all.load(known),
                 loads: (0..self.slots)
-                    .map(|slot| thread.loads.get(&slot).map_or_else(Load::default, |parts| parts.load(known)))
+                    .map(|slot| {
+                        thread
+                            .loads
+                            .get(&slot)
+                            .map_or_else(Load::default, |parts| parts.load(known))
+                    })
                     .collect(),
             });
         }
         let mut worked: Vec<(u32, u64)> = worked.into_iter().collect();
         worked.sort_by_key(|&(function, ticks)| (Reverse(ticks), function));
-        let loads = out
-            .rows
-            .iter()
-            .flat_map(|row| row.loads.iter().chain([&row.all]));
+        let loads = out.rows.iter().flat_map(|row| row.loads.iter().chain([&row.all]));
         let told: BTreeSet<u64> = loads
             .flat_map(|load| load.functions.iter().map(|&(key, _)| key).chain(load.waits_in))
             .collect();
@@ -217,11 +219,13 @@ impl Table {
             by_name.entry(known.thread(at).0).or_default().push(at);
         }
         for threads in by_name.into_values() {
-            let (ended, alive): (Vec<u32>, Vec<u32>) = threads.into_iter().partition(|&at| known.thread(at).1 == 0);
+            let (ended, alive): (Vec<u32>, Vec<u32>) =
+                threads.into_iter().partition(|&at| known.thread(at).1 == 0);
             let (&[ended], &[alive]) = (&ended[..], &alive[..]) else {
                 continue;
             };
-            let (Some(ended), Some(alive)) = (self.threads.remove(&ended), self.threads.get_mut(&alive)) else {
+            let (Some(ended), Some(alive)) = (self.threads.remove(&ended), self.threads.get_mut(&alive))
+            else {
                 continue;
             };
             for (function, spent) in ended.all {
@@ -262,12 +266,16 @@ impl Parts {
             }
         }
         let most = self.waits_in.map_or(0.0, |(_, most)| most);
-        self.waits_in = other.waits_in.filter(|&(_, waits)| waits > most).or(self.waits_in);
+        self.waits_in = other
+            .waits_in
+            .filter(|&(_, waits)| waits > most)
+            .or(self.waits_in);
         self.keep_most();
     }
 
     fn keep_most(&mut self) {
-        self.functions.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.functions
+            .sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         self.functions.truncate(FUNCTIONS);
     }
 

@@ -1,6 +1,7 @@
 //! What the page's scripts show of the time of a recording: by thread a text with a few letters for each slot.
 //!
-//! Numbers are written in letters of [`LETTERS`], five bits each, the lowest first; each but the last one is 32 letters on. A slot is
+//! Numbers are written in letters of [`LETTERS`], the lowest digit first: a number below 64 is a letter, and each letter before that is
+//! a digit to the base of 22. A slot is
 //!
 //! ```text
 //! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
@@ -19,7 +20,12 @@ use crate::modules::{COLOURS, HUES, Modules};
 use crate::slots::{Load, Row, Slots};
 
 /// No letter needs to be escaped.
-const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const LETTERS: &[u8; ENDS + MORE] =
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
+
+/// So many letters end a number, and so many stand before others.
+const ENDS: usize = 64;
+const MORE: usize = 22;
 
 /// Functions of a module have so many tones of its colour, in turns.
 const TONES: usize = 4;
@@ -31,7 +37,12 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     }
     let functions = Functions::of(snapshot);
     let modules = Modules::of(&functions, HUES);
-    let by_key: HashMap<u64, usize> = functions.list.iter().enumerate().map(|(at, f)| (f.key, at)).collect();
+    let by_key: HashMap<u64, usize> = functions
+        .list
+        .iter()
+        .enumerate()
+        .map(|(at, f)| (f.key, at))
+        .collect();
     // Those that the page has, which is all of them but for rows that were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
@@ -46,11 +57,17 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     member(out, "ms", ms(slots.length_ns).max(1));
     out.push(',');
     list(out, "begin", slots.times.iter().map(|&(begin, _)| ms(begin)));
-    list(out, "length", slots.times.iter().map(|&(begin, end)| ms(end) - ms(begin)));
+    list(
+        out,
+        "length",
+        slots.times.iter().map(|&(begin, end)| ms(end) - ms(begin)),
+    );
     list(out, "functions", shown.iter().map(|(_, function)| function));
     let mut used = [0usize; HUES];
     let colours = shown.iter().map(|&(_, function)| {
-        let hue = modules.get(function).map_or(0, |module| usize::from(module.hue) % HUES);
+        let hue = modules
+            .get(function)
+            .map_or(0, |module| usize::from(module.hue) % HUES);
         used[hue] += 1;
         format!("{:06x}", tone(hue, used[hue] - 1))
     });
@@ -134,10 +151,11 @@ fn cell(out: &mut String, load: &Load, place: &HashMap<u64, u32>) {
     }
 }
 
-fn number(out: &mut String, mut value: u32) {
-    while value >= 32 {
-        out.push(char::from(LETTERS[32 + (value % 32) as usize]));
-        value /= 32;
+fn number(out: &mut String, value: u32) {
+    let mut rest = value as usize;
+    while rest >= ENDS {
+        out.push(char::from(LETTERS[ENDS + rest % MORE]));
+        rest /= MORE;
     }
-    out.push(char::from(LETTERS[value as usize]));
+    out.push(char::from(LETTERS[rest]));
 }

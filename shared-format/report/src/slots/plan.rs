@@ -18,8 +18,8 @@ pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     sorted.sort_unstable();
     let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
     let gap = GAP_NS.max(usual.saturating_mul(GAPS));
-    // A reset makes two records at once: no slot is much shorter than usual.
-    let mut least = usual / 2;
+    // A reset makes two records at once, which make no slot.
+    let mut least = usual / 10;
     if lengths.len() > most {
         let known = lengths.iter().filter(|&&length| length <= gap);
         let known = known.fold(0, |sum: u64, &length| sum.saturating_add(length));

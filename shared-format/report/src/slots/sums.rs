@@ -152,7 +152,11 @@ impl Sums {
 
 impl Did {
     /// What some records show beyond others; none where they tell no time. The last of the later ones is the end of the slot.
-    pub(super) fn between(plus: &[(usize, Rc<Sums>)], minus: &[(usize, Rc<Sums>)], known: &Known) -> Option<Self> {
+    pub(super) fn between(
+        plus: &[(usize, Rc<Sums>)],
+        minus: &[(usize, Rc<Sums>)],
+        known: &Known,
+    ) -> Option<Self> {
         let (_, end) = plus.last()?;
         if plus.iter().chain(minus).any(|(_, sums)| sums.run != end.run) {
             return None;

@@ -1,7 +1,9 @@
 // What threads did over the time of a recording: a line each, as high as it worked, in the colour of the function that it was in
 // most; above that in grey how much it waited. Between slots that do not touch nothing is known.
 
-const SLOT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+// So many letters end a number, the others are digits before them.
+const SLOT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
+const SLOT_ENDS = 64;
 // So many functions are told above the lines.
 const TIMELINE_LEGEND = 10;
 const LANE_HEIGHT = 30;
@@ -34,11 +36,11 @@ class TimelineView {
       let [value, unit] = [0, 1];
       for (;;) {
         const letter = SLOT_LETTERS.indexOf(text[at++]);
-        value += (letter % 32) * unit;
-        if (letter < 32) {
-          return value;
+        if (letter < SLOT_ENDS) {
+          return value + letter * unit;
         }
-        unit *= 32;
+        value += (letter - SLOT_ENDS) * unit;
+        unit *= SLOT_LETTERS.length - SLOT_ENDS;
       }
     };
     const loads = [];
@@ -107,8 +109,9 @@ class TimelineView {
     });
     this.axis = axis.querySelector("canvas");
     this.moment = element("div", "moment");
-    this.lanes.replaceChildren(this.rows.length > 0 ? axis : "", ...this.rows);
-    this.lanes.after(this.moment);
+    this.moment.setAttribute("aria-hidden", "true");
+    this.lanes.replaceChildren(axis, ...this.rows, this.moment);
+    this.lanes.hidden = this.rows.length === 0;
     const hint = this.place.querySelector(".left-out");
     const nothing = this.rows.length === 0;
     hint.hidden = !nothing && data.left_out === 0;
@@ -220,7 +223,7 @@ class TimelineView {
       Object.assign(this.moment.style, {
         left: `${left}px`,
         width: `${wide}px`,
-        top: `${this.lanes.offsetTop + first.offsetTop}px`,
+        top: `${first.offsetTop}px`,
         height: `${last.offsetTop + last.offsetHeight - first.offsetTop}px`,
       });
     }
@@ -249,7 +252,7 @@ class TimelineView {
       return waits && waiting > 0 ? `${some(working)}, waits ${some(waiting)}` : some(working);
     }
     const where = waitsIn >= 0 ? `, most of it in ${this.label(waitsIn)}` : "";
-    const works = `${waits ? "working" : "in measured functions"} ${some(working)}`;
+    const works = `${waits ? "working" : "in measured functions"} ${some(working)} of the time`;
     return waits ? `${works}, waiting ${waiting} %${where}` : works;
   }
 
