@@ -461,6 +461,18 @@ mod tests {
     }
 
     #[test]
+    fn what_threads_did_is_told_of_any_stretch() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshots: Vec<Snapshot> = (100..110).map(|second| orderbook::waiting(second * 10)).collect();
+        let timeline = recorded(dir.path(), &snapshots);
+        let of = |ends| timeline.slots(ends, |snapshot| snapshot).unwrap();
+        assert_ne!(of((0, 9)), of((2, 5)));
+        assert_ne!(of((2, 5)), Slots::default());
+        let none = timeline.slots((0, 9), |_| Snapshot::default()).unwrap();
+        assert_ne!(none, of((0, 9)), "what is changed counts");
+    }
+
+    #[test]
     fn what_a_stretch_does_not_hold_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let of = |second: u64, reset_epoch: u64| {
