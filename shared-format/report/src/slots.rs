@@ -1,6 +1,6 @@
 //! What each thread did over the time of a recording, in slots: how much of each it worked and waited, and in which functions.
 //!
-//! Two neighbouring records make a slot; of more than [`SLOTS`] several become one. Records are read one after the other, and only
+//! Two neighbouring records make a slot; of more than 300 several become one. Records are read one after the other, and only
 //! their sums by thread and function are kept, each until the next slot.
 
 mod plan;

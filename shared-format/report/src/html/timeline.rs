@@ -1,6 +1,6 @@
 //! What the page's scripts show of the time of a recording: by thread a text with a few letters for each slot.
 //!
-//! Numbers are written in letters of [`LETTERS`], the lowest digit first: a number below 64 is a letter, and each letter before that is
+//! Numbers are written in letters of `LETTERS`, the lowest digit first: a number below 64 is a letter, and each letter before that is
 //! a digit to the base of 22. A slot is
 //!
 //! ```text

@@ -167,8 +167,8 @@ impl Did {
         };
         let ns = since(plus).saturating_sub(since(minus));
         let ticks = ns as f64 * end.ticks_per_second / 1e9;
-        // The comparison fails of what is no number as well.
-        if ns == 0 || !(ticks > 0.0) {
+        let tells_time = ns > 0 && ticks > 0.0;
+        if !tells_time {
             return None;
         }
         // Threads that have ended since are in the row of those of their name that have.

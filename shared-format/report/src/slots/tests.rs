@@ -13,12 +13,13 @@ struct Record {
     epoch: u64,
     since_reset: u64,
     kind: CaptureKind,
-    threads: Vec<(&'static str, u32, Vec<(&'static str, u64, u64)>)>,
+    threads: Vec<Row>,
 }
 
-type Rows = Vec<(&'static str, u32, Vec<(&'static str, u64, u64)>)>;
+/// A thread: its name, its id and its functions.
+type Row = (&'static str, u32, Vec<(&'static str, u64, u64)>);
 
-fn record(at: u64, threads: Rows) -> Record {
+fn record(at: u64, threads: Vec<Row>) -> Record {
     Record {
         at,
         epoch: 1,
@@ -277,9 +278,7 @@ fn time_without_records_has_no_slot_and_no_share() {
 
 #[test]
 fn those_that_worked_most_have_a_row() {
-    let names: Vec<&'static str> = (0..50)
-        .map(|at| &*String::from(format!("t{at}")).leak())
-        .collect();
+    let names: Vec<&'static str> = (0..50).map(|at| &*format!("t{at}").leak()).collect();
     let of = |by: u64| {
         let rows = (1u32..)
             .zip(&names)
