@@ -23,7 +23,6 @@ pub(crate) mod keyhash;
 pub(crate) mod layout;
 pub(crate) mod listing;
 pub(crate) mod message;
-pub(crate) mod modules;
 pub(crate) mod names;
 pub(crate) mod notices;
 pub(crate) mod overlay;

@@ -1,6 +1,7 @@
 //! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its flame graph, the functions with the most self time and slow calls of watched functions. Its scripts merge threads,
+//! The page shows the call tree, its flame graph, the functions with the most self time, slow calls of watched functions, and what
+//! threads did over the time of a recording. Its scripts merge threads,
 //! sort and search. They read a table of numbers (`data`). The page also carries the snapshot itself (`carried`), which
 //! can be read back without loss. Without scripts the page shows the text report.
 
@@ -9,6 +10,7 @@ mod data;
 pub(crate) mod json;
 mod options;
 mod slow;
+mod timeline;
 
 #[cfg(test)]
 mod tests;
@@ -33,7 +35,7 @@ const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/h
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
 
 /// In this order: what comes later uses what came before.
-const SCRIPTS: [&str; 20] = [
+const SCRIPTS: [&str; 21] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
     include_str!("html/script/tally.js"),
@@ -46,6 +48,7 @@ const SCRIPTS: [&str; 20] = [
     include_str!("html/script/waterfall.js"),
     include_str!("html/script/slow.js"),
     include_str!("html/script/threads.js"),
+    include_str!("html/script/timeline.js"),
     include_str!("html/script/details.js"),
     include_str!("html/script/page.js"),
     include_str!("html/script/texts.js"),

@@ -18,6 +18,7 @@
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
 //! Windows of one run -> over_time  tracks over time, for Perfetto and the Firefox Profiler (feature `exemplar`)
+//! Records of one run -> slots -> html  what threads did when, in a page
 //! A kept file, a page -> archive -> Snapshot
 //! Lines of a program's code (`SourceCode`) -> text, json, callgrind, pprof
 //! Snapshots as they come -> intervals -> log   a line for each thread and group
@@ -63,6 +64,7 @@ pub mod json;
 pub mod label;
 pub mod log;
 mod markup;
+pub mod modules;
 pub mod muting;
 mod names;
 pub mod number;
@@ -74,6 +76,7 @@ pub mod process_state;
 #[cfg(feature = "json")]
 mod quotient;
 pub mod sites;
+pub mod slots;
 pub mod slow;
 mod source_code;
 #[cfg(feature = "export")]

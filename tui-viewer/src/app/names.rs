@@ -4,13 +4,10 @@ use std::rc::Rc;
 
 use tickscope_analysis::functions::{Function, Functions};
 use tickscope_report::label;
+use tickscope_report::modules::{HUES, Modules};
 
 use crate::app::keyhash::KeyMap;
-use crate::app::modules::Modules;
 use crate::text::cells::safe;
-
-/// Colours there are for modules.
-pub(crate) const HUES: usize = 7;
 
 /// The names of all functions of a snapshot, by function id.
 #[derive(Debug, Default)]

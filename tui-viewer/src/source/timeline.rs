@@ -11,6 +11,7 @@ use tickscope_format::latency::Latencies;
 use tickscope_format::recording::Recording;
 use tickscope_format::ring::Record;
 use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
+use tickscope_report::slots::Slots;
 
 use crate::cli::args::When;
 use crate::output::console::{Misuse, about};
@@ -276,6 +277,20 @@ impl Timeline {
         }
     }
 
+    /// What threads did between two moments, of which each snapshot is changed by `change` before it counts.
+    ///
+    /// # Errors
+    /// Why a snapshot cannot be read.
+    pub fn slots(
+        &self,
+        ends: (usize, usize),
+        change: impl Fn(Snapshot) -> Snapshot,
+    ) -> anyhow::Result<Slots> {
+        Slots::of(&self.facts, &self.unix_ns, ends, |at| {
+            self.snapshot(at).map(&change)
+        })
+    }
+
     /// What happened between two moments.
     ///
     /// # Errors
@@ -443,6 +458,18 @@ mod tests {
         }
         writer.finish().unwrap();
         Timeline::of(&Found::Kept(path), Some(0)).unwrap()
+    }
+
+    #[test]
+    fn what_threads_did_is_told_of_any_stretch() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshots: Vec<Snapshot> = (100..110).map(|second| orderbook::waiting(second * 10)).collect();
+        let timeline = recorded(dir.path(), &snapshots);
+        let of = |ends| timeline.slots(ends, |snapshot| snapshot).unwrap();
+        assert_ne!(of((0, 9)), of((2, 5)));
+        assert_ne!(of((2, 5)), Slots::default());
+        let none = timeline.slots((0, 9), |_| Snapshot::default()).unwrap();
+        assert_ne!(none, of((0, 9)), "what is changed counts");
     }
 
     #[test]

@@ -412,6 +412,12 @@ fn what_is_not_recorded_is_said() {
         &["one.tks holds one moment and nothing from before it; `tickscope record` keeps a series"],
     );
     report(&["run.tks", "-o", "page.html"]).ok();
+    report(&["one.tks", "-o", "one.html"]).ok();
+    let has_timeline = |name: &str| {
+        let page = fs::read_to_string(path_in(&place, name)).unwrap();
+        page.contains("\n\"timeline\":")
+    };
+    assert!(has_timeline("page.html") && !has_timeline("one.html"));
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
     // Of a ring as well, while the program runs and when it has ended.
     let live = report(&[&program.name, "--window", "10s"]).ok().quiet().out;

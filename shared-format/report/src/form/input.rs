@@ -1,6 +1,7 @@
 //! The input of a form's writer: the snapshot and the options.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use tickscope_analysis::code::Addresses;
 use tickscope_analysis::filter;
@@ -9,6 +10,7 @@ use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::html::PageOptions;
+use crate::slots::Slots;
 use crate::text::TextOptions;
 use crate::unit::Unit;
 
@@ -20,6 +22,8 @@ pub struct FormOptions {
     /// What the text shows. State, thread, least share and compensation hold for every form; what numbers are per holds
     /// for those that accept it (see [`check_per`](super::Form::check_per)).
     pub text: TextOptions,
+    /// What threads did over the time of a recording, for `html`.
+    pub slots: Option<Arc<Slots>>,
 }
 
 /// A snapshot, and what to show of it.
@@ -87,6 +91,7 @@ impl<'a> Input<'a> {
             extent: text.extent.clone(),
             by: text.by,
             watch: None,
+            slots: self.options.slots.clone(),
         }
     }
 }

@@ -17,6 +17,7 @@ use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 use super::json::{join, list, member, strings};
 use super::options::PageOptions;
 use super::slow;
+use super::timeline;
 use crate::escape::{Json, visible};
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, number, text};
@@ -39,6 +40,9 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     off_cpu(out, snapshot);
     waits_in(out, snapshot);
     slow::write(out, raw, options);
+    if let Some(slots) = options.slots.as_deref() {
+        timeline::write(out, snapshot, slots);
+    }
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');

@@ -1,9 +1,12 @@
 //! The options of a page.
 
+use std::sync::Arc;
+
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::ThreadId;
 
+use crate::slots::Slots;
 use crate::text::TextOptions;
 use crate::{Extent, ProcessState};
 
@@ -29,6 +32,8 @@ pub struct PageOptions {
     pub by: Measure,
     /// The watched function, among those of the snapshot, with whose slow calls the page opens, if any.
     pub watch: Option<usize>,
+    /// What threads did over the time of the recording, if it is a page of one.
+    pub slots: Option<Arc<Slots>>,
 }
 
 impl PageOptions {

@@ -1,10 +1,12 @@
 //! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
 
 pub(super) mod moment;
+mod over_time;
 mod threads;
 
 use std::io;
 use std::io::IsTerminal;
+use std::sync::Arc;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::per_call::PerCall;
@@ -53,6 +55,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             unit: args.unit.map_or(Unit::Ns, Into::into),
             ..TextOptions::default()
         },
+        slots: None,
     };
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         options.text.width = width;
@@ -74,6 +77,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
             }
         }
+    }
+    if form == Form::Html {
+        options.slots = over_time::slots(args, &found).map(Arc::new);
     }
     // Reading debug information takes time.
     let has_lines = match form {

@@ -4,11 +4,10 @@
 //! blindness; the tests below demand it again. Each has a second, darker tone, which tells neighbours apart.
 
 use ratatui::style::{Color, Modifier, Style};
+use tickscope_report::modules::{COLOURS, HUES};
 use tickscope_report::trend::{self, Trend};
 
 use crate::cli::args::look::ThemeKind;
-
-use crate::app::names::HUES;
 
 /// What a filled area means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,32 +71,32 @@ const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e
 
 const MODULES: [Pair; HUES] = [
     [
-        tone(0xe99c57, 216, Color::LightYellow),
-        tone(0xcb823e, 173, Color::Yellow),
+        tone(COLOURS[0][0], 216, Color::LightYellow),
+        tone(COLOURS[0][1], 173, Color::Yellow),
     ],
     [
-        tone(0x71a4d0, 110, Color::LightBlue),
-        tone(0x5689b5, 67, Color::Blue),
+        tone(COLOURS[1][0], 110, Color::LightBlue),
+        tone(COLOURS[1][1], 67, Color::Blue),
     ],
     [
-        tone(0xee7376, 210, Color::LightRed),
-        tone(0xcf585d, 167, Color::Red),
+        tone(COLOURS[2][0], 210, Color::LightRed),
+        tone(COLOURS[2][1], 167, Color::Red),
     ],
     [
-        tone(0xa4e5c6, 158, Color::LightGreen),
-        tone(0x89c9ab, 115, Color::Green),
+        tone(COLOURS[3][0], 158, Color::LightGreen),
+        tone(COLOURS[3][1], 115, Color::Green),
     ],
     [
-        tone(0x8e98ec, 147, Color::LightMagenta),
-        tone(0x727fd0, 104, Color::Magenta),
+        tone(COLOURS[4][0], 147, Color::LightMagenta),
+        tone(COLOURS[4][1], 104, Color::Magenta),
     ],
     [
-        tone(0xeecf93, 222, Color::LightYellow),
-        tone(0xd1b379, 179, Color::Yellow),
+        tone(COLOURS[5][0], 222, Color::LightYellow),
+        tone(COLOURS[5][1], 179, Color::Yellow),
     ],
     [
-        tone(0x6cd7db, 80, Color::LightCyan),
-        tone(0x4dbbbf, 73, Color::Cyan),
+        tone(COLOURS[6][0], 80, Color::LightCyan),
+        tone(COLOURS[6][1], 73, Color::Cyan),
     ],
 ];
 

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
+use tickscope_report::modules::Module;
 use tickscope_report::number;
 use tickscope_report::trend::Trend;
 
@@ -10,7 +11,6 @@ use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::flame::{Flame, FlameColour};
 use crate::app::flame_layout::Frame;
-use crate::app::modules::Module;
 use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::source::status::Status;

@@ -131,6 +131,7 @@ Object.assign(Page.prototype, {
       3: view("hot"),
       4: view("threads"),
       5: () => this.slow.watches.length > 0 && view("slow")(),
+      6: () => this.timeline.data && view("timeline")(),
       J: () => this.view === "slow" && this.slow.open(this.slow.opened + 1),
       K: () => this.view === "slow" && this.slow.open(this.slow.opened - 1),
       "/": () => byId("search").focus(),

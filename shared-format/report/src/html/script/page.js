@@ -4,7 +4,7 @@
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
-const VIEWS = ["tree", "flame", "hot", "threads", "slow"];
+const VIEWS = ["tree", "flame", "hot", "threads", "slow", "timeline"];
 
 const byId = (id) => document.getElementById(id);
 
@@ -29,6 +29,7 @@ class Page {
     this.flame = new Flame(flame, flame.querySelector("canvas"), byId("flame-said"), this);
     this.slow = new Slow(byId("slow"), this);
     this.threads = new Threads(byId("threads"), this);
+    this.timeline = new TimelineView(byId("timeline"), this);
     this.head();
     this.listen();
     this.chooseThread(data.thread);
@@ -50,7 +51,7 @@ class Page {
 
   // Those that there is something for.
   views() {
-    return VIEWS.filter((view) => view !== "slow" || this.slow.watches.length > 0);
+    return VIEWS.filter((view) => !byId(`tab-${view}`).hidden);
   }
 
   chooseThread(thread) {
@@ -164,6 +165,12 @@ class Page {
   selectFunction(fn) {
     if (this.functions.has(fn)) {
       this.select(this.placeOf(fn));
+    }
+  }
+
+  showFunction(fn) {
+    if (this.functions.has(fn)) {
+      this.showInTree(this.placeOf(fn));
     }
   }
 

@@ -351,6 +351,71 @@ function checks() {
       });
       page.showView("tree");
     },
+    "the time line tells each thread and each slot in words": () => {
+      const { timeline } = page;
+      const { data } = timeline;
+      press(document.body, "6");
+      same(page.view === "timeline", data !== undefined, "view after 6");
+      same(byId("tab-timeline").hidden, data === undefined, "a tab without records");
+      if (!data || timeline.rows.length === 0) {
+        page.showView("tree");
+        return;
+      }
+      const { lanes, said } = timeline;
+      same(document.activeElement, lanes, "what has the keys");
+      timeline.draw();
+      timeline.loads.forEach((loads, row) => same(loads.length, data.begin.length, `slots of ${data.thread[row]}`));
+      timeline.rows.forEach((lane, row) => {
+        same(lane.getAttribute("aria-label").startsWith(`${data.thread[row]}: `), true, "a line for screen readers");
+        same(lane.querySelector("b").textContent, data.thread[row], "the name");
+        const [wide, all] = [lane.lastChild.clientWidth, lane.clientWidth];
+        same(wide > all / 2 && lane.lastChild.offsetLeft + wide <= all, true, `a line of ${wide} in ${all}`);
+      });
+      press(lanes, "Home");
+      while (timeline.row > 0) {
+        press(lanes, "ArrowUp");
+      }
+      same(timeline.slot, 0, "the first slot");
+      timeline.rows.forEach((lane, row) => {
+        for (let slot = 0; slot < data.begin.length; slot++) {
+          same([timeline.row, timeline.slot].join(), [row, slot].join(), "where the keys are");
+          const load = timeline.loads[row][slot];
+          const text = said.textContent;
+          same(text.startsWith(data.thread[row]), true, "the thread");
+          (load ? load.functions : []).forEach(([fn]) => same(text.includes(timeline.label(fn)), true, "a function"));
+          same(text.includes("not in measured functions"), !load, "nothing");
+          press(lanes, "ArrowRight");
+        }
+        same(timeline.slot, data.begin.length - 1, "the last slot");
+        same(lanes.getAttribute("aria-activedescendant"), lane.id, "what is active");
+        press(lanes, "Home");
+        press(lanes, "ArrowDown");
+      });
+      // The pointer finds the same slots.
+      const box = timeline.rows[0].lastChild.getBoundingClientRect();
+      const pixels = data.length.map((length) => (length / data.ms) * box.width);
+      data.begin.forEach((begin, slot) => {
+        const middle = (begin + data.length[slot] / 2) / data.ms;
+        // Events have whole pixels.
+        const mouse = { clientX: Math.round(box.left + middle * box.width), clientY: box.top + 5, bubbles: true };
+        timeline.rows[0].lastChild.dispatchEvent(new MouseEvent("mousemove", mouse));
+        same(byId("tip").hidden, false, "a text at the pointer");
+        timeline.rows[0].lastChild.dispatchEvent(new MouseEvent("click", mouse));
+        same(pixels[slot] < 3 || timeline.slot === slot, true, `slot ${timeline.slot} at the middle of ${slot}`);
+        const { left, width } = timeline.moment.getBoundingClientRect();
+        same(Math.abs(left - box.left - (data.begin[timeline.slot] / data.ms) * box.width) < 2 && width >= 2, true, "the mark");
+        same(byId("tip").textContent, timeline.told(0, timeline.slot).join("\n"), "what both tell");
+      });
+      for (let slot = 1; slot < data.begin.length; slot++) {
+        const [end, next] = [data.begin[slot - 1] + data.length[slot - 1], data.begin[slot]];
+        same(next - end > 2 ? timeline.slotAt((end + next) / 2) : -1, -1, "a slot where nothing is known");
+      }
+      same(timeline.samples.length > 0 && timeline.samples.every((sample) => sample.style.background !== ""), true, "colours");
+      const button = byId("timeline").querySelector(".colours button");
+      button.click();
+      same(page.view, "tree", "view after a function of the legend");
+      same(profile.label(page.tree.fn[page.selected]), button.textContent, "its row");
+    },
     "names are shown and not run": () => {
       same(document.querySelectorAll("script").length, 3, "scripts in the document");
       same(document.querySelectorAll("main img, main iframe, main svg").length, 0, "elements that a name made");

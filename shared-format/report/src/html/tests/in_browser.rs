@@ -395,6 +395,24 @@ fn slow_calls_are_answered_and_shown_over_time() {
 }
 
 #[test]
+fn what_threads_did_over_time_is_told_at_each_width() {
+    for snapshot in [fixtures::order_sim(), wicked()] {
+        let options = PageOptions {
+            slots: Some(Arc::new(over_time(&snapshot, 40))),
+            ..PageOptions::default()
+        };
+        for window in [DESKTOP, PHONE] {
+            assert_checks_hold_in(&snapshot, &options, window);
+        }
+    }
+    let options = PageOptions {
+        slots: Some(Arc::new(over_time(&fixtures::order_sim(), 3_000))),
+        ..PageOptions::default()
+    };
+    assert_checks_hold_with(&fixtures::order_sim(), &options);
+}
+
+#[test]
 fn thousands_of_rows_are_those_of_the_text_report() {
     assert_checks_hold(&fixtures::large(2_000));
 }

@@ -22,13 +22,32 @@ pub(in crate::cli::commands) fn choose(
         return Ok(Extent::default());
     }
     let timeline = Timeline::of(found, local_time::utc_offset_s())?;
-    if let Some(at) = args.at {
-        let at = named("--at", at, timeline.find(at))?;
-        live.snapshot = timeline.snapshot(at)?;
+    let (from, to) = ends(args, &timeline)?;
+    if args.at.is_some() {
+        live.snapshot = timeline.snapshot(to)?;
         return Ok(Extent {
-            when: Some(timeline.words(at)),
+            when: Some(timeline.words(to)),
             ..Extent::default()
         });
+    }
+    let between = timeline.between(from, to)?;
+    for doubt in between.doubts {
+        say(doubt);
+    }
+    live.snapshot = between.snapshot;
+    Ok(Extent {
+        when: Some(between.words),
+        ..Extent::default()
+    })
+}
+
+/// The first and the last moment of what was asked for; of a moment the first is the oldest that is known.
+///
+/// # Errors
+/// There is nothing of then.
+pub(super) fn ends(args: &MomentArgs, timeline: &Timeline) -> Result<(usize, usize), Misuse> {
+    if let Some(at) = args.at {
+        return Ok((0, named("--at", at, timeline.find(at))?));
     }
     let to = match args.to {
         Some(to) => named("--to", to, timeline.find_to(to))?,
@@ -39,15 +58,7 @@ pub(in crate::cli::commands) fn choose(
         (None, Some(length)) => timeline.begin_of(to, length),
         (None, None) => 0,
     };
-    let between = timeline.between(from, to)?;
-    for doubt in between.doubts {
-        say(doubt);
-    }
-    live.snapshot = between.snapshot;
-    Ok(Extent {
-        when: Some(between.words),
-        ..Extent::default()
-    })
+    Ok((from, to))
 }
 
 /// The moment that an option chose, or that it is this one that chose none.

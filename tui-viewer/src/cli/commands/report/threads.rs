@@ -10,17 +10,22 @@ const NAMED: usize = 8;
 
 /// The threads of this name, and the one with this id.
 pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, Misuse> {
-    // 0 stands for finished threads, which have none.
-    let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
-    let threads = (0..).map(ThreadId).zip(&snapshot.threads);
-    let chosen: Vec<ThreadId> = threads
-        .filter(|(_, thread)| thread.name == wanted || tid == Some(thread.tid))
-        .map(|(id, _)| id)
-        .collect();
+    let chosen = named(snapshot, wanted);
     if chosen.is_empty() {
         return Err(none(snapshot, wanted));
     }
     Ok(chosen)
+}
+
+/// The same, where there may be none.
+pub(super) fn named(snapshot: &Snapshot, wanted: &str) -> Vec<ThreadId> {
+    // 0 stands for finished threads, which have none.
+    let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
+    let threads = (0..).map(ThreadId).zip(&snapshot.threads);
+    threads
+        .filter(|(_, thread)| thread.name == wanted || tid == Some(thread.tid))
+        .map(|(id, _)| id)
+        .collect()
 }
 
 fn none(snapshot: &Snapshot, wanted: &str) -> Misuse {

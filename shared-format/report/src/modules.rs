@@ -1,5 +1,5 @@
 //! Which module a function belongs to, and the colour of each: the same for as long as the functions are the same, and in most
-//! cases from run to run.
+//! cases from run to run. The viewer and the page have the same ones.
 
 use std::collections::HashMap;
 
@@ -8,25 +8,40 @@ use tickscope_analysis::functions::{Function, Functions};
 /// From so many crates on a crate is one thing; below that, each module of a crate is.
 const MANY_CRATES: usize = 4;
 
+/// So many modules have a colour of their own; further ones share them.
+pub const HUES: usize = 7;
+
+/// The colours, each with a second, darker tone, which tells neighbours apart. The tests of the viewer's palette demand that they are
+/// told apart with every kind of colour vision.
+pub const COLOURS: [[u32; 2]; HUES] = [
+    [0xe9_9c_57, 0xcb_82_3e],
+    [0x71_a4_d0, 0x56_89_b5],
+    [0xee_73_76, 0xcf_58_5d],
+    [0xa4_e5_c6, 0x89_c9_ab],
+    [0x8e_98_ec, 0x72_7f_d0],
+    [0xee_cf_93, 0xd1_b3_79],
+    [0x6c_d7_db, 0x4d_bb_bf],
+];
+
 /// A module, or a crate, with a colour of its own as far as there are enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Module {
+pub struct Module {
     /// Its name: the last part of its path.
-    pub(crate) name: String,
+    pub name: String,
     /// The number of its colour.
-    pub(crate) hue: u8,
+    pub hue: u8,
 }
 
 /// The modules of all functions.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Modules {
+pub struct Modules {
     list: Vec<Module>,
     of_function: Vec<u32>,
 }
 
 impl Modules {
     /// The modules of these functions, for so many colours.
-    pub(crate) fn of(functions: &Functions, hues: usize) -> Self {
+    pub fn of(functions: &Functions, hues: usize) -> Self {
         let mut crates: Vec<&str> = functions.list.iter().map(|f| part(&f.module, 1)).collect();
         crates.sort_unstable();
         crates.dedup();
@@ -53,7 +68,7 @@ impl Modules {
     }
 
     /// The module of a function, by the function's place.
-    pub(crate) fn get(&self, function: usize) -> Option<&Module> {
+    pub fn get(&self, function: usize) -> Option<&Module> {
         self.list.get(*self.of_function.get(function)? as usize)
     }
 }

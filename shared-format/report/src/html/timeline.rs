@@ -1,0 +1,161 @@
+//! What the page's scripts show of the time of a recording: by thread a text with a few letters for each slot.
+//!
+//! Numbers are written in letters of `LETTERS`, the lowest digit first: a number below 64 is a letter, and each letter before that is
+//! a digit to the base of 22. A slot is
+//!
+//! ```text
+//! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
+//! ```
+//!
+//! in percent of one CPU, and functions by their places in the list. A space is a slot in which nothing happened, `=` the same as before.
+
+use std::collections::HashMap;
+
+use tickscope_analysis::functions::Functions;
+use tickscope_format::snapshot::Snapshot;
+
+use super::json::{list, member, strings};
+use crate::escape::visible;
+use crate::modules::{COLOURS, HUES, Modules};
+use crate::slots::{Load, Row, Slots};
+
+/// No letter needs to be escaped.
+const LETTERS: &[u8; ENDS + MORE] =
+    b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
+
+/// So many letters end a number, and so many stand before others.
+const ENDS: usize = 64;
+const MORE: usize = 22;
+
+/// Functions of a module have so many tones of its colour, in turns.
+const TONES: usize = 4;
+
+/// Appends the time line; nothing where there is no slot.
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
+    if slots.times.is_empty() {
+        return;
+    }
+    let functions = Functions::of(snapshot);
+    let modules = Modules::of(&functions, HUES);
+    let by_key: HashMap<u64, usize> = functions
+        .list
+        .iter()
+        .enumerate()
+        .map(|(at, f)| (f.key, at))
+        .collect();
+    // Those that the page has, which is all of them but for rows that were left out.
+    let shown: Vec<(u64, usize)> = slots
+        .functions
+        .iter()
+        .filter_map(|&key| Some((key, *by_key.get(&key)?)))
+        .collect();
+    let place: HashMap<u64, u32> = (0..).zip(&shown).map(|(at, &(key, _))| (key, at)).collect();
+    out.push_str("\n\"timeline\":{");
+    member(out, "began_ms", slots.began_unix_ns / 1_000_000);
+    out.push(',');
+    let ms = |ns: u64| ns / 1_000_000;
+    member(out, "ms", ms(slots.length_ns).max(1));
+    out.push(',');
+    list(out, "begin", slots.times.iter().map(|&(begin, _)| ms(begin)));
+    list(
+        out,
+        "length",
+        slots.times.iter().map(|&(begin, end)| ms(end) - ms(begin)),
+    );
+    list(out, "functions", shown.iter().map(|(_, function)| function));
+    let mut used = [0usize; HUES];
+    let colours = shown.iter().map(|&(_, function)| {
+        let hue = modules
+            .get(function)
+            .map_or(0, |module| usize::from(module.hue) % HUES);
+        used[hue] += 1;
+        format!("{:06x}", tone(hue, used[hue] - 1))
+    });
+    strings(out, "colour", colours);
+    strings(out, "thread", slots.rows.iter().map(|row| label(slots, row)));
+    list(
+        out,
+        "all",
+        slots.rows.iter().map(|row| {
+            let mut text = String::from("\"");
+            cell(&mut text, &row.all, &place);
+            text + "\""
+        }),
+    );
+    strings(out, "slots", slots.rows.iter().map(|row| cells(row, &place)));
+    member(out, "left_out", slots.left_out);
+    out.push(',');
+    member(out, "waits", slots.waits);
+    out.push_str("},");
+}
+
+/// The name of a thread, with what tells it from others of the same name.
+fn label(slots: &Slots, row: &Row) -> String {
+    let name = visible(&row.name, false);
+    match slots.rows.iter().filter(|other| other.name == row.name).count() {
+        ..=1 => name.into_owned(),
+        _ if row.tid == 0 => format!("{name} (ended)"),
+        _ => format!("{name} ({})", row.tid),
+    }
+}
+
+/// The tone of the function of this number in its module.
+fn tone(hue: usize, number: usize) -> u32 {
+    let [light, dark] = COLOURS[hue];
+    let mixed = |colour: u32, with: u32, percent: u32| {
+        let part = |shift: u32| {
+            let (one, other) = ((colour >> shift) & 255, (with >> shift) & 255);
+            ((one * (100 - percent) + other * percent) / 100) << shift
+        };
+        part(16) | part(8) | part(0)
+    };
+    match number % TONES {
+        0 => light,
+        1 => mixed(dark, 0, 20),
+        2 => mixed(light, 0xff_ff_ff, 45),
+        _ => mixed(dark, 0, 45),
+    }
+}
+
+fn cells(row: &Row, place: &HashMap<u64, u32>) -> String {
+    let mut out = String::new();
+    let mut before: Option<&Load> = None;
+    for load in &row.loads {
+        if *load == Load::default() {
+            out.push(' ');
+        } else if before == Some(load) {
+            out.push('=');
+        } else {
+            cell(&mut out, load, place);
+        }
+        before = Some(load);
+    }
+    out
+}
+
+fn cell(out: &mut String, load: &Load, place: &HashMap<u64, u32>) {
+    let functions = load.functions.iter();
+    let functions: Vec<(u32, u32)> = functions
+        .filter_map(|&(key, share)| Some((*place.get(&key)?, share)))
+        .collect();
+    number(out, load.working);
+    number(out, load.waiting);
+    number(out, functions.len() as u32);
+    for (function, share) in functions {
+        number(out, function);
+        number(out, share);
+    }
+    if load.waiting > 0 {
+        let waits_in = load.waits_in.and_then(|key| place.get(&key));
+        number(out, waits_in.map_or(0, |at| at + 1));
+    }
+}
+
+fn number(out: &mut String, value: u32) {
+    let mut rest = value as usize;
+    while rest >= ENDS {
+        out.push(char::from(LETTERS[ENDS + rest % MORE]));
+        rest /= MORE;
+    }
+    out.push(char::from(LETTERS[rest]));
+}

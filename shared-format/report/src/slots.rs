@@ -1,0 +1,304 @@
+//! What each thread did over the time of a recording, in slots: how much of each it worked and waited, and in which functions.
+//!
+//! Two neighbouring records make a slot; of more than 300 several become one. Records are read one after the other, and only
+//! their sums by thread and function are kept, each until the next slot.
+
+mod plan;
+mod sums;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use tickscope_analysis::history_window::{RecordEpoch, terms};
+use tickscope_format::Snapshot;
+
+use self::sums::{Did, Known, Spent, Sums};
+
+/// So many slots there are at most, but for those that a gap cuts in two.
+const SLOTS: usize = 300;
+
+/// So many threads have a row: those that worked most.
+const ROWS: usize = 40;
+
+/// So many functions are told of a slot.
+const FUNCTIONS: usize = 3;
+
+/// Less than this part of a CPU is nothing.
+const LEAST: f64 = 0.002;
+
+/// What threads did over time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// When the first record was made.
+    pub(crate) began_unix_ns: u64,
+    /// How long after that the last one was.
+    pub(crate) length_ns: u64,
+    /// When each slot begins and ends, since the first record. Between slots that do not touch nothing is known.
+    pub(crate) times: Vec<(u64, u64)>,
+    /// Whether it is known when threads wait.
+    pub(crate) waits: bool,
+    /// The threads, those that worked most first.
+    pub(crate) rows: Vec<Row>,
+    /// So many threads have no row.
+    pub(crate) left_out: usize,
+    /// The functions that are told, by their keys: those that worked most first.
+    pub(crate) functions: Vec<u64>,
+}
+
+/// A thread over time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    /// 0 where all threads of this name have ended.
+    pub(crate) tid: u32,
+    /// In all slots together.
+    pub(crate) all: Load,
+    pub(crate) loads: Vec<Load>,
+}
+
+/// What a thread did in a slot, in percent of one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Load {
+    /// In scopes and, as far as that is known, on a CPU.
+    pub(crate) working: u32,
+    /// In scopes and off the CPU.
+    pub(crate) waiting: u32,
+    /// The keys of the functions that worked most, and how much they did.
+    pub(crate) functions: Vec<(u64, u32)>,
+    /// The function that waited most.
+    pub(crate) waits_in: Option<u64>,
+}
+
+impl Slots {
+    /// Returns the slots between two of the records of one run. `unix_ns` is when each of them was made, and `read` reads one.
+    ///
+    /// # Errors
+    /// The error of `read`.
+    pub fn of<E>(
+        records: &[RecordEpoch],
+        unix_ns: &[u64],
+        (from, to): (usize, usize),
+        mut read: impl FnMut(usize) -> Result<Snapshot, E>,
+    ) -> Result<Self, E> {
+        let times = unix_ns.get(from..=to).unwrap_or_default();
+        let (Some(&began_unix_ns), Some(&ended_unix_ns)) = (times.first(), times.last()) else {
+            return Ok(Self::default());
+        };
+        let since = |at: usize| unix_ns[at].saturating_sub(began_unix_ns);
+        let mut known = Known::default();
+        let mut kept: Vec<(usize, Rc<Sums>)> = Vec::new();
+        let mut out = Self {
+            began_unix_ns,
+            length_ns: ended_unix_ns.saturating_sub(began_unix_ns),
+            ..Self::default()
+        };
+        let mut table = Table::default();
+        for (begin, end) in plan::slots(times, SLOTS) {
+            let (begin, end) = (from + begin, from + end);
+            let terms = terms(records, begin, end);
+            let mut used: Vec<(usize, Rc<Sums>)> = Vec::new();
+            for &at in terms.minus.iter().chain(&terms.plus) {
+                let sums = match kept.iter().chain(&used).find(|(of, _)| *of == at) {
+                    Some((_, sums)) => Rc::clone(sums),
+                    None => Rc::new(Sums::of(&read(at)?, &mut known)),
+                };
+                used.push((at, sums));
+            }
+            let (minus, plus) = used.split_at(terms.minus.len());
+            // What an undo gave back was not counted in this time.
+            let did = if terms.more {
+                None
+            } else {
+                Did::between(plus, minus, &known)
+            };
+            if let Some(did) = did {
+                out.waits |= did.waits;
+                out.times.push((since(begin), since(end)));
+                table.add(&did);
+            }
+            kept = used;
+        }
+        table.rows(&mut out, &known);
+        Ok(out)
+    }
+}
+
+/// What all threads did, by thread.
+#[derive(Default)]
+struct Table {
+    /// The known time of all slots.
+    ticks: f64,
+    slots: usize,
+    threads: BTreeMap<u32, Thread>,
+}
+
+#[derive(Default)]
+struct Thread {
+    all: BTreeMap<u32, Spent>,
+    /// By slot, where it did something.
+    loads: BTreeMap<usize, Parts>,
+}
+
+/// Parts of one CPU.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    working: f64,
+    waiting: f64,
+    functions: Vec<(u32, f64)>,
+    waits_in: Option<(u32, f64)>,
+}
+
+impl Table {
+    fn add(&mut self, did: &Did) {
+        let slot = self.slots;
+        self.slots += 1;
+        self.ticks += did.ticks;
+        for (&thread, functions) in &did.threads {
+            let row = self.threads.entry(thread).or_default();
+            for (&function, &spent) in functions {
+                row.all.entry(function).or_default().add(spent);
+            }
+            row.loads.insert(slot, Parts::of(functions, did.ticks));
+        }
+    }
+
+    /// Puts the rows of all threads into the slots.
+    fn rows(mut self, out: &mut Slots, known: &Known) {
+        self.join_ended(known);
+        let ticks = self.ticks.max(1.0);
+        let mut rows: Vec<(u32, Parts, Thread)> = std::mem::take(&mut self.threads)
+            .into_iter()
+            .map(|(at, thread)| (at, Parts::of(&thread.all, ticks), thread))
+            .filter(|(_, all, _)| all.working > 0.0 || all.waiting > 0.0)
+            .collect();
+        rows.sort_by(|(one, a, _), (other, b, _)| {
+            let by = |x: f64, y: f64| y.total_cmp(&x);
+            by(a.working, b.working)
+                .then(by(a.waiting, b.waiting))
+                .then(one.cmp(other))
+        });
+        out.left_out = rows.len().saturating_sub(ROWS);
+        rows.truncate(ROWS);
+        let mut worked: BTreeMap<u32, u64> = BTreeMap::new();
+        for (at, all, thread) in rows {
+            for (&function, spent) in &thread.all {
+                let sum = worked.entry(function).or_default();
+                *sum = sum.saturating_add(spent.working());
+            }
+            let (name, tid) = known.thread(at);
+            out.rows.push(Row {
+                name: name.to_owned(),
+                tid,
+                all: all.load(known),
+                loads: (0..self.slots)
+                    .map(|slot| {
+                        thread
+                            .loads
+                            .get(&slot)
+                            .map_or_else(Load::default, |parts| parts.load(known))
+                    })
+                    .collect(),
+            });
+        }
+        let mut worked: Vec<(u32, u64)> = worked.into_iter().collect();
+        worked.sort_by_key(|&(function, ticks)| (Reverse(ticks), function));
+        let loads = out.rows.iter().flat_map(|row| row.loads.iter().chain([&row.all]));
+        let told: BTreeSet<u64> = loads
+            .flat_map(|load| load.functions.iter().map(|&(key, _)| key).chain(load.waits_in))
+            .collect();
+        let keys = worked.into_iter().map(|(function, _)| known.function(function));
+        out.functions = keys.filter(|key| told.contains(key)).collect();
+    }
+
+    /// What a thread did between the last record that shows it and its end is in the row of those that have ended. Where there is
+    /// one thread of that name, it is that one's.
+    fn join_ended(&mut self, known: &Known) {
+        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        for &at in self.threads.keys() {
+            by_name.entry(known.thread(at).0).or_default().push(at);
+        }
+        for threads in by_name.into_values() {
+            let (ended, alive): (Vec<u32>, Vec<u32>) =
+                threads.into_iter().partition(|&at| known.thread(at).1 == 0);
+            let (&[ended], &[alive]) = (&ended[..], &alive[..]) else {
+                continue;
+            };
+            let (Some(ended), Some(alive)) = (self.threads.remove(&ended), self.threads.get_mut(&alive))
+            else {
+                continue;
+            };
+            for (function, spent) in ended.all {
+                alive.all.entry(function).or_default().add(spent);
+            }
+            for (slot, parts) in ended.loads {
+                alive.loads.entry(slot).or_default().add(parts);
+            }
+        }
+    }
+}
+
+impl Parts {
+    fn of(functions: &BTreeMap<u32, Spent>, ticks: f64) -> Self {
+        let mut parts = Self::default();
+        for (&function, spent) in functions {
+            let (working, waiting) = (spent.working() as f64 / ticks, spent.off_ticks as f64 / ticks);
+            parts.working += working;
+            parts.waiting += waiting;
+            if working > 0.0 {
+                parts.functions.push((function, working));
+            }
+            if waiting > parts.waits_in.map_or(0.0, |(_, most)| most) {
+                parts.waits_in = Some((function, waiting));
+            }
+        }
+        parts.keep_most();
+        parts
+    }
+
+    fn add(&mut self, other: Self) {
+        self.working += other.working;
+        self.waiting += other.waiting;
+        for (function, more) in other.functions {
+            match self.functions.iter_mut().find(|(of, _)| *of == function) {
+                Some((_, sum)) => *sum += more,
+                None => self.functions.push((function, more)),
+            }
+        }
+        let most = self.waits_in.map_or(0.0, |(_, most)| most);
+        self.waits_in = other
+            .waits_in
+            .filter(|&(_, waits)| waits > most)
+            .or(self.waits_in);
+        self.keep_most();
+    }
+
+    fn keep_most(&mut self) {
+        self.functions
+            .sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        self.functions.truncate(FUNCTIONS);
+    }
+
+    fn load(&self, known: &Known) -> Load {
+        let percent = |part: f64| (part * 100.0).round() as u32;
+        let key = |function| known.function(function);
+        let works = self.working >= LEAST;
+        let functions = self.functions.iter().enumerate();
+        Load {
+            working: percent(self.working),
+            waiting: percent(self.waiting),
+            // The first one says that there is something, however little.
+            functions: functions
+                .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
+                .map(|(_, &(function, part))| (key(function), percent(part)))
+                .collect(),
+            waits_in: self
+                .waits_in
+                .filter(|_| percent(self.waiting) > 0)
+                .map(|(function, _)| key(function)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

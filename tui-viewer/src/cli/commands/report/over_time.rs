@@ -1,0 +1,44 @@
+//! What threads did over the time of a recording, for its page.
+
+use tickscope_analysis::filter;
+use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_report::slots::Slots;
+
+use super::{moment, threads};
+use crate::cli::args::ReportArgs;
+use crate::output::console::{printable, say};
+use crate::source::local_time;
+use crate::source::target::wanted::Found;
+use crate::source::timeline::Timeline;
+
+/// The slots of a recording; none of a single snapshot, and none where that cannot be read: the page has all else.
+pub(super) fn slots(args: &ReportArgs, found: &Found) -> Option<Slots> {
+    let Found::Kept(path) = found else {
+        return None;
+    };
+    if !snapshot_file::is_snapshot_file(path) {
+        return None;
+    }
+    let timeline = Timeline::of(found, local_time::utc_offset_s()).ok()?;
+    let ends = moment::ends(&args.moment, &timeline).ok()?;
+    let slots = timeline.slots(ends, |snapshot| match &args.thread {
+        Some(wanted) => only(&snapshot, wanted),
+        None => snapshot,
+    });
+    match slots {
+        Ok(slots) => Some(slots),
+        Err(why) => {
+            say(&format!(
+                "the page has no view Timeline: {}",
+                printable(&format!("{why:#}"))
+            ));
+            None
+        }
+    }
+}
+
+/// The threads that are meant, which may not be there yet.
+fn only(snapshot: &Snapshot, wanted: &str) -> Snapshot {
+    let chosen = threads::named(snapshot, wanted);
+    filter::of_threads(snapshot, |thread| chosen.contains(&thread))
+}
