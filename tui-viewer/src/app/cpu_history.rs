@@ -55,8 +55,17 @@ pub(crate) struct CpuHistory {
 
 /// What a thread is known by: its name and id.
 pub(crate) fn key_of(thread: &Thread) -> u64 {
+    key(&thread.name, thread.tid)
+}
+
+/// What the threads of a name are known by together once they have ended.
+pub(crate) fn key_once_ended(thread: &Thread) -> u64 {
+    key(&thread.name, 0)
+}
+
+fn key(name: &str, tid: u32) -> u64 {
     let mut hasher = DefaultHasher::new();
-    (&thread.name, thread.tid).hash(&mut hasher);
+    (name, tid).hash(&mut hasher);
     hasher.finish()
 }
 

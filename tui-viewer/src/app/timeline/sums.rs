@@ -5,7 +5,9 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Quantity;
 
-use crate::app::cpu_history::key_of;
+use std::borrow::Cow;
+
+use crate::app::cpu_history::{key_of, key_once_ended};
 use crate::app::keyhash::KeyMap;
 use crate::app::timeline::slot::{Load, Slot};
 
@@ -28,8 +30,17 @@ pub(super) struct Sums {
     counted_from: (u32, u64, u64),
     since_reset_ns: u64,
     ticks_per_second: f64,
+    /// The key of each thread, and that of the row which it is in once it has ended.
+    threads: KeyMap<u64, u64>,
     /// By the keys of thread and function.
     spent: KeyMap<(u64, u64), Spent>,
+}
+
+impl Spent {
+    fn add(&mut self, other: Self) {
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.off_ticks = self.off_ticks.saturating_add(other.off_ticks);
+    }
 }
 
 impl Sums {
@@ -48,15 +59,17 @@ impl Sums {
             }
         }
         let mut spent: KeyMap<(u64, u64), Spent> = KeyMap::default();
+        let mut threads: KeyMap<u64, u64> = KeyMap::default();
         for (at, thread) in snapshot.threads.iter().enumerate() {
             let key = key_of(thread);
+            threads.insert(key, key_once_ended(thread));
             for row in snapshot.rows_of(ThreadId(at as u32)) {
                 let ticks = snapshot.nodes.self_ticks[row];
                 let function = functions.of_site.get(snapshot.nodes.site[row] as usize);
                 if let Some(function) = function.filter(|_| ticks > 0) {
+                    let off_ticks = off[row].min(ticks);
                     let sum = spent.entry((key, functions.get(*function).key)).or_default();
-                    sum.ticks = sum.ticks.saturating_add(ticks);
-                    sum.off_ticks = sum.off_ticks.saturating_add(off[row].min(ticks));
+                    sum.add(Spent { ticks, off_ticks });
                 }
             }
         }
@@ -69,8 +82,26 @@ impl Sums {
             ),
             since_reset_ns: snapshot.capture.since_reset_ns,
             ticks_per_second: snapshot.clock.ticks_per_second,
+            threads,
             spent,
         }
+    }
+
+    /// What was spent before a later moment, in the rows of that: threads that have ended since are in the row of those of their name that have.
+    fn in_rows_of(&self, later: &Self) -> Cow<'_, KeyMap<(u64, u64), Spent>> {
+        let has_ended = |thread: &u64| !later.threads.contains_key(thread);
+        if !self.threads.keys().any(has_ended) {
+            return Cow::Borrowed(&self.spent);
+        }
+        let mut spent: KeyMap<(u64, u64), Spent> = KeyMap::default();
+        for (&(thread, function), &part) in &self.spent {
+            let row = match has_ended(&thread) {
+                true => self.threads.get(&thread).copied().unwrap_or(thread),
+                false => thread,
+            };
+            spent.entry((row, function)).or_default().add(part);
+        }
+        Cow::Owned(spent)
     }
 
     /// What happened since an earlier moment; none where nothing is known of it.
@@ -86,8 +117,9 @@ impl Sums {
         };
         let ticks = ns as f64 * self.ticks_per_second / 1e9;
         let mut slot = Slot::default();
+        let before = earlier.in_rows_of(self);
         for (&(thread, function), now) in &self.spent {
-            let then = earlier.spent.get(&(thread, function)).filter(|_| same);
+            let then = before.get(&(thread, function)).filter(|_| same);
             let then = then.copied().unwrap_or_default();
             let all = now.ticks.saturating_sub(then.ticks);
             if all == 0 {
@@ -104,5 +136,54 @@ impl Sums {
             slot.functions.entry(function).or_default().add(load);
         }
         Some(slot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::ids::SiteId;
+    use tickscope_format::snapshot::{Site, Sites, Thread};
+
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Threads of one name, each with the seconds that it has worked; those that have ended have the id 0.
+    fn moment(second: u64, threads: &[(u32, f64)]) -> Sums {
+        let site = Site {
+            name: "work".into(),
+            ..Site::default()
+        };
+        let mut s = Snapshot {
+            sites: Sites::from([site]),
+            ..Snapshot::default()
+        };
+        s.clock.ticks_per_second = SECOND as f64;
+        s.capture.unix_ns = second * SECOND;
+        s.capture.since_reset_ns = second * SECOND;
+        for (first_row, &(tid, worked)) in (0..).zip(threads) {
+            s.nodes.push(None, SiteId(0), 1, (worked * SECOND as f64) as u64);
+            s.threads.push(Thread {
+                name: "worker".into(),
+                tid,
+                first_row,
+                rows: 1,
+                ..Thread::default()
+            });
+        }
+        let functions = Functions::of(&s);
+        Sums::of(&s, &functions)
+    }
+
+    #[test]
+    fn a_thread_that_ends_did_no_more_than_it_did_since() {
+        let before = moment(100, &[(0, 30.0), (5, 90.0)]);
+        let after = moment(101, &[(0, 120.5), (6, 0.25)]);
+        let slot = after.since(&before).unwrap();
+        let mut loads: Vec<f64> = slot.threads.values().map(|load| load.working).collect();
+        loads.sort_by(f64::total_cmp);
+        assert_eq!(loads, [0.25, 0.5]);
+        let all: f64 = slot.functions.values().map(|load| load.working).sum();
+        assert_eq!(all, 0.75);
     }
 }
