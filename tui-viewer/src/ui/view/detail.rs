@@ -32,8 +32,8 @@ const CALLS_MOST: usize = 4;
 /// A smaller part of its time in which a row was ready and had no CPU is not worth a word.
 const READY_LEAST: f64 = 0.005;
 
-/// In fewer cells than this nothing is said of threads.
-const ROOM_FOR_THREADS: usize = 20;
+/// In fewer cells than this nothing is said of threads: a name with its share, and how many more there are.
+const ROOM_FOR_THREADS: usize = 34;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
