@@ -294,6 +294,20 @@ impl Measures {
         }
     }
 
+    /// Returns the ticks that each of so many rows was off the CPU: waiting, or ready without one.
+    pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
+        let mut off = vec![0u64; rows];
+        for quantity in [Quantity::Waiting, Quantity::Ready] {
+            let column = self.of(quantity);
+            for &(row, ticks) in column.iter().flat_map(|column| &column.rows) {
+                if let Some(sum) = off.get_mut(row as usize) {
+                    *sum = sum.saturating_add(ticks);
+                }
+            }
+        }
+        off
+    }
+
     /// Lowers the time off the CPU of each row to its self ticks: of two moments that were not seen at once, a difference may
     /// have too much of it.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {

@@ -57,7 +57,7 @@ fn main() -> anyhow::Result<()> {
         .stderr(Stdio::null())
         .spawn()?;
     let drawn = ring_in(rings.path()).and_then(|ring| draw_all(&viewer, &ring, &dir));
-    // The demo ends when nobody holds its standard input.
+    // The demo ends when its standard input is closed.
     drop(demo.stdin.take());
     demo.wait()?;
     drawn

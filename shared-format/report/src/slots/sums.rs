@@ -6,7 +6,7 @@ use std::rc::Rc;
 use tickscope_analysis::functions::Functions;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{Quantity, Sites};
+use tickscope_format::snapshot::Sites;
 
 /// Self time, and how much of it was off the CPU, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,15 +111,7 @@ impl Known {
 
 impl Sums {
     pub(super) fn of(snapshot: &Snapshot, known: &mut Known) -> Self {
-        let mut off = vec![0u64; snapshot.nodes.len()];
-        for quantity in [Quantity::Waiting, Quantity::Ready] {
-            let column = snapshot.measures.of(quantity);
-            for &(row, ticks) in column.iter().flat_map(|column| &column.rows) {
-                if let Some(sum) = off.get_mut(row as usize) {
-                    *sum = sum.saturating_add(ticks);
-                }
-            }
-        }
+        let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
         let of_site = known.functions_of(snapshot);
         let mut threads = Vec::with_capacity(snapshot.threads.len());
         let mut spent: BTreeMap<(u32, u32), Spent> = BTreeMap::new();

@@ -3,7 +3,6 @@
 use tickscope_analysis::functions::Functions;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::Quantity;
 
 use std::borrow::Cow;
 
@@ -46,18 +45,7 @@ impl Spent {
 impl Sums {
     /// The sums of a snapshot, whose functions these are.
     pub(super) fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
-        let mut off = vec![0u64; snapshot.nodes.len()];
-        for quantity in [Quantity::Waiting, Quantity::Ready] {
-            for &(row, ticks) in snapshot
-                .measures
-                .of(quantity)
-                .map_or(&[][..], |column| &column.rows)
-            {
-                if let Some(sum) = off.get_mut(row as usize) {
-                    *sum = sum.saturating_add(ticks);
-                }
-            }
-        }
+        let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
         let mut spent: KeyMap<(u64, u64), Spent> = KeyMap::default();
         let mut threads: KeyMap<u64, u64> = KeyMap::default();
         for (at, thread) in snapshot.threads.iter().enumerate() {
