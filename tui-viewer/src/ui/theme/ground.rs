@@ -69,6 +69,7 @@ const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
 /// Text that is to step back.
 const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
 
+/// Of sixteen colours, only four in both tones look different to everybody; some hues share them.
 const MODULES: [Pair; HUES] = [
     [
         tone(COLOURS[0][0], 216, Color::LightYellow),
@@ -83,12 +84,12 @@ const MODULES: [Pair; HUES] = [
         tone(COLOURS[2][1], 167, Color::Red),
     ],
     [
-        tone(COLOURS[3][0], 158, Color::LightGreen),
-        tone(COLOURS[3][1], 115, Color::Green),
+        tone(COLOURS[3][0], 158, Color::LightCyan),
+        tone(COLOURS[3][1], 115, Color::Cyan),
     ],
     [
-        tone(COLOURS[4][0], 147, Color::LightMagenta),
-        tone(COLOURS[4][1], 104, Color::Magenta),
+        tone(COLOURS[4][0], 147, Color::LightBlue),
+        tone(COLOURS[4][1], 104, Color::Blue),
     ],
     [
         tone(COLOURS[5][0], 222, Color::LightYellow),
@@ -102,8 +103,8 @@ const MODULES: [Pair; HUES] = [
 
 const HEATS: [Pair; 4] = [
     [
-        tone(0xdcd8cc, 188, Color::LightGreen),
-        tone(0xc6c2b6, 250, Color::Green),
+        tone(0xdcd8cc, 188, Color::LightBlue),
+        tone(0xc6c2b6, 250, Color::Blue),
     ],
     [
         tone(0xf0dc8c, 222, Color::LightCyan),
@@ -316,6 +317,66 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    /// The sixteen colours of xterm, the Linux console, GNOME's terminal and that of Windows, as they are when these are installed.
+    const SIXTEEN: [[u32; 16]; 4] = [
+        [
+            0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,
+            0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+        ],
+        [
+            0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa, 0x555555,
+            0xff5555, 0x55ff55, 0xffff55, 0x5555ff, 0xff55ff, 0x55ffff, 0xffffff,
+        ],
+        [
+            0x2e3436, 0xcc0000, 0x4e9a06, 0xc4a000, 0x3465a4, 0x75507b, 0x06989a, 0xd3d7cf, 0x555753,
+            0xef2929, 0x8ae234, 0xfce94f, 0x729fcf, 0xad7fa8, 0x34e2e2, 0xeeeeec,
+        ],
+        [
+            0x0c0c0c, 0xc50f1f, 0x13a10e, 0xc19c00, 0x0037da, 0x881798, 0x3a96dd, 0xcccccc, 0x767676,
+            0xe74856, 0x16c60c, 0xf9f1a5, 0x3b78ff, 0xb4009e, 0x61d6d6, 0xf2f2f2,
+        ],
+    ];
+
+    #[test]
+    fn of_sixteen_colours_those_that_differ_do_so_for_everybody() {
+        let number = |colour: Color| match colour {
+            Color::Red => 1,
+            Color::Yellow => 3,
+            Color::Blue => 4,
+            Color::Cyan => 6,
+            Color::DarkGray => 8,
+            Color::LightRed => 9,
+            Color::LightYellow => 11,
+            Color::LightBlue => 12,
+            Color::LightCyan => 14,
+            other => panic!("{other:?} is not one of those that were looked at"),
+        };
+        // Modules share four pairs; costs and changes have a colour each.
+        for (family, different) in families().iter().zip([4, HEATS.len(), TRENDS.len()]) {
+            let mut seen: Vec<[Color; 2]> = Vec::new();
+            for pair in family {
+                let pair = pair.map(|tone| tone.ansi);
+                if seen.contains(&pair) {
+                    continue;
+                }
+                for (one, other) in seen
+                    .iter()
+                    .flatten()
+                    .flat_map(|one| pair.map(|other| (*one, other)))
+                {
+                    for terminal in SIXTEEN {
+                        let [one, other] =
+                            [one, other].map(|colour| Color::from_u32(terminal[number(colour)]));
+                        let seen = least(one, other);
+                        assert!(seen >= 9.0, "{one:?} and {other:?} differ by {seen:.1}");
+                    }
+                }
+                seen.push(pair);
+            }
+            assert_eq!(seen.len(), different + 1, "with that of waiting");
         }
     }
 
