@@ -73,10 +73,14 @@ impl Modules {
     }
 }
 
-/// What names the module of a function: a group is one by itself.
+/// What names the module of a function: a group is one by itself, and so are all locks and all condition variables.
 fn path_of(function: &Function, parts: usize) -> &str {
-    if function.is_group || function.module.is_empty() {
+    if function.is_group {
         return &function.name;
+    }
+    if function.module.is_empty() {
+        let kind = function.name.split_inclusive("] ").next();
+        return kind.map_or(&function.name, str::trim_end);
     }
     part(&function.module, parts)
 }
@@ -123,6 +127,32 @@ mod tests {
         (0..paths.len())
             .filter_map(|at| modules.get(at).cloned())
             .collect()
+    }
+
+    #[test]
+    fn locks_look_alike() {
+        let names = [
+            "[lock] a.rs:1 (read)",
+            "[lock] b.rs:2",
+            "[condvar] a.rs:3",
+            "main",
+        ];
+        let snapshot = Snapshot {
+            sites: names
+                .map(|name| Site {
+                    name: name.into(),
+                    ..Site::default()
+                })
+                .into(),
+            ..Snapshot::default()
+        };
+        let modules = Modules::of(&Functions::of(&snapshot), 7);
+        let named = |at| modules.get(at).map(|module| module.name.as_str());
+        assert_eq!(
+            [0, 1, 2, 3].map(named),
+            [Some("[lock]"), Some("[lock]"), Some("[condvar]"), Some("main")]
+        );
+        assert_eq!(modules.get(0), modules.get(1));
     }
 
     #[test]
