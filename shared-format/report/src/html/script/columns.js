@@ -58,7 +58,7 @@ const SORT_VALUES = {
 };
 
 // Where names have less than this share of the width, columns leave, those that are needed least first; the details have them.
-const NAME_SHARE = 0.25;
+const NAME_SHARE = 0.4;
 const LEAVING = ["place", "ready", "wait", "p50", "max", "p99", "errors"];
 const LEAVING_TREE = [...LEAVING, "selfShare", "average", "calls", "self"];
 const LEAVING_HOT = [...LEAVING, "share", "average", "total", "calls"];

@@ -93,7 +93,7 @@ Object.assign(Page.prototype, {
         this.next(event.shiftKey ? -1 : 1);
         event.preventDefault();
       } else if (event.key === "ArrowDown") {
-        byId(this.view).focus();
+        this.takeKeys();
         event.preventDefault();
       }
     });
@@ -101,12 +101,19 @@ Object.assign(Page.prototype, {
     document.addEventListener("keydown", (event) => this.key(event));
   },
 
+  // Gives the keys to the view. In a window without focus no event tells of it, so no handler could pass them on.
+  takeKeys() {
+    const { lanes } = this.timeline;
+    const place = this.view === "timeline" && lanes && !lanes.hidden ? lanes : byId(this.view);
+    place.focus({ preventScroll: true });
+  },
+
   escape() {
     const search = byId("search");
     if (this.query !== "" || document.activeElement === search) {
       search.value = "";
       this.search("");
-      byId(this.view).focus();
+      this.takeKeys();
     } else if (this.view === "flame") {
       this.flame.out();
     }
@@ -123,7 +130,7 @@ Object.assign(Page.prototype, {
     }
     const view = (name) => () => {
       this.showView(name);
-      byId(name).focus();
+      this.takeKeys();
     };
     const keys = {
       1: view("tree"),

@@ -3,4 +3,4 @@
 byId("app").hidden = false;
 const page = new Page(JSON.parse(byId("data").textContent));
 page.themed();
-byId(page.view).focus({ preventScroll: true });
+page.takeKeys();

@@ -120,7 +120,6 @@ class TimelineView {
 
   listen() {
     const { lanes } = this;
-    this.place.addEventListener("focus", () => lanes.focus({ preventScroll: true }));
     lanes.addEventListener("keydown", (event) => this.key(event));
     lanes.addEventListener("focus", () => this.choose(this.row, this.slot));
     lanes.addEventListener("mousemove", (event) => this.hover(event));
