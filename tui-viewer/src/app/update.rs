@@ -278,7 +278,7 @@ impl App {
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::FlameColour => self.flame_recolour(),
-            Action::Second => self.turn_second(),
+            Action::Second => self.next_below(),
             Action::Theme => {
                 self.screen.theme = self.screen.theme.next();
                 self.tell(format!("theme: {}", self.screen.theme.name()));

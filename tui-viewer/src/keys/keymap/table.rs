@@ -257,9 +257,9 @@ pub(crate) const KEYS: &[Binding] = &[
         Section::Tree,
         TREE,
         &[(Char('P'), Action::Second)],
-        "flame graph below the tree, or none",
+        "below: flame graph, time line, none",
     )
-    .note("; from 200 columns and 50 lines on it is there by itself"),
+    .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
     line(
         Section::Tree,
         &[Tree, Flame],
