@@ -203,6 +203,8 @@ impl App {
             Action::OpenAll => self.fold_all(true),
             Action::CloseAll => self.fold_all(false),
             Action::HotPath => self.go_hot(),
+            Action::ToCallers => self.go_beside(0),
+            Action::ToCallees => self.go_beside(1),
             Action::PreviousSibling => self.step_sibling(-1),
             Action::NextSibling => self.step_sibling(1),
             Action::Centre => {

@@ -91,6 +91,7 @@ impl App {
             | Action::RangeEarlier
             | Action::RangeLater
             | Action::Lanes => self.shown().is_some(),
+            Action::ToCallers | Action::ToCallees => self.list().second.is_some(),
             Action::Unwatch => self.watched().is_some(),
             Action::SourceDown | Action::SourceUp => self.shows_source(),
             Action::Groups | Action::Mute => self.shown().is_some(),

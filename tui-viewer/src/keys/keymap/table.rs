@@ -255,6 +255,18 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("beside", 6),
     line(
         Section::Tree,
+        &[Function],
+        &[
+            (Code::Left, Action::ToCallers),
+            (Code::Right, Action::ToCallees),
+            (Char('h'), Action::ToCallers),
+            (Char('l'), Action::ToCallees),
+        ],
+        "in Function: callers, callees",
+    )
+    .note(", where they stand side by side"),
+    line(
+        Section::Tree,
         TREE,
         &[(Char('P'), Action::Second)],
         "below: flame graph, time line, none",
