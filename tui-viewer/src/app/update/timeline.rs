@@ -49,9 +49,11 @@ impl App {
         let beside_threads = self.views.current == View::Threads;
         let shown = Shown {
             past,
-            lanes: match self.views.current {
-                View::Timeline => self.views.timeline.lanes,
-                _ => Lanes::Threads,
+            // Functions are lines of the view alone.
+            lanes: if self.views.current == View::Timeline {
+                self.views.timeline.lanes
+            } else {
+                Lanes::Threads
             },
             recorded_ns: self
                 .playback
