@@ -2,6 +2,7 @@
 //! outside comes back as effects.
 
 pub(crate) mod activity;
+pub(crate) mod below;
 pub(crate) mod columns;
 pub(crate) mod command_line;
 pub(crate) mod compare;

@@ -121,7 +121,14 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let own = |line| frame("game::draw_frame", "/home/x/src/main.rs", line);
     let frames_of = |address: u64| match address {
         1..=14 => vec![own(address)],
-        20 => vec![frame("HashMap::insert", "/rust/map.rs", 7), own(15)],
+        20 => vec![
+            frame(
+                "<std::collections::hash::map::HashMap<K,V,S> as core::iter::Extend<(K,V)>>::extend",
+                "/rust/map.rs",
+                7,
+            ),
+            own(15),
+        ],
         30 => vec![frame("memchr_avx2", "/crates/memchr/src/lib.rs", 80)],
         40 => vec![frame("game::scene::parse", "/home/x/src/main.rs", 21)],
         _ => Vec::new(),

@@ -44,18 +44,31 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
             tails[index] = tail(&names[index], parts);
         }
     }
-    // A name without noise serves where no other function has it.
-    let mut seen: HashMap<&str, u32> = HashMap::with_capacity(tails.len());
-    for (tail, plain) in tails.iter().zip(&plain) {
-        *seen.entry(plain.as_deref().unwrap_or(tail)).or_default() += 1;
-    }
-    let chosen = tails.iter().zip(&plain).map(|(tail, plain)| match plain {
-        Some(plain) if seen[plain.as_str()] == 1 => plain,
-        Some(_) | None => *tail,
-    });
-    chosen
-        .map(|tail| cut_middle(&visible(tail, ascii), Glyphs::of(ascii).cut))
+    let labels = unlike(&tails, &plain).into_iter();
+    labels
+        .map(|label| cut_middle(&visible(label, ascii), Glyphs::of(ascii).cut))
         .collect()
+}
+
+/// The names of code that is no scope without generic arguments, traits of an `impl` and the numbers of closures, where they differ
+/// without them; else as they are.
+pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
+    let plain: Vec<Option<String>> = names.iter().map(|name| without_noise(name)).collect();
+    let short = unlike(names, &plain).into_iter();
+    short.map(str::to_owned).collect()
+}
+
+/// Names without noise, each where no other function has it.
+fn unlike<'a>(names: &[&'a str], plain: &'a [Option<String>]) -> Vec<&'a str> {
+    let mut seen: HashMap<&str, u32> = HashMap::with_capacity(names.len());
+    for (name, plain) in names.iter().zip(plain) {
+        *seen.entry(plain.as_deref().unwrap_or(name)).or_default() += 1;
+    }
+    let chosen = names.iter().zip(plain).map(|(name, plain)| match plain {
+        Some(plain) if seen[plain.as_str()] == 1 => plain.as_str(),
+        Some(_) | None => *name,
+    });
+    chosen.collect()
 }
 
 /// The last two parts of a path without generic arguments, with the type of an `impl` in place of the whole of it, and with closures
@@ -302,6 +315,29 @@ mod tests {
             "app::{closure}",
         ];
         assert_eq!(labels_of(&names), expected);
+    }
+
+    #[test]
+    fn code_that_is_no_scope_is_told_apart_by_its_arguments_alone_where_need_be() {
+        let names = [
+            "<alloc::vec::Vec<T,A> as core::clone::Clone>::clone",
+            "get<scene::Node, usize>",
+            "store<u8>",
+            "store<u16>",
+            "operator<<",
+            "memcpy",
+            "map<core::option::Option<scene::Hit>, scene::{impl#0}::nearest::{closure_env#0}>",
+        ];
+        let expected = [
+            "Vec::clone",
+            "get",
+            "store<u8>",
+            "store<u16>",
+            "operator<<",
+            "memcpy",
+            "map",
+        ];
+        assert_eq!(without_arguments_of(&names), expected);
     }
 
     #[test]

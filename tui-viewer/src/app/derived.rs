@@ -8,6 +8,7 @@ use std::rc::Rc;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 
+use crate::app::below::Below;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
@@ -120,6 +121,8 @@ pub(super) struct RowsKey {
     pub(super) are_beside: bool,
     /// What the lines of the time line are of.
     pub(super) lanes: Lanes,
+    /// What stands below the tree.
+    pub(super) below: Below,
     /// The watched function that is shown.
     pub(super) watch: Option<String>,
     /// Columns and rows of the flame graph, and what fills them.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use tickscope_analysis::code::{Addresses, Code, Scope, code};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Module, Sampled};
+use tickscope_report::label;
 
 use crate::app::data::Data;
 use crate::source::code_reader::{FoundCode, Unknown};
@@ -42,6 +43,17 @@ pub(super) struct KnownCode {
     revision: u64,
 }
 
+/// A function that is not measured, below one that is.
+#[derive(Clone, Debug)]
+pub(crate) struct Called {
+    /// Its name as the debug information has it.
+    pub(crate) name: String,
+    /// The same without what tells it from no other function here.
+    pub(crate) short: String,
+    /// Its samples.
+    pub(crate) sampled: Sampled,
+}
+
 /// The source of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -60,7 +72,7 @@ pub(crate) struct Source {
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
     /// Functions that it has called and that are not measured, those with most samples first.
-    pub(crate) called: Vec<(String, Sampled)>,
+    pub(crate) called: Vec<Called>,
     /// The time of functions with a scope in this file, by the line where it begins, in nanoseconds.
     pub(crate) scopes: BTreeMap<u32, u64>,
     /// Of which modules with its samples less is known than could be, and why.
@@ -113,11 +125,17 @@ impl Source {
         for (name, more) in own.iter().flat_map(|code| &code.called) {
             called.entry(name).or_default().add(*more);
         }
-        let mut called: Vec<(String, Sampled)> = called
-            .into_iter()
-            .map(|(name, sampled)| (name.to_owned(), sampled))
+        let names: Vec<&str> = called.keys().copied().collect();
+        let short = label::without_arguments_of(&names);
+        let with_short = called.into_iter().zip(short);
+        let mut called: Vec<Called> = with_short
+            .map(|((name, sampled), short)| Called {
+                name: name.to_owned(),
+                short,
+                sampled,
+            })
             .collect();
-        called.sort_by_key(|(_, sampled)| std::cmp::Reverse(sampled.cpu_ns));
+        called.sort_by_key(|called| std::cmp::Reverse(called.sampled.cpu_ns));
         let here = data.hot().iter().filter(|row| {
             let other = functions.get(row.function);
             row.tally.is_none() && !other.is_group && other.file == of_function.file && other.line > 0

@@ -3,6 +3,7 @@
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
 
+use crate::app::below::Below;
 use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
@@ -99,7 +100,7 @@ impl App {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
         match self.views.current {
-            View::Tree if self.shows_second() => layout.with_large_pane().with_second(),
+            View::Tree if self.below() != Below::Nothing => layout.with_large_pane().with_second(),
             View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_large_pane(),
             View::Function if self.wants_source() => {
                 let rows = self.longest_list().max(listing::ROOM_FOR_HEADINGS as u16 - 1);
@@ -158,23 +159,30 @@ impl App {
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
-    /// Whether the flame graph stands below the tree: as it was chosen, else on large screens.
-    pub(crate) fn shows_second(&self) -> bool {
+    /// What stands below the tree: as it was chosen, else the flame graph on large screens.
+    pub(crate) fn below(&self) -> Below {
         let size = self.screen.size;
         let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
-        // Bottom-up a row is no part of the one above it.
-        let is_tree = |data: &Data| !data.bottom_up;
-        size.height >= ROOM_FOR_SECOND
-            && self.derived.data.as_ref().is_some_and(is_tree)
-            && self.views.wants_second.unwrap_or(large)
+        let usual = if large { Below::Flame } else { Below::Nothing };
+        match (self.views.wants_below.unwrap_or(usual), &self.derived.data) {
+            _ if size.height < ROOM_FOR_SECOND => Below::Nothing,
+            (_, None) => Below::Nothing,
+            // Bottom-up a row is no part of the one above it.
+            (Below::Flame, Some(data)) if data.bottom_up => Below::Nothing,
+            (below, Some(_)) => below,
+        }
     }
 
-    /// The flame graph below the tree comes, or goes.
-    pub(super) fn turn_second(&mut self) {
+    /// The next second view below the tree, or none.
+    pub(super) fn next_below(&mut self) {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
         }
-        self.views.wants_second = Some(!self.shows_second());
+        let bottom_up = self.derived.data.as_ref().is_some_and(|data| data.bottom_up);
+        let below = self.below().next(bottom_up);
+        let then = below.next(bottom_up);
+        self.views.wants_below = Some(below);
+        self.tell(format!("below the tree: {}; P: {}", below.words(), then.words()));
     }
 
     pub(super) fn page(&self) -> usize {

@@ -40,6 +40,22 @@ pub(crate) enum Span {
 /// The spans that one can choose from, without that of a whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
+/// Cells of the names in front of lines of so many cells.
+pub(crate) fn name_cells(width: u16) -> u16 {
+    (width / 5).clamp(6, 26)
+}
+
+/// Columns that such a line has.
+pub(super) fn columns_in(width: u16) -> u16 {
+    width.saturating_sub(name_cells(width) + 3).max(1)
+}
+
+/// How high so many lanes are, where they share so many lines of the screen.
+pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
+    let fits = |high: &u16| lanes.max(1) * usize::from(*high) <= usize::from(lines);
+    (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
+}
+
 /// A part of the time, chosen from one end to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
@@ -52,8 +68,10 @@ struct Choice {
 /// The time on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// What the lines are of.
+    /// What the lines of the view are of, as it was chosen.
     pub(crate) lanes: Lanes,
+    /// What those on the screen are of.
+    drawn: Lanes,
     /// How much time is on the screen, where that was chosen.
     span: Option<Span>,
     choice: Option<Choice>,
@@ -86,6 +104,8 @@ struct Summed {
 pub(super) struct Shown<'a> {
     /// Where snapshots come from.
     pub(super) past: Past<'a>,
+    /// What the lines are of.
+    pub(super) lanes: Lanes,
     /// How long the recording is; none where it is none.
     pub(super) recorded_ns: Option<u64>,
     /// When the moment on screen was, while the screen stands still.
@@ -151,6 +171,7 @@ impl Timeline {
 
     /// Reads what is on the screen, for so many columns.
     pub(super) fn read(&mut self, shown: Shown<'_>, columns: u16) {
+        self.drawn = shown.lanes;
         let newest_ns = shown.past.newest.capture.unix_ns;
         let span_ns = match self.span(shown.recorded_ns.is_some()) {
             Span::Seconds(seconds) => seconds * SECOND_NS,
@@ -183,7 +204,7 @@ impl Timeline {
 
     /// Sums up what is on the screen, with a part of it, unless it is the same as before.
     pub(super) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
-        let of = Some((self.slots.changes(), self.last, self.lanes, range.clone()));
+        let of = Some((self.slots.changes(), self.last, self.drawn, range.clone()));
         if self.summed.of == of {
             return;
         }
@@ -248,7 +269,7 @@ impl Timeline {
 
     /// The most that a line shows, in CPUs: threads have one, functions are drawn by the busiest of them.
     pub(crate) fn most(&self) -> f64 {
-        match self.lanes {
+        match self.drawn {
             Lanes::Threads => 1.0,
             Lanes::Functions => self.summed.most,
         }
@@ -266,7 +287,7 @@ impl Timeline {
     }
 
     fn lanes_of<'a>(&self, slot: &'a Slot) -> &'a KeyMap<u64, Load> {
-        match self.lanes {
+        match self.drawn {
             Lanes::Threads => &slot.threads,
             Lanes::Functions => &slot.functions,
         }

@@ -203,6 +203,8 @@ impl App {
             Action::OpenAll => self.fold_all(true),
             Action::CloseAll => self.fold_all(false),
             Action::HotPath => self.go_hot(),
+            Action::ToCallers => self.go_beside(0),
+            Action::ToCallees => self.go_beside(1),
             Action::PreviousSibling => self.step_sibling(-1),
             Action::NextSibling => self.step_sibling(1),
             Action::Centre => {
@@ -278,7 +280,7 @@ impl App {
             Action::Slower => self.change_rate(false, effects),
             Action::Faster => self.change_rate(true, effects),
             Action::FlameColour => self.flame_recolour(),
-            Action::Second => self.turn_second(),
+            Action::Second => self.next_below(),
             Action::Theme => {
                 self.screen.theme = self.screen.theme.next();
                 self.tell(format!("theme: {}", self.screen.theme.name()));

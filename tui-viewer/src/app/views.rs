@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::app::below::Below;
 use crate::app::cursor::Cursor;
 use crate::app::expanded::Expanded;
 use crate::app::flame::Flame;
@@ -51,10 +52,12 @@ pub(crate) struct Views {
     pub(crate) function: FunctionView,
     /// Which part of the flame graph is on the screen.
     pub(crate) flame: Flame,
-    /// The flame graph below the tree.
+    /// What is wanted below the tree; else the size of the screen decides.
+    pub(super) wants_below: Option<Below>,
+    /// The flame graph there.
     pub(crate) second: Flame,
-    /// Whether it is wanted; else the size of the screen decides.
-    pub(super) wants_second: Option<bool>,
+    /// The threads of the time line there.
+    pub(crate) lanes: Vec<Row>,
     /// The source of a function, and what is known of the program's code.
     pub(crate) source: SourceView,
     /// Which watched function, and which of its calls.
@@ -159,8 +162,9 @@ impl Default for Views {
             commands: Vec::new(),
             function: FunctionView::default(),
             flame: Flame::default(),
+            wants_below: None,
             second: Flame::default(),
-            wants_second: None,
+            lanes: Vec::new(),
             source: SourceView::default(),
             slow: SlowView::default(),
             timeline: Timeline::default(),

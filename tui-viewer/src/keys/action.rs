@@ -79,6 +79,10 @@ pub(crate) enum Action {
     HotPath,
     /// To the sibling above.
     PreviousSibling,
+    /// To the callers beside, at the same height.
+    ToCallers,
+    /// To the callees beside, at the same height.
+    ToCallees,
     /// To the sibling below.
     NextSibling,
     /// Put the row in the middle of the screen.
@@ -215,7 +219,7 @@ pub(crate) enum Action {
     Slower,
     /// A faster rate.
     Faster,
-    /// The flame graph below the tree, or away with it.
+    /// The next second view below the tree, or none.
     Second,
     /// What the colours of the flame graph say.
     FlameColour,

@@ -80,7 +80,13 @@ impl Name {
             });
             (module.join("::"), name, false)
         } else {
-            (String::new(), limited(|_| symbol.to_string()), false)
+            // Debug information names inlined functions as the source does: `get<app::Node, usize>`.
+            let has_arguments = symbol.contains('<') && !symbol.starts_with("operator");
+            let name = limited(|depth| match has_arguments {
+                true => Shortener { depth, async_body }.of_type(symbol),
+                false => symbol.to_string(),
+            });
+            (String::new(), name, false)
         };
         Self {
             module,

@@ -50,6 +50,7 @@ mod waiting;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
+use crate::app::below::Below;
 use crate::app::layout::SMALLEST;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
@@ -103,8 +104,10 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             if let Some(area) = layout.source {
                 source::draw(&mut canvas, app, area);
             }
-            if let Some(area) = layout.second {
-                flame::below(&mut canvas, app, data, area);
+            match (layout.second, app.below()) {
+                (Some(area), Below::Flame) => flame::below(&mut canvas, app, data, area),
+                (Some(area), Below::Timeline) => timeline::below(&mut canvas, app, data, area),
+                (Some(_), Below::Nothing) | (None, _) => {}
             }
             match (layout.detail, app.views.current) {
                 (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),

@@ -9,6 +9,7 @@ use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::snapshot::{Site, Thread};
 use tickscope_report::trend::Trend;
 
+use crate::app::below::Below;
 use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::message::Message;
 use crate::app::state::App;
@@ -341,7 +342,7 @@ fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
 fn large_screens_have_the_graph_below_the_tree() {
     let mut app = live(200, 50);
     assert!(
-        app.shows_second() && text(&app).contains(" flame "),
+        app.below() == Below::Flame && text(&app).contains(" flame "),
         "{}",
         text(&app)
     );
@@ -361,19 +362,26 @@ fn large_screens_have_the_graph_below_the_tree() {
     key(&mut app, Code::Tab);
     assert_eq!(app.views.current, View::Hot);
     keys(&mut app, "1P");
-    assert!(!app.shows_second());
+    assert_eq!(app.below(), Below::Timeline);
+    keys(&mut app, "P");
+    assert_eq!(app.below(), Below::Nothing);
     let mut small = live(120, 40);
-    assert!(!small.shows_second());
+    assert_eq!(small.below(), Below::Nothing);
     keys(&mut small, "P");
-    assert!(small.shows_second() && text(&small).contains(" flame "));
-    keys(&mut small, "i");
     assert!(
-        !small.shows_second(),
+        small.below() == Below::Flame && text(&small).contains(" flame "),
+        "{}",
+        text(&small)
+    );
+    keys(&mut small, "i");
+    assert_eq!(
+        small.below(),
+        Below::Nothing,
         "bottom-up rows are no parts of those above"
     );
     let mut low = live(120, 24);
     keys(&mut low, "P");
-    assert!(!low.shows_second() && text(&low).contains("needs 30 lines"));
+    assert!(low.below() == Below::Nothing && text(&low).contains("needs 30 lines"));
 }
 
 #[test]

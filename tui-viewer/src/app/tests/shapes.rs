@@ -121,6 +121,23 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
         "tree::rebalance",
     ];
     assert_eq!(way, wanted);
+    // To the side it goes to the row at the same height, or to the last one, and back.
+    for (code, wanted) in [
+        (Code::Left, "stats::publish"),
+        (Code::Left, "stats::publish"),
+        (Code::Right, "tree::rebalance"),
+        (Code::Char('h'), "stats::publish"),
+    ] {
+        key(&mut app, code);
+        assert_eq!(selected(&app), wanted);
+    }
+    keys(&mut app, "jl");
+    assert_eq!(selected(&app), "alloc::slab_get", "the third row of either list");
+    // One below the other there is no side to go to.
+    app.update(Message::Resize(ratatui::layout::Size::new(80, 24)));
+    key(&mut app, Code::Left);
+    assert_eq!(selected(&app), "alloc::slab_get");
+    app.update(Message::Resize(ratatui::layout::Size::new(120, 30)));
     // A click takes the row that it is on, in either list, and none below them.
     let y = app.layout().rows.y + 1;
     app.update(Message::Click(30, y));

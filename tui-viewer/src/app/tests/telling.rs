@@ -9,7 +9,8 @@ use crate::app::state::App;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{in_epoch, names};
 use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
+use crate::modes::in_mode;
+use crate::orderbook::{snapshot, waiting};
 use crate::source::status::Status;
 use crate::test_driver::{at, empty, events, key, keys, live, text};
 
@@ -292,4 +293,19 @@ fn only_the_usual_mode_is_ever_left_out_of_the_header() {
     s.capture.unix_ns += 1;
     events(&mut app, Status::Live, Some(s));
     assert!(header(&app).contains("exact"), "{}", header(&app));
+}
+
+#[test]
+fn a_short_screen_says_what_a_row_waits_for_before_what_its_marks_mean() {
+    let mut app = empty(80, 24);
+    let estimated = in_mode(Mode::Adaptive, waiting(1_340));
+    events(&mut app, Status::Live, Some(estimated));
+    keys(&mut app, "/book::insert");
+    key(&mut app, Code::Enter);
+    let all = text(&app);
+    let line = all.lines().rev().nth(1).expect("the last line of the details");
+    assert!(
+        line.contains("no CPU  5.8%") && line.contains("± estimated"),
+        "{all}"
+    );
 }

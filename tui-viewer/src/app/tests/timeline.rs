@@ -6,7 +6,7 @@ use tickscope_format::snapshot::{Column, Quantity};
 use crate::app::message::Message;
 use crate::app::state::App;
 use crate::app::tests::moments::{data, lives, past, sums_hold, tabs, watched};
-use crate::app::timeline::Lanes;
+use crate::app::timeline::{Lanes, name_cells};
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::keys::decoder::Code;
@@ -135,7 +135,7 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
     keys(&mut app, "9");
     read_all(&mut app);
     let rows = app.layout().rows;
-    let x = app.lane_names() + 2 + app.views.timeline.columns();
+    let x = name_cells(120) + 2 + app.views.timeline.columns();
     app.update(Message::Click(x - 5, rows.y + 5));
     assert!(
         app.cursor_ns().is_some() && !app.has_range(),
@@ -305,4 +305,105 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
         end_ns.abs_diff(cursor_ns) <= app.views.strip.slot_ns(),
         "{end_ns} {cursor_ns}"
     );
+}
+
+/// The text of the lines of the second view, its axis first.
+fn below(app: &App) -> Vec<String> {
+    let area = app.layout().second.expect("there is room");
+    let all = text(app);
+    let lines = all.lines().skip(usize::from(area.y));
+    lines.take(usize::from(area.height)).map(str::to_string).collect()
+}
+
+#[test]
+fn a_time_line_below_the_tree_is_read_while_it_is_there() {
+    let mut app = watched(120, 40);
+    let known = |app: &App| {
+        let columns = 0..app.views.timeline.columns();
+        columns
+            .filter(|&column| app.views.timeline.slot(column).is_some())
+            .count()
+    };
+    keys(&mut app, "P");
+    assert_eq!(known(&app), 0, "a flame graph needs none");
+    assert!(text(&app).contains("below the tree: the flame graph; P: the time line of threads"));
+    keys(&mut app, "P");
+    read_all(&mut app);
+    assert!(known(&app) > 10, "{}", known(&app));
+    assert_eq!(app.views.current, View::Tree);
+    let lines = below(&app);
+    assert!(
+        lines[0].contains(" the last 30 s ") && lines[0].contains(" -10 s ─"),
+        "{lines:?}"
+    );
+    for (line, name) in lines[1..]
+        .iter()
+        .step_by(2)
+        .zip(["match-0", "match-1", "ingest", "main"])
+    {
+        assert!(line.contains(name), "{lines:?}");
+    }
+    // Keys act on the tree.
+    let before = selected(&app);
+    keys(&mut app, "j");
+    assert_ne!(selected(&app), before);
+    keys(&mut app, "P");
+    assert!(
+        app.layout().second.is_none() && text(&app).contains("below the tree: nothing; P: the flame graph")
+    );
+    // What happens now is not read.
+    let end_ns = app.views.timeline.end_ns();
+    events(&mut app, Status::Live, Some(snapshot(1_400)));
+    assert_eq!(app.views.timeline.end_ns(), end_ns);
+}
+
+#[test]
+fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
+    let mut app = watched(120, 40);
+    // Functions are lines of the view alone.
+    keys(&mut app, "9f");
+    for _ in 0..9 {
+        key(&mut app, Code::ShiftLeft);
+    }
+    keys(&mut app, "1PP");
+    read_all(&mut app);
+    let lines = below(&app);
+    assert!(
+        lines[1].contains("match-0") && lines[1].contains('▆'),
+        "{lines:?}"
+    );
+    // The chosen time is marked as there.
+    assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
+    key(&mut app, Code::Esc);
+    assert!(!below(&app)[0].contains('┌'), "{:?}", below(&app));
+    // Bottom-up it stays: only the graph is of the tree.
+    keys(&mut app, "i");
+    assert!(below(&app)[1].contains("match-0"), "{:?}", below(&app));
+    keys(&mut app, "P");
+    assert!(app.layout().second.is_none());
+    keys(&mut app, "P");
+    assert!(
+        below(&app)[1].contains("match-0"),
+        "there is no graph to come first"
+    );
+}
+
+#[test]
+fn threads_without_room_are_counted() {
+    let mut app = empty(120, 30);
+    for tenths in [1_300, 1_340] {
+        let mut s = snapshot(tenths);
+        for index in 0..20u32 {
+            let mut thread = s.threads[3].clone();
+            (thread.name, thread.tid) = (format!("more-{index}"), 60_000 + index);
+            s.threads.push(thread);
+        }
+        events(&mut app, Status::Live, Some(s));
+    }
+    keys(&mut app, "PP");
+    read_all(&mut app);
+    let lines = below(&app);
+    let shown = lines.len() - 2;
+    let last = lines.last().expect("the last line");
+    assert!(last.contains(&format!("and {} more", 24 - shown)), "{lines:?}");
 }

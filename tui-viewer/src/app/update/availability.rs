@@ -1,5 +1,6 @@
 //! Which actions mean something now, and which keys elsewhere.
 
+use crate::app::below::Below;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::app::window::Window;
@@ -60,7 +61,7 @@ impl App {
                 !matches!(self.views.current, View::Flame | View::Timeline)
             }
             Action::FlameColour => {
-                let has_frames = self.views.current == View::Flame || self.shows_second();
+                let has_frames = self.views.current == View::Flame || self.below() == Below::Flame;
                 has_frames && self.screen.theme.fills() && self.query.against.is_none()
             }
             Action::Second => self.shown().is_some(),
@@ -90,6 +91,7 @@ impl App {
             | Action::RangeEarlier
             | Action::RangeLater
             | Action::Lanes => self.shown().is_some(),
+            Action::ToCallers | Action::ToCallees => self.list().second.is_some(),
             Action::Unwatch => self.watched().is_some(),
             Action::SourceDown | Action::SourceUp => self.shows_source(),
             Action::Groups | Action::Mute => self.shown().is_some(),

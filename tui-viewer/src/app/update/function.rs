@@ -1,5 +1,7 @@
 //! To a function with its callers and callees, and back.
 
+use std::ops::Range;
+
 use crate::app::cursor::Cursor;
 use crate::app::function::{Chosen, Step};
 use crate::app::row::{CallId, RowId};
@@ -67,6 +69,26 @@ impl App {
         list.cursor.touched = true;
         if list.cursor.index + 1 >= list.together().start + page {
             list.centre(page);
+        }
+    }
+
+    /// To the row of the first or the second of two lists side by side that stands as high as the selected one.
+    pub(in crate::app) fn go_beside(&mut self, to: usize) {
+        let list = self.list();
+        let both: Vec<Range<usize>> = list.on_screen().collect();
+        let (Some(from), Some(beside)) = (both.get(1 - to), both.get(to)) else {
+            return;
+        };
+        if list.together().end != from.end {
+            return;
+        }
+        let high = list.cursor.index.saturating_sub(from.start);
+        let free = |&at: &usize| !list.rows[at].is_heading();
+        // Of a list that ends above it, the last row.
+        let up_to = beside.clone().take(high + 1).rev().find(free);
+        if let Some(index) = up_to.or_else(|| beside.clone().find(free)) {
+            self.list_mut().cursor.offset = beside.start;
+            self.select(index);
         }
     }
 

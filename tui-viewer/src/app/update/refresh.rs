@@ -9,6 +9,7 @@ use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
+use crate::app::below::Below;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
@@ -173,6 +174,7 @@ impl App {
             headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
             are_beside: self.lists_beside(self.layout().rows).is_some(),
             lanes: self.views.timeline.lanes,
+            below: self.below(),
             watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
             flame: match view {
                 View::Flame => {
@@ -304,7 +306,7 @@ impl App {
             self.percent_of(),
             self.hold_until(),
         );
-        let second = self.layout().second;
+        let second = self.layout().second.map(|area| (area, self.below()));
         let are_beside = self.lists_beside(self.layout().rows).is_some();
         let Some(data) = self.derived.data.take() else {
             self.list_mut().rows.clear();
@@ -318,6 +320,7 @@ impl App {
         let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
         let mut flame = std::mem::take(&mut self.views.flame);
         let mut below = std::mem::take(&mut self.views.second);
+        let mut lanes = std::mem::take(&mut self.views.lanes);
         let mut before = Before::of(&self.list().rows, hold);
         before.calm = !forced;
         let text = self
@@ -364,16 +367,31 @@ impl App {
             },
             View::Flame => flame.list(&data, &shape, (width, rows)),
         };
-        if let Some(area) = second {
-            let plain = Shape {
-                matcher: None,
-                ..shape
-            };
-            below.list(&data, &plain, (area.width, area.height.saturating_sub(1)));
-            below.colour = flame.colour;
+        match second {
+            Some((area, Below::Flame)) => {
+                let plain = Shape {
+                    matcher: None,
+                    ..shape
+                };
+                below.list(&data, &plain, (area.width, area.height.saturating_sub(1)));
+                below.colour = flame.colour;
+            }
+            Some((_, Below::Timeline)) => {
+                let mut before = Before::of(&lanes, hold);
+                before.calm = !forced;
+                let plain = Shape {
+                    sort: Sort::of(View::Timeline),
+                    before: &before,
+                    matcher: None,
+                    ..shape
+                };
+                lanes = listing::threads(&data, &plain).rows;
+            }
+            Some((_, Below::Nothing)) | None => {}
         }
         self.views.flame = flame;
         self.views.second = below;
+        self.views.lanes = lanes;
         let list = self.list_mut();
         list.rows = listing.rows;
         list.second = listing.second;

@@ -2,13 +2,16 @@
 
 use std::ops::RangeInclusive;
 
+use ratatui::layout::Rect;
+
+use crate::app::below::Below;
 use crate::app::columns::threads;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
 use crate::app::state::App;
 use crate::app::timeline::slots::Past;
-use crate::app::timeline::{LANE_LINES, Lanes, Shown, Span};
+use crate::app::timeline::{Lanes, Shown, Span, columns_in, lines_of_lane, name_cells};
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::keys::action::Action;
@@ -29,18 +32,13 @@ impl App {
     /// Reads what is on the time line, or on those beside threads, while that is on the screen.
     pub(in crate::app) fn read_timeline(&mut self) {
         let columns = match self.views.current {
-            View::Timeline => Some(self.lane_columns()),
+            View::Timeline => Some(columns_in(self.screen.size.width)),
+            View::Tree => self.timeline_below().map(|area| columns_in(area.width)),
             View::Threads => threads::places(self.screen.size.width)
                 .into_iter()
                 .find(|place| place.column == ThreadColumn::Course)
                 .map(|place| place.width),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow => None,
+            View::Hot | View::Function | View::Flame | View::Sites | View::Tasks | View::Slow => None,
         };
         let Some(columns) = columns.filter(|_| self.derived.data.is_some()) else {
             return;
@@ -51,6 +49,12 @@ impl App {
         let beside_threads = self.views.current == View::Threads;
         let shown = Shown {
             past,
+            // Functions are lines of the view alone.
+            lanes: if self.views.current == View::Timeline {
+                self.views.timeline.lanes
+            } else {
+                Lanes::Threads
+            },
             recorded_ns: self
                 .playback
                 .recorded_ns(&self.program)
@@ -78,13 +82,8 @@ impl App {
         match self.views.current {
             View::Timeline => self.views.timeline.is_unread,
             View::Threads => self.views.strip.is_unread,
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow => false,
+            View::Tree => self.timeline_below().is_some() && self.views.timeline.is_unread,
+            View::Hot | View::Function | View::Flame | View::Sites | View::Tasks | View::Slow => false,
         }
     }
 
@@ -94,25 +93,14 @@ impl App {
         shown.map(|shown| shown.capture.unix_ns)
     }
 
-    /// Cells of the names in front of the lines.
-    pub(crate) fn lane_names(&self) -> u16 {
-        (self.screen.size.width / 5).clamp(6, 26)
-    }
-
-    fn lane_columns(&self) -> u16 {
-        self.screen
-            .size
-            .width
-            .saturating_sub(self.lane_names() + 3)
-            .max(1)
+    /// Where the time line stands below the tree, while it does.
+    fn timeline_below(&self) -> Option<Rect> {
+        self.layout().second.filter(|_| self.below() == Below::Timeline)
     }
 
     /// Lines of the screen that a thread or a function takes.
     pub(crate) fn lane_lines(&self) -> u16 {
-        let rows = usize::from(self.layout().rows.height);
-        let lanes = self.list().rows.len().max(1);
-        let fits = |lines: &u16| lanes * usize::from(*lines) <= rows;
-        (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
+        lines_of_lane(self.list().rows.len(), self.layout().rows.height)
     }
 
     /// Whether a part of the time was chosen here.
@@ -230,7 +218,7 @@ impl App {
     }
 
     fn column_at(&self, x: u16) -> Option<u16> {
-        let column = x.checked_sub(self.lane_names() + 2)?;
+        let column = x.checked_sub(name_cells(self.screen.size.width) + 2)?;
         (column < self.views.timeline.columns()).then_some(column)
     }
 

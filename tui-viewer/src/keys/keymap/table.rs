@@ -255,11 +255,23 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("beside", 6),
     line(
         Section::Tree,
+        &[Function],
+        &[
+            (Code::Left, Action::ToCallers),
+            (Code::Right, Action::ToCallees),
+            (Char('h'), Action::ToCallers),
+            (Char('l'), Action::ToCallees),
+        ],
+        "in Function: callers, callees",
+    )
+    .note(", where they stand side by side"),
+    line(
+        Section::Tree,
         TREE,
         &[(Char('P'), Action::Second)],
-        "flame graph below the tree, or none",
+        "below: flame graph, time line, none",
     )
-    .note("; from 200 columns and 50 lines on it is there by itself"),
+    .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
     line(
         Section::Tree,
         &[Tree, Flame],

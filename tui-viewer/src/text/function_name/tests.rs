@@ -240,6 +240,18 @@ fn names_of_c_and_cpp() {
 }
 
 #[test]
+fn names_that_only_debug_information_has_are_short_as_well() {
+    check("get<tickscope_demo::scene::Node, usize>", "", "get<Node, usize>");
+    check(
+        "fold<core::option::Option<demo::Hit>, core::slice::iter::Iter<demo::Node>, demo::scene::{impl#0}::nearest::{closure_env#0}>",
+        "",
+        "fold<Option<Hit>, Iter<Node>, nearest::{closure_env}>",
+    );
+    check("operator<< <char>", "", "operator<< <char>");
+    check("memcpy@plt", "", "memcpy@plt");
+}
+
+#[test]
 fn long_names_lose_inner_arguments_first() {
     let inner = "a::Long0123456789<b::Long0123456789<c::Long0123456789<d::Long0123456789>>>";
     let short = |text: &str, times: usize| {

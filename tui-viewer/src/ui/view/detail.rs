@@ -35,6 +35,9 @@ const READY_LEAST: f64 = 0.005;
 /// In fewer cells than this nothing is said of threads: a name with its share, and how many more there are.
 const ROOM_FOR_THREADS: usize = 34;
 
+/// In fewer cells than this notes say nothing.
+const ROOM_FOR_NOTES: u16 = 12;
+
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
 
@@ -116,7 +119,15 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
             by_thread(canvas, app, room, x, area.y + 5);
         }
         if !notes.is_empty() {
-            canvas.put_cut(inner.x, last, inner.width, &notes, Meaning::Quiet);
+            // On the one line for both, what a row waits for comes first. What it was then has no other place.
+            let x = match short && data.then.is_none() {
+                true => waits(canvas, app, data, row, inner, last),
+                false => inner.x,
+            };
+            let room = inner.right().saturating_sub(x);
+            if room >= ROOM_FOR_NOTES {
+                canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
+            }
         } else if !short {
             hint(canvas, app, inner, last);
         }

@@ -39,6 +39,16 @@ fn the_time_line() {
 }
 
 #[test]
+fn the_time_line_below_the_tree() {
+    // Where the flame graph comes by itself one key leads past it.
+    for (width, height, way) in [(120, 40, "9<<<<<1PP"), (200, 60, "P")] {
+        let mut app = watched(width, height);
+        keys(&mut app, way);
+        assert_snapshot!(format!("timeline_below_{width}x{height}"), looks(&app));
+    }
+}
+
+#[test]
 fn differences() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);

@@ -49,6 +49,21 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
+/// Which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
+pub(super) fn whose_means(app: &App) -> Vec<String> {
+    let Some(slow) = app.watched().map(|watch| &watch.slow) else {
+        return Vec::new();
+    };
+    if slow.causes.len() < 2 {
+        return Vec::new();
+    }
+    let calls = number::count(slow.slow_calls);
+    vec![
+        format!("means of all {calls} slow calls, whatever their cause"),
+        format!("means of all {calls} slow"),
+    ]
+}
+
 /// Draws the rows.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(watch) = app.watched() else {

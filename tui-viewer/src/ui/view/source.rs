@@ -157,18 +157,17 @@ fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
         "CPU%  in functions not measured",
         Meaning::Quiet,
     );
-    for ((name, sampled), y) in source.called.iter().zip(area.top() + 1..area.bottom()) {
-        let part = share(sampled.cpu_ns, source.all.cpu_ns);
+    for (called, y) in source.called.iter().zip(area.top() + 1..area.bottom()) {
+        let part = share(called.sampled.cpu_ns, source.all.cpu_ns);
         let x = area.x + 6;
         canvas.put_right(area.x, y, 5, &number::percent(part), Meaning::Plain);
-        let name = safe(name, canvas.ascii);
-        canvas.put_cut(
-            x + 1,
-            y,
-            area.right().saturating_sub(x + 2),
-            &name,
-            Meaning::Plain,
-        );
+        let room = area.right().saturating_sub(x + 2);
+        let full = safe(&called.name, canvas.ascii);
+        let name = match width(&full) <= usize::from(room) {
+            true => full,
+            false => safe(&called.short, canvas.ascii),
+        };
+        canvas.put_cut(x + 1, y, room, &name, Meaning::Plain);
     }
 }
 

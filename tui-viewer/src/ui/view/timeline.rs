@@ -5,10 +5,11 @@ use ratatui::layout::Rect;
 use tickscope_report::number;
 
 use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::names::Names;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::timeline::{Lanes, Part};
+use crate::app::timeline::{Lanes, Part, lines_of_lane, name_cells};
 use crate::text::cells::{cut_middle, width, without_module};
 use crate::text::clock_time::seconds;
 use crate::ui::theme::{Ground, Meaning};
@@ -27,7 +28,7 @@ const MARK_CELLS: u64 = 12;
 const CURSOR: [&str; 2] = ["▼", "v"];
 
 fn lanes_of(app: &App, area: Rect) -> Rect {
-    let x = area.x + app.lane_names() + 2;
+    let x = area.x + name_cells(area.width) + 2;
     Rect {
         x,
         width: app.views.timeline.columns().min(area.right().saturating_sub(x)),
@@ -37,15 +38,29 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
 
 /// The line above: how much time that is, the times of some columns, the cursor, and the ends of the chosen time.
 pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
-    let timeline = &app.views.timeline;
-    let lanes = lanes_of(app, area);
+    let words = app.timeline_words();
+    canvas.put_cut(area.x + 1, area.y, name_cells(area.width), &words, Meaning::Quiet);
+    times(canvas, app, area, "");
+}
+
+/// The same below the tree, on a rule.
+fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    canvas.rule(area);
+    let words = format!(" {} ", app.timeline_words());
     canvas.put_cut(
         area.x + 1,
         area.y,
-        app.lane_names(),
-        &app.timeline_words(),
-        Meaning::Quiet,
+        name_cells(area.width),
+        &words,
+        Meaning::Strong,
     );
+    times(canvas, app, area, " ");
+}
+
+/// Times, the cursor, and the ends of the chosen time; `around` is what stands before each time and behind it.
+fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
+    let timeline = &app.views.timeline;
+    let lanes = lanes_of(app, area);
     let slot_ns = timeline.slot_ns().max(1);
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
@@ -69,8 +84,11 @@ pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             true => "now".to_string(),
             false => label(at.abs_diff(from_ns), zero_ns.is_none()),
         };
+        let text = format!("{around}{text}{around}");
         let cell = ((at.saturating_sub(begin_ns)) / slot_ns) as u16;
-        let x = (lanes.x + cell).min(lanes.right().saturating_sub(width(&text) as u16));
+        let x = (lanes.x + cell)
+            .saturating_sub(width(around) as u16)
+            .min(lanes.right().saturating_sub(width(&text) as u16));
         let is_free = marked.as_ref().is_none_or(|marked| {
             let (begin, end) = (lanes.x + marked.start(), lanes.x + marked.end());
             x > end || x + (width(&text) as u16) < begin
@@ -120,56 +138,85 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         return rows::nothing(canvas, app, data, area);
     }
     let height = app.lane_lines();
-    let lanes = lanes_of(app, area);
-    let range = app.range();
     let offset = list.cursor.offset;
     for (place, row) in list.rows.iter().enumerate().skip(offset) {
         let y = area.y + (place - offset) as u16 * height;
         if y + height > area.bottom() {
             break;
         }
-        let Some(key) = row.id.as_lane() else {
-            continue;
+        let meaning = match (place == list.cursor.index, row.hit) {
+            (true, _) => Meaning::Selected,
+            (false, true) => Meaning::Match,
+            (false, false) => Meaning::Strong,
         };
-        let is_selected = place == list.cursor.index;
-        name(
-            canvas,
-            app,
-            data,
-            row,
-            key,
-            Rect::new(area.x, y, app.lane_names() + 2, height),
-            is_selected,
-        );
-        // From three lines on one stays free between two of them.
-        let lane = Rect {
-            y,
-            height: height - u16::from(height >= 3),
-            ..lanes
+        line(canvas, app, data, row, meaning, Rect { y, height, ..area });
+    }
+}
+
+/// Draws threads below the tree, the busiest first: as many as there is room for. The one that the tree is of stands out.
+pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    axis_on_rule(canvas, app, Rect { height: 1, ..area });
+    let rows = &app.views.lanes;
+    let lines = area.height.saturating_sub(1);
+    let height = lines_of_lane(rows.len(), lines);
+    let fit = match rows.len() <= usize::from(lines) {
+        true => rows.len(),
+        // The last line says how many are left out.
+        false => usize::from(lines.saturating_sub(1)),
+    };
+    let mut y = area.y + 1;
+    for row in &rows[..fit] {
+        let meaning = match data.thread {
+            Some(only) if row.what != What::Thread(only.0) => Meaning::Quiet,
+            Some(_) | None => Meaning::Strong,
         };
-        for column in 0..lane.width {
-            let is_chosen = range.as_ref().is_some_and(|range| range.contains(&column));
-            let load = app.views.timeline.load(key, column);
-            let at = Rect::new(lane.x + column, y, 1, lane.height);
-            lane::column(
-                canvas,
-                &data.names,
-                load,
-                app.views.timeline.most(),
-                at,
-                is_chosen,
-            );
-        }
+        line(canvas, app, data, row, meaning, Rect { y, height, ..area });
+        y += height;
+    }
+    if fit < rows.len() && y < area.bottom() {
+        let text = format!("and {} more", number::count((rows.len() - fit) as u64));
+        canvas.put_cut(area.x + 1, y, area.width.saturating_sub(1), &text, Meaning::Quiet);
+    }
+}
+
+/// Draws what a thread or a function did, behind its name.
+fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Meaning, area: Rect) {
+    let Some(key) = row.id.as_lane() else {
+        return;
+    };
+    let names = Rect {
+        width: name_cells(area.width) + 2,
+        ..area
+    };
+    name(canvas, app, data, row, meaning, (key, names));
+    let timeline = &app.views.timeline;
+    let range = app.range();
+    // From three lines on one stays free between two of them.
+    let lane = Rect {
+        height: area.height - u16::from(area.height >= 3),
+        ..lanes_of(app, area)
+    };
+    for column in 0..lane.width {
+        let is_chosen = range.as_ref().is_some_and(|range| range.contains(&column));
+        let at = Rect {
+            x: lane.x + column,
+            width: 1,
+            ..lane
+        };
+        let load = timeline.load(key, column);
+        lane::column(canvas, &data.names, load, timeline.most(), at, is_chosen);
     }
 }
 
 /// The name of a line, and how busy it was on the whole.
-fn name(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, key: u64, area: Rect, is_selected: bool) {
-    let meaning = match (is_selected, row.hit) {
-        (true, _) => Meaning::Selected,
-        (false, true) => Meaning::Match,
-        (false, false) => Meaning::Strong,
-    };
+fn name(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    row: &Row,
+    meaning: Meaning,
+    (key, area): (u64, Rect),
+) {
     let mean = app.views.timeline.mean(key);
     let busy = mean.map_or(String::new(), |mean| format!("{:.0} %", mean.working * 100.0));
     let waits = mean

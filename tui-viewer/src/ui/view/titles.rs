@@ -14,6 +14,7 @@ use crate::app::state::App;
 use crate::text::cells::{cut_middle, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::slow;
 
 /// From this width on the line of tabs has room for what part of the calls is shown.
 const ROOM_IN_TABS: u16 = 110;
@@ -41,11 +42,17 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
         true => app.query.filter.words(app.views.current).join("  "),
         false => String::new(),
     };
+    // One cell is left for the mark of the order.
+    let room = usize::from(place.width.saturating_sub(1));
+    if column == Column::Slow(SlowColumn::Name) {
+        let title = column.spec().title;
+        let longest = |words: &String| width(title) + 2 + width(words) <= room;
+        let words = slow::whose_means(app).into_iter().find(longest);
+        return words.map_or(title.to_string(), |words| format!("{title}  {words}"));
+    }
     if words.is_empty() {
         return column.spec().title.to_string();
     }
-    // One cell is left for the mark of the order.
-    let room = usize::from(place.width.saturating_sub(1));
     let all = format!("{}  {words}", column.spec().title);
     match width(&all) <= room {
         true => all,
