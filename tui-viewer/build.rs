@@ -76,6 +76,11 @@ fn main() -> Done<()> {
         "rustc-env=CARGO_TICKSCOPE_REVISION={}",
         revision(&here)?
     ))?;
+    if is_small() {
+        // Names of its own functions nobody needs; lines of the demo, if the profile keeps them, are small enough this way.
+        say("rustc-link-arg-bins=-Wl,--discard-all")?;
+        say("rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib")?;
+    }
     let packed = out.join(ARCHIVE);
     if root.join("collector/Cargo.toml").exists() && root.join("shared-format/Cargo.toml").exists() {
         let archive = pack(&root, &out)?;
@@ -89,6 +94,12 @@ fn main() -> Done<()> {
             .map_err(|error| format!("{}: {error}; .ci/package makes it", here.join(ARCHIVE).display()))?;
     }
     Ok(())
+}
+
+/// Whether this is a build to be installed: optimised and without debug information, for a linker that knows the options.
+fn is_small() -> bool {
+    let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
+    is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux")
 }
 
 fn say(line: &str) -> Done<()> {

@@ -18,7 +18,7 @@ fn the_readme_has_two_commands_and_what_a_newcomer_looks_for() {
         "![The call tree of a running program](docs/pictures/tree-120x40.svg)",
         "cargo run --release -- demo ",
         "cargo test --workspace ",
-        "cargo install --locked --path tui-viewer",
+        "cargo install --locked --profile dist --path tui-viewer",
         "profile = [\"tickscope/enable\"]",
         "## Use it in your program",
         "### Inside a dependency",
