@@ -342,17 +342,28 @@ mod tests {
 
     #[test]
     fn of_sixteen_colours_those_that_differ_do_so_for_everybody() {
-        let number = |colour: Color| match colour {
-            Color::Red => 1,
-            Color::Yellow => 3,
-            Color::Blue => 4,
-            Color::Cyan => 6,
-            Color::DarkGray => 8,
-            Color::LightRed => 9,
-            Color::LightYellow => 11,
-            Color::LightBlue => 12,
-            Color::LightCyan => 14,
-            other => panic!("{other:?} is not one of those that were looked at"),
+        let number = |colour: Color| {
+            let place = [
+                Color::Black,
+                Color::Red,
+                Color::Green,
+                Color::Yellow,
+                Color::Blue,
+                Color::Magenta,
+                Color::Cyan,
+                Color::Gray,
+                Color::DarkGray,
+                Color::LightRed,
+                Color::LightGreen,
+                Color::LightYellow,
+                Color::LightBlue,
+                Color::LightMagenta,
+                Color::LightCyan,
+                Color::White,
+            ]
+            .iter()
+            .position(|one| *one == colour);
+            place.expect("one of the sixteen")
         };
         // Modules share four pairs; costs and changes have a colour each.
         for (family, different) in families().iter().zip([4, HEATS.len(), TRENDS.len()]) {
