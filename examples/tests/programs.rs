@@ -9,25 +9,37 @@ use std::process::Command;
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::compare::gate::{Condition, Judged, judge};
 use tickscope_format::Snapshot;
-use tickscope_format::file::open::RingFile;
+use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::ids::NodeId;
 use tickscope_testkit::command::{stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
-/// Runs a program whose session uses a directory of its own. Returns its standard output and its newest snapshot.
+/// Runs of a program at most.
+const RUNS: u32 = 20;
+
+/// Runs a program whose session uses a directory of its own. Returns its standard output and its last snapshot. A program that ends
+/// waits 50 ms for that; one that lives for milliseconds on a busy machine runs again.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
-    let directory = tempfile::tempdir().unwrap();
-    let mut command = Command::new(program);
-    command.args(args).env("TICKSCOPE_DIR", directory.path());
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let mut files = std::fs::read_dir(directory.path()).unwrap();
-    let ring = files.find_map(|file| {
-        Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
-    });
-    let (_, snapshot) = RingFile::open(&ring.unwrap()).unwrap().newest_snapshot().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), snapshot)
+    for _ in 0..RUNS {
+        let directory = tempfile::tempdir().unwrap();
+        let mut command = Command::new(program);
+        command.args(args).env("TICKSCOPE_DIR", directory.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let mut files = std::fs::read_dir(directory.path()).unwrap();
+        let ring = files.find_map(|file| {
+            Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
+        });
+        let Some(file) = ring.map(|ring| RingFile::open(&ring).unwrap()) else {
+            continue;
+        };
+        if matches!(file.liveness(), Ok(Liveness::Exited { .. })) {
+            let (_, snapshot) = file.newest_snapshot().unwrap();
+            return (String::from_utf8(output.stdout).unwrap(), snapshot);
+        }
+    }
+    panic!("{program} left no last snapshot in {RUNS} runs");
 }
 
 /// Returns the rows of the index: the name of each example, and the arguments of its command.
