@@ -1,6 +1,10 @@
 //! Tests that the programs run, end and print what they should.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot run its program has failed"
+)]
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,25 +25,27 @@ const RUNS: u32 = 20;
 /// Runs a program whose session uses a directory of its own. Returns its standard output and its last snapshot. A program that ends
 /// waits 50 ms for that; one that lives for milliseconds on a busy machine runs again.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
-    for _ in 0..RUNS {
-        let directory = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program);
-        command.args(args).env("TICKSCOPE_DIR", directory.path());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        let mut files = std::fs::read_dir(directory.path()).unwrap();
-        let ring = files.find_map(|file| {
-            Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
-        });
-        let Some(file) = ring.map(|ring| RingFile::open(&ring).unwrap()) else {
-            continue;
-        };
-        if matches!(file.liveness(), Ok(Liveness::Exited { .. })) {
-            let (_, snapshot) = file.newest_snapshot().unwrap();
-            return (String::from_utf8(output.stdout).unwrap(), snapshot);
-        }
+    let runs = (0..RUNS).find_map(|_| last_snapshot(program, args));
+    runs.expect("a last snapshot in one of the runs")
+}
+
+/// The same of one run, if it left a last snapshot.
+fn last_snapshot(program: &str, args: &[&str]) -> Option<(String, Snapshot)> {
+    let directory = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(args).env("TICKSCOPE_DIR", directory.path());
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let mut files = std::fs::read_dir(directory.path()).unwrap();
+    let ring = files.find_map(|file| {
+        Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
+    });
+    let file = RingFile::open(&ring?).unwrap();
+    if !matches!(file.liveness(), Ok(Liveness::Exited { .. })) {
+        return None;
     }
-    panic!("{program} left no last snapshot in {RUNS} runs");
+    let (_, snapshot) = file.newest_snapshot().unwrap();
+    Some((String::from_utf8(output.stdout).unwrap(), snapshot))
 }
 
 /// Returns the rows of the index: the name of each example, and the arguments of its command.
