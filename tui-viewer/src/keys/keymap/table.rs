@@ -493,7 +493,8 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
         "5 s back, forth",
     )
-    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock"),
+    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock")
+    .left("5 s back", 12),
     line(
         Section::Time,
         VIEWS,

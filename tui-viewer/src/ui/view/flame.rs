@@ -292,13 +292,13 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         return;
     }
     let time = figure::plain(canvas, app, data, what, Value::Time(Portion::Total));
-    let waits = match off {
-        0.05.. => format!("waits {:.0} %", off * 100.0),
+    let off_cpu = match off {
+        0.05.. => format!("off CPU {:.0} %", off * 100.0),
         _ => String::new(),
     };
     let mut x = x;
     let end = area.right().saturating_sub(u16::from(area.width > 4));
-    for text in [percent, time, waits].iter().filter(|text| !text.is_empty()) {
+    for text in [percent, time, off_cpu].iter().filter(|text| !text.is_empty()) {
         if usize::from(x) + width(text) > usize::from(end) {
             break;
         }
