@@ -77,7 +77,7 @@ fn main() -> Done<()> {
         revision(&here)?
     ))?;
     if is_small() {
-        // Names of its own functions nobody needs; lines of the demo, if the profile keeps them, are small enough this way.
+        // The viewer needs no names of its own functions. Lines of the demo, if the profile keeps them, are compressed.
         say("rustc-link-arg-bins=-Wl,--discard-all")?;
         say("rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib")?;
     }

@@ -2,7 +2,6 @@
 //! outside comes back as effects.
 
 pub(crate) mod activity;
-pub(crate) mod below;
 pub(crate) mod columns;
 pub(crate) mod command_line;
 pub(crate) mod compare;

@@ -8,7 +8,6 @@ use std::rc::Rc;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 
-use crate::app::below::Below;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
@@ -21,7 +20,7 @@ use crate::app::source::Source;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::timeline::Lanes;
 use crate::app::unit::PerCall;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::app::window::{Stretch, Window};
 
 /// A snapshot as a key: the same one, not one that is equal.

@@ -3,7 +3,6 @@
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
 
-use crate::app::below::Below;
 use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
@@ -21,7 +20,7 @@ use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
 use crate::app::timeline::{LANE_LINES, PARTS_LINES};
 use crate::app::trigger::Trigger;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;

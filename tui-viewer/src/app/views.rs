@@ -3,7 +3,6 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::app::below::Below;
 use crate::app::cursor::Cursor;
 use crate::app::expanded::Expanded;
 use crate::app::flame::Flame;
@@ -14,7 +13,7 @@ use crate::app::slow::SlowView;
 use crate::app::sort::Sort;
 use crate::app::source::SourceView;
 use crate::app::timeline::Timeline;
-use crate::app::view::{Origin, View};
+use crate::app::view::{Below, Origin, View};
 
 /// The list of a view.
 #[derive(Debug)]

@@ -315,13 +315,26 @@ pub(crate) struct Binding {
     pub(crate) note: &'static str,
     /// How they stand in the footer, if they do.
     pub(crate) hint: Option<Hint>,
+    /// Where that hint comes before most others.
+    pub(crate) early: &'static [Context],
 }
+
+/// The rank of a hint where it comes early.
+const EARLY: u8 = 3;
 
 impl Binding {
     /// All of its keys: `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys.iter().map(|&(key, _)| key_name(key, ascii)).collect();
         names.join(" ")
+    }
+
+    /// How they stand in the footer of a context.
+    pub(crate) fn hint_in(&self, context: Context) -> Option<Hint> {
+        let hint = self.hint?;
+        let is_early = self.early.contains(&context);
+        let rank = if is_early { EARLY } else { hint.rank };
+        Some(Hint { rank, ..hint })
     }
 
     /// Its first keys, close together: `↑↓`; two only where the second means something else.

@@ -50,11 +50,10 @@ mod waiting;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
-use crate::app::below::Below;
 use crate::app::layout::SMALLEST;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 

@@ -9,11 +9,10 @@ use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::snapshot::{Site, Thread};
 use tickscope_report::trend::Trend;
 
-use crate::app::below::Below;
 use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::message::Message;
 use crate::app::state::App;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::status::Status;

@@ -1,8 +1,7 @@
 //! Which actions mean something now, and which keys elsewhere.
 
-use crate::app::below::Below;
 use crate::app::state::App;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::app::window::Window;
 use crate::keys::action::{Action, Binding, Context};
 use crate::keys::decoder::Code;

@@ -9,7 +9,6 @@ use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
-use crate::app::below::Below;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
@@ -24,7 +23,7 @@ use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::timeline::Lanes;
 use crate::app::update::travel;
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::app::window::Window;
 use crate::app::{flame, listing};
 use crate::source::status::Status;

@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use ratatui::layout::Rect;
 
-use crate::app::below::Below;
 use crate::app::columns::threads;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::playback::Playback;
@@ -12,7 +11,7 @@ use crate::app::program::Program;
 use crate::app::state::App;
 use crate::app::timeline::slots::Past;
 use crate::app::timeline::{Lanes, Shown, Span, columns_in, lines_of_lane, name_cells};
-use crate::app::view::View;
+use crate::app::view::{Below, View};
 use crate::app::window::Window;
 use crate::keys::action::Action;
 

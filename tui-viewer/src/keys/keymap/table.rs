@@ -42,6 +42,7 @@ const fn line(
         help,
         note: "",
         hint: None,
+        early: &[],
     }
 }
 
@@ -57,6 +58,11 @@ impl Binding {
             rank,
             right: false,
         });
+        self
+    }
+
+    const fn early(mut self, contexts: &'static [Context]) -> Self {
+        self.early = contexts;
         self
     }
 
@@ -494,7 +500,9 @@ pub(crate) const KEYS: &[Binding] = &[
         "5 s back, forth",
     )
     .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock")
-    .left("5 s back", 12),
+    .left("5 s back", 12)
+    // There one asks what a thread did.
+    .early(&[Threads, Timeline]),
     line(
         Section::Time,
         VIEWS,

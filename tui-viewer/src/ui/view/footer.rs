@@ -12,7 +12,7 @@ use crate::app::search::Search;
 use crate::app::state::App;
 use crate::app::timeline::Lanes;
 use crate::app::view::View;
-use crate::keys::action::{Action, Binding, Context, Hint};
+use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
 use crate::text::cells::{cut_start, safe, width};
 use crate::ui::theme::Meaning;
@@ -210,17 +210,6 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     .unwrap_or_else(|| format!("{place}/{hits}  {time}"))
 }
 
-/// The hint of some keys. Those that lead back come early where one asks what a thread did.
-fn hint_of(line: &Binding, context: Context) -> Option<Hint> {
-    let hint = line.hint?;
-    let leads_back = line.keys.iter().any(|&(_, action)| action == Action::FarEarlier);
-    let is_asked = matches!(context, Context::Threads | Context::Timeline);
-    Some(match leads_back && is_asked {
-        true => Hint { rank: 3, ..hint },
-        false => hint,
-    })
-}
-
 fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let kept = app.views.search.as_ref().filter(|search| search.is_set());
     let searched = kept.is_some() && context != Context::Help;
@@ -228,7 +217,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
         // The search that is kept stands there itself.
         .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
-        .filter_map(|line| Some((line.hint_keys(canvas.ascii), hint_of(line, context)?)))
+        .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
     let esc = match context {
         Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),

@@ -44,17 +44,19 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
     };
     // One cell is left for the mark of the order.
     let room = usize::from(place.width.saturating_sub(1));
-    if column == Column::Slow(SlowColumn::Name) {
-        let title = column.spec().title;
-        let longest = |words: &String| width(title) + 2 + width(words) <= room;
-        let words = slow::whose_means(app).into_iter().find(longest);
-        return words.map_or(title.to_string(), |words| format!("{title}  {words}"));
-    }
+    let title = column.spec().title;
+    let fits = |all: &String| width(all) <= room;
     if words.is_empty() {
-        return column.spec().title.to_string();
+        let means = if column == Column::Slow(SlowColumn::Name) {
+            slow::whose_means(app)
+        } else {
+            Vec::new()
+        };
+        let all = means.iter().map(|words| format!("{title}  {words}")).find(fits);
+        return all.unwrap_or_else(|| title.to_string());
     }
-    let all = format!("{}  {words}", column.spec().title);
-    match width(&all) <= room {
+    let all = format!("{title}  {words}");
+    match fits(&all) {
         true => all,
         false => cut_middle(&words, room, canvas.glyphs.cut).into_owned(),
     }
