@@ -154,6 +154,9 @@ pub mod private {
     #[derive(Clone, Copy, Debug)]
     pub struct Site;
 
+    /// Does nothing.
+    pub fn withdraw_session_of_environment() {}
+
     /// Returns the future unchanged.
     pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
         future.into_future()
@@ -279,7 +282,7 @@ impl Session {
     pub fn warnings(&self) -> Vec<String> {
         match self.status() {
             Status::Unsupported => vec![UNSUPPORTED.to_owned()],
-            Status::Starting | Status::Publishing | Status::Counting | Status::Off => Vec::new(),
+            Status::Publishing | Status::Counting | Status::Off => Vec::new(),
         }
     }
 

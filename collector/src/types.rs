@@ -128,8 +128,6 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
-    /// The ring file is being made.
-    Starting,
     /// Viewers can attach.
     Publishing,
     /// Scopes are counted, but nothing is published. [`Session::warnings`](crate::Session::warnings) says why.

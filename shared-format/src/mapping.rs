@@ -106,6 +106,11 @@ impl MapWords {
         })
     }
 
+    /// How many bytes of the file have blocks.
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.length * WORD) as u64
+    }
+
     /// The file has blocks for so many bytes now.
     pub(crate) fn has_grown(&mut self, bytes: u64) {
         self.length = (bytes as usize).min(self.map.len()) / WORD;

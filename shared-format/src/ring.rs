@@ -206,6 +206,11 @@ pub(crate) fn record_head(
     head
 }
 
+/// Words of a record with this payload.
+fn words_of(payload: &[u8]) -> u64 {
+    (record::WORDS + payload.len().div_ceil(WORD)) as u64
+}
+
 /// The payload as words, the last one filled up with zeros.
 pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     let (whole, rest) = payload.as_chunks();
@@ -268,6 +273,13 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
+    /// How many bytes of the file are written once a record with this payload is published: up to the end of the ring from the time on
+    /// at which records wrap around.
+    pub fn bytes_with(&self, payload: &[u8]) -> u64 {
+        let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
+        (self.region.first as u64 + end) * WORD as u64
+    }
+
     /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
@@ -282,7 +294,7 @@ impl Writer {
         }
         let sequence = self.sequence + 1;
         let head = record_head(stamp, sequence, self.next, self.previous, payload);
-        let length = record::WORDS as u64 + found.div_ceil(WORD as u64);
+        let length = words_of(payload);
         publish_words(
             words,
             &self.region,

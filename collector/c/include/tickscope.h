@@ -36,7 +36,6 @@
 
 /* What tickscope_status returns. */
 typedef enum tickscope_state {
-    TICKSCOPE_STARTING = 0,   /* the ring file is being made */
     TICKSCOPE_PUBLISHING = 1, /* viewers can attach */
     TICKSCOPE_COUNTING = 2,   /* scopes are counted, but nothing is published; tickscope_warnings says why */
     TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, or -DTICKSCOPE_DISABLE */

@@ -22,7 +22,6 @@ extern "C" fn tickscope_finish(session: Option<Box<Session>>) {
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_status(session: Option<&Session>) -> i32 {
     match session.map(Session::status) {
-        Some(Status::Starting) => 0,
         Some(Status::Publishing) => 1,
         Some(Status::Counting) | None => 2,
         Some(Status::Off) => 3,

@@ -232,20 +232,36 @@ impl Builder {
         self
     }
 
+    /// Sets how long the end of the last session, and of the program, waits for the last record while nothing of it is done: 2 s by
+    /// default, at most 10 minutes; zero does not wait. While it is captured, encoded or written, waiting goes on, but no longer
+    /// than 30 s. The thread that ends does the work itself if the publisher's thread does not. Variable: `TICKSCOPE_END_MS`.
+    pub fn end_within(mut self, limit: Duration) -> Self {
+        self.settings.end_within = limit;
+        self
+    }
+
+    /// Sets whether SIGTERM and SIGINT write the last record before they end the program; they do not by default. Only a signal that
+    /// has its default action at this start gets a handler, and a handler that the program installs later takes its place. A
+    /// second signal ends the program at once. Variable: `TICKSCOPE_END_ON_SIGNALS`.
+    pub fn end_on_signals(mut self, wanted: bool) -> Self {
+        self.settings.end_on_signals = wanted;
+        self
+    }
+
     /// Starts the session, or joins the one that runs.
     ///
-    /// Returns at once, unless the session before is still writing its last record; it then waits for that, at most a
-    /// second. It never fails and never stops the program: if there is a problem, the session counts without
-    /// publishing, and [`Session::warnings`] says why.
+    /// When it returns, the ring file is there with its first record, and what the settings ask for is in force. That takes less
+    /// than a millisecond, and longer only if the session before is still writing its last record. It never fails and never stops
+    /// the program: if there is a problem, the session counts without publishing, and [`Session::warnings`] says why.
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }
 
-    /// Starts like [`Self::start`], and waits until viewers can attach, at most a second.
+    /// Starts like [`Self::start`], and fails if viewers cannot attach.
     ///
     /// # Errors
     /// The reason why they cannot. The session has then ended.
     pub fn try_start(self) -> Result<Session, StartError> {
-        self.start().wait_for_outcome()
+        self.start().if_publishing()
     }
 }

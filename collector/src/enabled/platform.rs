@@ -5,12 +5,13 @@ pub(crate) mod clock_drain;
 pub(crate) mod cpu_timer;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) mod image;
+pub(crate) mod end_signals;
 pub(crate) mod modules;
 pub(crate) mod off_cpu;
 pub(crate) mod os;
+pub(crate) mod patience;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod sleds;
 pub(crate) mod sync;
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) mod unwinder;
 pub(crate) mod waiting_call;

@@ -15,6 +15,7 @@ pub(crate) mod called_functions;
 pub(crate) mod calls_by_future;
 pub(crate) mod carried_calls;
 pub(crate) mod catch_up;
+pub(crate) mod choices;
 pub(crate) mod current_thread;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[cfg_attr(

@@ -318,7 +318,7 @@ pub(crate) fn may_count(site: &'static Site) -> bool {
             return false;
         }
         // The configuration is decided before anything counts.
-        config::get();
+        config::settle();
         site_table::meet(site);
         if site.is(SiteState::Disabled) {
             return false;

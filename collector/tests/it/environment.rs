@@ -156,32 +156,15 @@ fn nodes_without_memory_do_not_count_against_the_limit() {
     }
 }
 
-fn live_without_a_thread_to_be_had_counts_and_a_later_start_publishes() {
+fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
     let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "live")
-        .run(|| {
-            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
-            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
-            // Enough for a tree, too little for the stack of a thread.
-            limit_memory(pages * 4096 + (1 << 20));
-            marked();
-            limit_memory(libc::RLIM_INFINITY);
-            assert_eq!(rings_in(&support::shared_place().join("rings")).len(), 0);
-            let session = Builder::new("later").try_start().unwrap();
-            assert_eq!(session.status(), Status::Publishing);
-        })
-        .succeeded();
-    assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
-}
-
-fn a_start_without_a_thread_to_be_had_says_so() {
-    Isolated::as_usual(test_name!())
         .run(|| {
             marked();
             let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
             let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
+            // Enough for a small ring, too little for the stack of a thread.
             limit_memory(pages * 4096 + (1 << 20));
-            let session = tickscope::start("threadless");
+            let session = Builder::new("threadless").ring_bytes(64 << 10).start();
             limit_memory(libc::RLIM_INFINITY);
             assert_eq!(session.status(), Status::Counting);
             let warnings = session.warnings().join("\n");
@@ -189,8 +172,12 @@ fn a_start_without_a_thread_to_be_had_says_so() {
                 warnings.starts_with("no thread for the publisher: "),
                 "{warnings}"
             );
+            marked();
         })
         .succeeded();
+    let ring = done.ring();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert_eq!(calls_of(&newest(&ring), "marked"), 2);
 }
 
 fn a_log_without_a_place_says_so() {
@@ -205,7 +192,7 @@ fn a_log_without_a_place_says_so() {
             let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
             assert_eq!(result, 0);
             let session = tickscope::start("nowhere");
-            wait_until("the outcome", || session.status() == Status::Counting);
+            assert_eq!(session.status(), Status::Counting);
         })
         .succeeded();
     assert_eq!(
@@ -423,7 +410,6 @@ fn good_values_win_over_the_program() {
 fn work_anyhow() {
     let session: Session = tickscope::start("anyhow");
     marked();
-    wait_until("the outcome", || session.status() != Status::Starting);
     let path = session.path();
     tell("status", format!("{:?}", session.status()));
     tell(
@@ -600,8 +586,7 @@ crate::support::tests![
     live_can_be_watched_from_the_first_scope_on,
     live_outlives_the_sessions_of_the_program,
     live_begins_also_where_threads_include_themselves,
-    live_without_a_thread_to_be_had_counts_and_a_later_start_publishes,
-    a_start_without_a_thread_to_be_had_says_so,
+    a_start_without_a_thread_says_so_and_the_last_record_is_written,
     a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
     the_mode_is_adaptive_unless_one_is_chosen,

@@ -1,14 +1,14 @@
 //! Where a session starts: limits of the system, threads of all kinds, a publisher that is late.
 
 use std::fs;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name, wait_until,
 };
-use tickscope::{Builder, Clock, Status};
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope::{Builder, Mode, Over, Status};
+use tickscope_format::file::open::RingFile;
 
 /// A session under a limit of the program's; what it says.
 fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
@@ -28,7 +28,6 @@ fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
     };
     set(bytes);
     let session = Builder::new("limited").start();
-    wait_until("the outcome", || session.status() != Status::Starting);
     set(before.rlim_cur);
     assert_eq!(session.status(), Status::Counting);
     tickscope::time!("work", ());
@@ -40,7 +39,7 @@ fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
     warnings
 }
 
-fn without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on() {
+fn without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on() {
     for short_of in ["descriptors", "memory"] {
         let test = Isolated::as_usual(test_name!()).env("SHORT_OF", short_of);
         let done = test.run(|| {
@@ -52,7 +51,8 @@ fn without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on() {
                 let facts = fs::read_to_string("/proc/self/statm").unwrap();
                 let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
                 let warnings = start_under(libc::RLIMIT_AS, pages * 4096 + (1 << 20));
-                assert!(warnings.contains("no thread for the publisher"), "{warnings}");
+                assert!(warnings.contains("(os error 12)"), "{warnings}");
+                assert!(warnings.contains("nothing is published"), "{warnings}");
             }
         });
         assert!(done.status.success(), "{short_of}: {}", done.stderr);
@@ -164,38 +164,23 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
     }
 }
 
-static BEGINS: AtomicBool = AtomicBool::new(false);
-
-/// A clock that keeps all threads but the first one.
-fn clock_of_the_first_thread() -> u64 {
-    // SAFETY: takes nothing, cannot fail.
-    while unsafe { libc::gettid() } as u32 != std::process::id() && !BEGINS.load(Ordering::Relaxed) {
-        std::thread::yield_now();
-    }
-    1
-}
-
-fn a_publisher_that_does_not_begin_is_waited_for_a_second() {
-    isolated_as_usual!(|| {
-        let begin = Instant::now();
-        let late = Builder::new("late").clock(Clock::Custom(clock_of_the_first_thread, 1e9));
-        let error = late.try_start().unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "the publisher has not begun within a second; is the machine overloaded?"
-        );
-        assert!(begin.elapsed() >= Duration::from_secs(1));
-        tickscope::time!("work", ());
-        BEGINS.store(true, Ordering::Relaxed);
-        let session = wait_for("another start", || Builder::new("again").try_start().ok());
-        assert_eq!(
-            calls_of(
-                &newest(&RingFile::open(&session.path().unwrap()).unwrap()),
-                "work"
-            ),
-            1
-        );
+fn what_a_start_asks_for_is_in_force_when_it_returns() {
+    let done = isolated_as_usual!(|| {
+        let session = Builder::new("begins")
+            .mode(Mode::Exact)
+            .watch("work", Over::Duration(Duration::from_nanos(1)))
+            .start();
+        assert_eq!(session.status(), Status::Publishing);
+        (0..4000).for_each(|_| tickscope::time!("work", ()));
+        let first = newest(&RingFile::open(&session.path().unwrap()).unwrap());
+        assert_eq!((first.capture.mode.as_str(), first.watches.len()), ("exact", 1));
+        assert!(tickscope::disable_sites("off"));
+        tickscope::time!("off", ());
     });
+    let newest = newest(&done.ring());
+    assert_eq!((calls_of(&newest, "work"), calls_of(&newest, "off")), (4000, 0));
+    let watched = &newest.watches[0].paths[0];
+    assert_eq!(watched.slow.calls + watched.typical.calls, 4000);
 }
 
 /// What `start` itself had to say reached nobody who did not ask the session.
@@ -239,8 +224,8 @@ fn a_relative_directory_is_looked_up_at_the_start() {
 crate::support::tests![
     a_relative_directory_is_looked_up_at_the_start,
     warnings_of_the_start_are_in_each_snapshot,
-    without_descriptors_or_threads_a_start_says_so_and_the_program_goes_on,
+    without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on,
     a_small_limit_for_stacks_is_enough_for_the_publisher,
     a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher,
-    a_publisher_that_does_not_begin_is_waited_for_a_second,
+    what_a_start_asks_for_is_in_force_when_it_returns,
 ];

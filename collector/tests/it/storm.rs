@@ -43,9 +43,6 @@ fn program() {
     while !is_over() {
         // Its ring may be cut before it is known that there is one.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
-        while !is_over() && session.status() == Status::Starting {
-            std::thread::sleep(Duration::from_millis(1));
-        }
         // One that is removed is replaced a minute later, or by another session at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
         while !is_over() && session.status() == Status::Publishing && has_name() {

@@ -21,6 +21,10 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
+/// How much of a new file has blocks: the pages before the ring, and as much of it as most programs write first. Zeroing the blocks of
+/// a whole ring takes milliseconds, and the program waits for its first record.
+const FIRST_BYTES: u64 = 256 << 10;
+
 /// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
 #[derive(Debug)]
 pub struct OwnRing {
@@ -42,8 +46,9 @@ pub struct OwnRing {
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: allocated, mapped and locked. If space is short, or the ring would take
-    /// more than a quarter of it, its size is halved down to 1 MiB; the coarse ring never grows larger than that size.
+    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB; [`Self::complete`] adds the
+    /// others. If space is short, or the ring would take more than a quarter of it, its size is halved down to 1 MiB; the coarse
+    /// ring never grows larger than that size.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -64,7 +69,8 @@ impl OwnRing {
                 remove_temporary(temporary.as_deref());
                 return Err(error);
             }
-            match os::allocate(&file, 0, header.file_bytes()) {
+            let sized = file.set_len(header.file_bytes());
+            match sized.and_then(|()| os::allocate(&file, 0, first_bytes(&header))) {
                 Ok(()) => break (file, temporary),
                 Err(error) => {
                     remove_temporary(temporary.as_deref());
@@ -97,6 +103,39 @@ impl OwnRing {
             linked: false,
             damage: None,
         })
+    }
+
+    /// Allocates the blocks of the whole ring. [`Self::publish`] allocates what it needs, so this only brings the time that it
+    /// takes forward.
+    ///
+    /// # Errors
+    /// The system's error; the ring then keeps the blocks that it has. Also as [`Self::check`].
+    pub fn complete(&mut self) -> Result<(), FormatError> {
+        self.check()?;
+        self.allocate(self.header.file_bytes())
+    }
+
+    /// Allocates the blocks of the first so many bytes, or of more.
+    fn allocate(&mut self, bytes: u64) -> Result<(), FormatError> {
+        let (have, whole) = (self.words.bytes(), self.header.file_bytes());
+        if bytes <= have {
+            return Ok(());
+        }
+        let wanted = bytes.max(2 * have).min(whole);
+        let allocated = match self.file.get_again(&self.path) {
+            Some((file, _)) => os::allocate(file, have, wanted - have),
+            None => Err(io::Error::from_raw_os_error(libc::EBADF)),
+        };
+        allocated.map_err(|error| FormatError::io("fallocate", &self.path, error))?;
+        self.words.has_grown(wanted);
+        Ok(())
+    }
+
+    /// Removes the file, so that no viewer takes it for the ring of a program that has crashed.
+    pub fn remove(self) {
+        if self.linked {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 
     /// Gives the file its name. Call this once the first record is in it.
@@ -198,9 +237,11 @@ impl OwnRing {
     /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`], and the ring is unchanged; or as [`Self::check`].
+    /// [`FormatError::TooLarge`], or the system's error where no blocks are left, and the ring is unchanged; or as
+    /// [`Self::check`].
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
+        self.allocate(self.writer.bytes_with(payload))?;
         let sequence = self.writer.publish(&self.words, stamp, payload)?;
         self.check_fault()?;
         Ok(sequence)
@@ -222,7 +263,7 @@ impl OwnRing {
     /// # Errors
     /// The system's error if not even the smallest ring fits; the next call tries again. Also as [`Self::check`].
     pub fn coarse_space(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
-        self.check()?;
+        self.complete()?;
         let before = self.file_bytes();
         let Some(coarse) = &mut self.coarse else {
             return Ok(0);
@@ -340,6 +381,10 @@ impl Drop for OwnRing {
     }
 }
 
+fn first_bytes(header: &Header) -> u64 {
+    header.file_bytes().min(FIRST_BYTES)
+}
+
 /// Locks and maps a file, and gives an open file of it that does not carry the lock. A child forked meanwhile
 /// would keep the locked descriptor, so it lives for these few calls only.
 fn lock_and_map(
@@ -357,7 +402,7 @@ fn lock_and_map(
     locked
         .try_lock()
         .map_err(|error| FormatError::io("flock", dir, error.into()))?;
-    let (bytes, most) = (header.file_bytes(), header.file_bytes_with(header.coarse_words));
+    let (bytes, most) = (first_bytes(header), header.file_bytes_with(header.coarse_words));
     let words = MapWords::new(&locked, bytes, most, way);
     let words = words.map_err(|error| FormatError::io("mmap", dir, error))?;
     let unlocked = Descriptor::new(unlocked).map_err(|error| FormatError::io("stat", dir, error))?;

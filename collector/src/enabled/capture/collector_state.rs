@@ -6,8 +6,10 @@
 //! guards the collector's state; it is never held while encoding or writing.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::Ordering;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -34,6 +36,7 @@ use crate::enabled::capture::tree_reader::{Reader, Reading};
 use crate::enabled::capture::waiting_looks::{self, Budget, Looked, Looks, THREADS_MOST};
 use crate::enabled::capture::watches::Watches;
 use crate::enabled::platform::os;
+use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::waiting_call::{Call, Doing};
 use crate::enabled::record::live_blocks::{self, Live, Owner};
 use crate::enabled::record::mode_switch::{self, Switch};
@@ -205,18 +208,90 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     cost_in_place: CostInPlace::new(),
 });
 
-/// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist.
-pub(crate) fn lock() -> Option<MutexGuard<'static, CollectorState>> {
+/// The thread that holds the lock; 0 if none does.
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// How long the calling thread waits for the lock; 0 for as long as it takes.
+    static LONGEST_WAIT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// The collector's state, locked.
+#[derive(Debug)]
+pub(crate) struct Locked(MutexGuard<'static, CollectorState>);
+
+impl Locked {
+    fn new(state: MutexGuard<'static, CollectorState>) -> Self {
+        HOLDER.store(os::thread_id(), Ordering::Relaxed);
+        Self(state)
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        HOLDER.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Deref for Locked {
+    type Target = CollectorState;
+
+    fn deref(&self) -> &CollectorState {
+        &self.0
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut CollectorState {
+        &mut self.0
+    }
+}
+
+/// Returns the thread that holds the capture lock; 0 if none does.
+pub(crate) fn holder() -> u32 {
+    HOLDER.load(Ordering::Relaxed)
+}
+
+/// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist, and where the calling thread
+/// has waited as long as it may.
+pub(crate) fn lock() -> Option<Locked> {
     if config::is_forked_child() {
         return None;
     }
-    Some(with_left_threads(
-        STATE.lock().unwrap_or_else(PoisonError::into_inner),
-    ))
+    let longest = LONGEST_WAIT.get();
+    let state = if longest.is_zero() {
+        Locked::new(STATE.lock().unwrap_or_else(PoisonError::into_inner))
+    } else {
+        let mut patience = Patience::new(longest);
+        loop {
+            match try_lock() {
+                Some(state) => break state,
+                None if patience.wait(&[holder()]) => {}
+                None => return None,
+            }
+        }
+    };
+    Some(with_left_threads(state))
+}
+
+fn try_lock() -> Option<Locked> {
+    match STATE.try_lock() {
+        Ok(state) => Some(Locked::new(state)),
+        Err(TryLockError::Poisoned(poisoned)) => Some(Locked::new(poisoned.into_inner())),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Lets the calling thread wait for the capture lock no longer than `longest` without progress of its holder, in `body`.
+pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) -> T {
+    let before = LONGEST_WAIT.replace(longest);
+    let value = body();
+    LONGEST_WAIT.set(before);
+    value
 }
 
 /// Merges the threads that have ended without the lock.
-fn with_left_threads(mut state: MutexGuard<'static, CollectorState>) -> MutexGuard<'static, CollectorState> {
+fn with_left_threads(mut state: Locked) -> Locked {
     for (block, name, cpu_ns) in registry::left() {
         // A mode may have been switched since the thread left.
         block.tree.catch_up(config::exact_path());
@@ -226,22 +301,21 @@ fn with_left_threads(mut state: MutexGuard<'static, CollectorState>) -> MutexGua
 }
 
 /// Takes the lock, or gives up after `longest`. The calling thread may already hold the lock further down its stack.
-pub(crate) fn lock_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
+pub(crate) fn lock_within(longest: Duration) -> Option<Locked> {
     lock_alone_within(longest).map(with_left_threads)
 }
 
 /// Does the same, without merging threads that have ended.
-pub(crate) fn lock_alone_within(longest: Duration) -> Option<MutexGuard<'static, CollectorState>> {
+pub(crate) fn lock_alone_within(longest: Duration) -> Option<Locked> {
     if config::is_forked_child() {
         return None;
     }
     let begin = Instant::now();
     loop {
-        match STATE.try_lock() {
-            Ok(state) => return Some(state),
-            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) if begin.elapsed() > longest => return None,
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        match try_lock() {
+            Some(state) => return Some(state),
+            None if begin.elapsed() > longest => return None,
+            None => std::thread::yield_now(),
         }
     }
 }
@@ -768,6 +842,12 @@ impl CollectorState {
     pub(crate) fn set_publishing(&mut self, publishing: bool) {
         self.session.publishing = publishing;
         self.closings.clear();
+    }
+
+    /// Forgets how scopes were to be measured before the program decided otherwise. Nothing was counted yet.
+    pub(crate) fn forget_beginning(&mut self) {
+        self.epoch = None;
+        self.sampled_at = None;
     }
 
     /// Returns the closing snapshots of resets by the program since the last call, oldest first.

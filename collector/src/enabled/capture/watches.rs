@@ -498,6 +498,7 @@ impl Watches {
             of_slot.set_threshold(watched.threshold.ticks());
             of_slot.begin(self.number);
         }
+        self.tell();
         self.looked_at = None;
         for site in site_table::unmet_functions() {
             self.look_at(site);
@@ -514,6 +515,7 @@ impl Watches {
                 continue;
             }
             self.watched[slot] = None;
+            self.tell();
             if let Some(of_slot) = watch::get(slot as u32) {
                 of_slot.begin(0);
             }
@@ -527,6 +529,12 @@ impl Watches {
         // A site that two patterns match is watched by the other one from now on.
         self.looked_at = None;
         self.look();
+    }
+
+    /// Has threads watch the sites that they meet: by the first place whose pattern matches.
+    fn tell(&self) {
+        let places = self.watched.iter().enumerate().rev();
+        site_table::WATCHED.set(places.filter_map(|(slot, watched)| Some((watched.as_ref()?.pattern, slot as u64))));
     }
 
     /// Returns the patterns of sites that a rule or the budget has switched off, although they are to be watched.

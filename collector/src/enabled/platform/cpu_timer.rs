@@ -68,32 +68,19 @@ pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());
     signals().find(|&signal| is_taken(signal)).or_else(|| {
-        let is_free = |signal: &c_int| handler_of(*signal) == Some(libc::SIG_DFL);
+        let is_free = |signal: &c_int| os::handler_of(*signal) == Some(libc::SIG_DFL);
         signals().find(|signal| is_free(signal) && install(*signal))
     })
 }
 
 /// Whether the signal still comes here. The program may have taken it since.
 pub(crate) fn is_taken(signal: c_int) -> bool {
-    handler_of(signal) == Some(on_signal as *const () as usize)
-}
-
-fn handler_of(signal: c_int) -> Option<usize> {
-    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null action changes nothing, and the place is valid for the present one.
-    let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: zeros are valid, and the call writes nothing else than valid values.
-    (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
+    os::handler_of(signal) == Some(on_signal as *const () as usize)
 }
 
 fn install(signal: c_int) -> bool {
-    // SAFETY: zeros are valid: no flags, and no further signals blocked.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = on_signal as *const () as usize;
-    // Where a thread has a stack for signals, it is used: coroutines have small ones.
-    action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
     // SAFETY: the handler has the signature that `SA_SIGINFO` asks for, and does only what a handler may.
-    unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0 }
+    unsafe { os::set_handler(signal, on_signal as *const () as usize, libc::SA_SIGINFO) }
 }
 
 /// The handler. It does nothing with signals that come from elsewhere.

@@ -74,8 +74,17 @@ pub(crate) fn process_cpu_ns() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }
 
+/// Returns how many bytes of its stack the calling thread has left; 0 if the system does not say, or if the thread is on another stack,
+/// as in a coroutine.
+pub(crate) fn own_stack_left() -> u64 {
+    let local = 0_u8;
+    let here = (&raw const local).addr() as u64;
+    let (low, bytes) = own_stack();
+    let is_inside = (low..low + bytes).contains(&here);
+    if is_inside { here - low } else { 0 }
+}
+
 /// Returns the lowest address of the calling thread's stack and its size in bytes; 0 and 0 if the system does not say.
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn own_stack() -> (u64, u64) {
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.
@@ -238,11 +247,7 @@ extern "C" fn stay_loaded() {
 
 // This runs when the library is loaded. At the first scope it would be too late: the program may be inside its
 // allocator then, and the loader allocates.
-#[cfg(not(miri))]
-#[used]
-// The loader calls each function in this section after relocation.
-#[unsafe(link_section = ".init_array")]
-static STAY_LOADED: extern "C" fn() = stay_loaded;
+before_main!(STAY_LOADED, stay_loaded);
 
 /// Runs `body` with these signals blocked for the calling thread, in addition to those that are blocked already.
 fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
@@ -268,6 +273,27 @@ pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
     with_blocked(&all_signals(), body)
 }
 
+/// The threads of [`spawn`]: those of the publisher, of the log, and of the signals that end the program.
+static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+
+/// Returns whether the program has threads that are not ours. The first thread stays in the kernel's list after it has ended.
+pub(crate) fn has_other_threads() -> bool {
+    let main = std::process::id();
+    let is_zombie = |tid: u32| {
+        let stat = tickscope_format::os::read_text(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
+        stat.rsplit(')').next().is_some_and(|state| state.trim_start().starts_with('Z'))
+    };
+    if !is_zombie(main) {
+        return true;
+    }
+    let is_ours = |tid: u32| OURS.iter().any(|ours| ours.load(Ordering::Relaxed) == tid);
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+        return true;
+    };
+    let tids = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    tids.into_iter().any(|tid: u32| tid != main && !is_ours(tid))
+}
+
 /// Starts a detached thread with all signals blocked, the default scheduling policy, and access to every CPU that the
 /// process may use, whatever the caller is bound to. It does not use the program's allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
@@ -276,7 +302,12 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         // Unix.
         let body: fn() = unsafe { std::mem::transmute::<*mut c_void, fn()>(body) };
         reset_scheduling();
+        let own = thread_id();
+        let place = OURS.iter().find(|place| place.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed).is_ok());
         body();
+        if let Some(place) = place {
+            place.store(0, Ordering::Relaxed);
+        }
         std::ptr::null_mut()
     }
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -491,6 +522,42 @@ fn takes_more(descriptor: i32, patience: i32) -> bool {
     let found = unsafe { libc::poll(&mut asked, 1, patience) };
     found > 0 || found < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
 }
+
+/// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
+pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: a null action changes nothing, and the place is valid for the present one.
+    let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: zeros are valid, and the call writes nothing else than valid values.
+    (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
+}
+
+/// Sets the handler of a signal, and returns whether that worked. Calls of the program that it interrupts go on. Where a thread has a
+/// stack for signals, it is used: coroutines have small ones.
+///
+/// # Safety
+/// The handler has the signature that the flags ask for, and does only what a handler may.
+pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: libc::c_int) -> bool {
+    // SAFETY: zeros are valid: no flags, and no further signals blocked.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK | flags;
+    // SAFETY: the action is valid, and the handler as the caller promises.
+    unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0 }
+}
+
+/// Makes a static of this name that has the loader call a function when the program, or the library with this code, is loaded: before
+/// `main`, and outside the program's allocator.
+macro_rules! before_main {
+    ($name:ident, $function:expr) => {
+        // An interpreter runs no such functions.
+        #[cfg_attr(not(miri), used)]
+        // The loader calls each function in this section after relocation.
+        #[cfg_attr(not(miri), unsafe(link_section = ".init_array"))]
+        pub(crate) static $name: extern "C" fn() = $function;
+    };
+}
+pub(crate) use before_main;
 
 /// Registers `handler` for the normal exit of the process.
 pub(crate) fn at_exit(handler: extern "C" fn()) {

@@ -1,7 +1,7 @@
 //! The background thread: it captures, encodes, writes into the ring, and answers requests.
 //!
-//! It must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Only this
-//! thread touches the mapping, because a store into a mapping can stall for as long as the kernel likes.
+//! It must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other threads of the program do
+//! its work only at the beginning, where they wait for the first record, and at the end, where they wait for the last.
 
 mod coarse;
 pub(super) mod identity;
@@ -23,7 +23,7 @@ use tickscope_format::{FormatError, Snapshot, codec};
 use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::platform::clock_drain;
-use crate::enabled::platform::os;
+use crate::enabled::platform::os::{self, Unsignalled};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::publish::governor::Governor;
 use crate::enabled::publish::overhead;
@@ -37,6 +37,7 @@ use crate::enabled::runtime::settings::Settings;
 use self::coarse::Coarse;
 use self::identity::Identity;
 use self::rings::Rings;
+pub(crate) use self::rings::replace_ring_warning;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
@@ -108,6 +109,10 @@ pub(crate) struct Publisher {
     began: Instant,
     /// Whether dead rings of other programs have been removed.
     cleaned: bool,
+    /// Whether [`Self::prepare`] has run.
+    prepared: bool,
+    /// The publisher's thread; 0 before it has begun. Only its CPU time is the publisher's.
+    tid: u32,
 }
 
 /// Removes old rings of ended programs in the directory of this ring.
@@ -115,6 +120,11 @@ pub(crate) fn clean_beside(own: &Path) {
     if let Some(place) = own.parent() {
         clean::clean(place, clean::RINGS_KEPT, Some(own));
     }
+}
+
+/// Returns whether there are so many rings in the directory of this ring that old ones should be removed at once.
+pub(crate) fn is_crowded(own: &Path) -> bool {
+    own.parent().is_some_and(clean::is_crowded)
 }
 
 /// Writes a snapshot into the ring, pruned if it is too large, and returns the record's sequence number.
@@ -139,6 +149,7 @@ impl Publisher {
         settings: Settings,
         warnings: &mut Vec<String>,
     ) -> Result<Self, FormatError> {
+        let _unsignalled = Unsignalled::new();
         if settings.log_every.is_some() {
             warnings.extend(LOG_IS_MISSING.map(String::from));
         }
@@ -195,7 +206,7 @@ impl Publisher {
             watched: Vec::new(),
             record_cost: Duration::ZERO,
             last_record: Instant::now(),
-            share_since: (os::own_cpu_ns(), os::monotonic_ns()),
+            share_since: (0, 0),
             cost: Cost::default(),
             cost_of: None,
             in_order: Moment::now(config::get().chosen.clock),
@@ -208,16 +219,31 @@ impl Publisher {
             budget: RequestBudget::new(os::monotonic_ns()),
             began: Instant::now(),
             cleaned: false,
+            prepared: false,
+            tid: 0,
         }
     }
 
-    /// Does what can wait until the first record is visible: it measures the cost of a scope. Removing old rings can
-    /// wait longer, because the program may be about to end and wait for its last record, unless there are many.
-    pub(crate) fn prepare(&mut self) {
+    /// Does what can wait until the first record is visible: it allocates the rest of the ring, and measures the cost of a scope.
+    /// Removing old rings can wait longer, because the program may be about to end and wait for its last record, unless there are
+    /// many.
+    fn prepare(&mut self) {
+        self.prepared = true;
+        self.tid = os::thread_id();
+        self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
+        self.sampler.begin_to_wait();
+        if let Some(Err(error)) = self.rings.current.as_mut().map(OwnRing::complete) {
+            self.rings.give_up(&error);
+            self.look_after_ring();
+        }
         self.measure_cost();
-        if self.path().and_then(Path::parent).is_some_and(clean::is_crowded) {
+        if self.path().is_some_and(is_crowded) {
             self.clean();
         }
+    }
+
+    fn is_in_own_thread(&self) -> bool {
+        self.tid == os::thread_id()
     }
 
     /// Returns the path of the own ring if its directory still has to be cleaned up.
@@ -278,6 +304,9 @@ impl Publisher {
 
     /// Returns how long to wait until there is work.
     pub(crate) fn rest(&self) -> Duration {
+        if !self.prepared {
+            return Duration::ZERO;
+        }
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -291,6 +320,9 @@ impl Publisher {
     /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
     /// on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
+        if !self.prepared {
+            self.prepare();
+        }
         if let Some(hz) = self.sampler.round()
             && let Some(mut state) = collector_state::lock()
         {
@@ -352,8 +384,10 @@ impl Publisher {
         self.sampler.begin_to_wait();
     }
 
-    /// Publishes the last record and marks the ring as ended, after a reset if the program asked for one.
+    /// Publishes the last record and marks the ring as ended, after a reset if the program asked for one. Any thread may do it.
     pub(crate) fn finish(mut self, reset_asked: bool) {
+        let _unsignalled = Unsignalled::new();
+        self.measure_cost();
         if reset_asked {
             self.reset();
         }
@@ -407,9 +441,18 @@ impl Publisher {
         self.tell();
     }
 
+    /// Ends before anything was counted, as if there had been no publisher.
+    pub(crate) fn withdraw(self) {
+        if let Some(ring) = self.rings.current {
+            ring.remove();
+        }
+    }
+
     /// Updates what snapshots report about the publisher.
     fn tell(&mut self) {
-        self.cost.publisher_cpu_ns = os::own_cpu_ns();
+        if self.is_in_own_thread() {
+            self.cost.publisher_cpu_ns = os::own_cpu_ns();
+        }
         if let Some(mut state) = collector_state::lock() {
             state.session.interval_ns = self.interval.as_nanos() as u64;
             state.session.viewers = self.watched.len() as u32;
@@ -598,7 +641,7 @@ impl Publisher {
         let (cpu_before, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
         // This is measured from record to record, so it includes the cost of the record before.
         let passed = now_ns.saturating_sub(self.share_since.1);
-        if passed >= SHARE_LEAST_NS {
+        if passed >= SHARE_LEAST_NS && self.is_in_own_thread() {
             self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
             self.share_since = (cpu_before, now_ns);
         }

@@ -1,24 +1,25 @@
 //! Sessions: the start and end of publishing, and what the environment starts by itself.
 
-mod exit;
-mod live;
+mod ending;
+mod publisher_thread;
+mod signals;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::MutexGuard;
+use std::time::Duration;
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 
-use crate::enabled::capture::{collector_state, functions, thread_lifecycle};
+use crate::enabled::capture::{collector_state, functions};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::identity::Identity;
-use crate::enabled::publish::publisher::{self, Publisher};
+use crate::enabled::publish::publisher::Publisher;
 use crate::enabled::publish::reports::{Log, report_file};
 use crate::enabled::publish::session_state::{
-    CHANGED, PUBLISHING, Phase, REPORTS, Shared, ask_to_finish, captured, in_force, shared, wait,
+    self, CHANGED, END_WITHIN_MS, PUBLISHING, Phase, REPORTS, Shared, captured, in_force, shared,
 };
 use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch;
@@ -28,17 +29,18 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::scope;
 use crate::types::{DumpError, Format, StartError, Status};
 
-use self::live::Live;
+use self::ending::RESET_ASKED;
 
 /// How long the clock's cost is measured that the environment or the builder asks for.
 const COST_MEASURED: Duration = Duration::from_secs(10);
 
-/// How long [`Session::wait_for_outcome`] waits for the outcome.
-const OUTCOME: Duration = Duration::from_secs(1);
+/// How long a start waits for the end of the session before, without progress.
+const BEFORE: Duration = Duration::from_secs(1);
 
 /// Viewers can attach to this program as long as a session lives.
 ///
-/// Dropping the last session publishes a final record, which takes at most 50 ms.
+/// Dropping the last session publishes a last record. That takes as long as a capture, encoding and writing it, and is given up after
+/// [`Builder::end_within`](crate::Builder::end_within) without progress.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
@@ -48,14 +50,8 @@ pub struct Session {
     warnings: Vec<String>,
 }
 
-/// Whether the environment has been asked which session to start.
-static ASKED: AtomicBool = AtomicBool::new(false);
-
 /// Whether [`at_exit`] is registered.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
-
-/// Whether the program has asked the publisher for a reset.
-static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
 /// Locks the shared state for a call by the user. `None` in a forked child, where the thread that held the lock may not
 /// exist.
@@ -64,7 +60,7 @@ fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
 }
 
 extern "C" fn at_exit() {
-    exit::at_exit(fill_in_cost);
+    ending::at_exit(fill_in_cost);
 }
 
 /// Has the last record written when the program exits normally. It neither allocates nor takes a lock.
@@ -74,37 +70,73 @@ fn expect_exit() {
     }
 }
 
-/// Runs before the first scope of every thread. The first call in the process starts what `TICKSCOPE` asks for. It
-/// neither allocates nor takes a lock, because the scope may be inside the program's allocator.
-pub(crate) fn first_scope() {
-    if ASKED.swap(true, Ordering::Relaxed) {
-        return;
-    }
-    Settings::warn_of_bad_auto_start();
-    match config::get().auto_start {
-        Some(AutoStart::Live | AutoStart::Log) => go_live(),
-        Some(AutoStart::Report) => {
-            REPORTS.store(true, Ordering::Relaxed);
-            expect_exit();
-            // The publisher's thread takes samples, keeps the budget, tells which calls are slow, and measures the clock's cost.
-            if mode_switch::newest().mode.has_estimated_times()
-                || functions::have_a_budget()
-                || Settings::wants_publisher()
-            {
-                go_live();
-            }
-        }
-        Some(AutoStart::Off) | None => {}
+fn expect_report(shared: &mut Shared, settings: &Settings) {
+    if settings.report_at_exit.is_some() {
+        shared.report_at_exit.clone_from(&settings.report_at_exit);
+        REPORTS.store(true, Ordering::Relaxed);
     }
 }
 
-fn go_live() {
-    Live::Tried.set();
+os::before_main!(BEFORE_MAIN, begin_by_environment);
+
+/// Starts what `TICKSCOPE` asks for.
+extern "C" fn begin_by_environment() {
+    let _own = current_thread::own_work();
+    os::note_standard();
+    Settings::warn_of_bad_auto_start();
+    let auto_start = Settings::auto_start();
+    if matches!(auto_start, None | Some(AutoStart::Off)) {
+        return;
+    }
+    config::decide_for_now();
     expect_exit();
-    // Without a thread, scopes are still counted, and the next start tries again.
-    match os::spawn(publish_live) {
-        Ok(()) => Live::Coming.set_unless_over(),
-        Err(_) => Live::None.set(),
+    if auto_start == Some(AutoStart::Report) {
+        REPORTS.store(true, Ordering::Relaxed);
+        // The publisher's thread takes samples, keeps the budget, tells which calls are slow, and measures the clock's cost.
+        let wants_publisher = mode_switch::newest().mode.has_estimated_times()
+            || functions::have_a_budget()
+            || Settings::wants_publisher();
+        if !wants_publisher {
+            return;
+        }
+    }
+    let mut warnings = Vec::new();
+    let settings = in_force(Settings::default(), &mut warnings);
+    let mut shared = shared();
+    expect_report(&mut shared, &settings);
+    shared.is_of_environment = true;
+    shared.sessions += 1;
+    begin(&mut shared, process_name::of_executable(), settings, warnings);
+}
+
+/// Runs before the first scope of every thread. It neither allocates nor takes a lock, because the scope may be inside the program's
+/// allocator.
+pub(crate) fn first_scope() {
+    // Linkers take nothing out of a static library that nothing refers to.
+    std::hint::black_box(&BEFORE_MAIN);
+    config::settle();
+}
+
+/// Ends the session that the environment has begun, before anything was counted: a session of the program's own takes its place, with
+/// its own name and settings.
+fn withdraw(shared: &mut Shared) {
+    if let Some(publisher) = session_state::publisher().take() {
+        publisher.withdraw();
+    }
+    if let Some(mut state) = collector_state::lock() {
+        state.forget_beginning();
+    }
+    shared.stop_publishing();
+    shared.phase = Phase::Idle;
+}
+
+/// Withdraws the session that the environment has begun, in a program that is to publish nothing by itself. Call it at the beginning of
+/// `main`.
+pub fn withdraw_session_of_environment() {
+    let mut shared = shared();
+    if std::mem::take(&mut shared.is_of_environment) {
+        withdraw(&mut shared);
+        shared.sessions -= 1;
     }
 }
 
@@ -114,38 +146,32 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
     let settings = in_force(settings, &mut warnings);
-    let config = config::decide_with(&settings, &mut warnings);
+    let uncounted = |warnings| Session {
+        counted: false,
+        warnings,
+    };
     if config::is_forked_child() {
         warnings.push("a forked child publishes nothing; start a new program instead (fork and exec)".into());
+        return uncounted(warnings);
     }
-    let first = !ASKED.swap(true, Ordering::Relaxed);
-    if config.off || config::is_forked_child() {
-        return Session {
-            counted: false,
-            warnings,
-        };
+    let mut shared = ending::shared_after(BEFORE);
+    if std::mem::take(&mut shared.is_of_environment) && !config::is_settled() {
+        withdraw(&mut shared);
+    }
+    let config = config::decide_with(&settings, &mut warnings);
+    if config.off {
+        return uncounted(warnings);
     }
     // This is needed even after an earlier scope: a scope alone registers no exit handler.
     expect_exit();
-    let mut shared = shared();
-    if first {
-        // With `live` or `log` the user wants to see the whole run, not only the time within a session.
-        shared.sessions += u32::from(config.auto_start.is_some_and(AutoStart::publishes));
-    }
-    if settings.report_at_exit.is_some() {
-        shared.report_at_exit.clone_from(&settings.report_at_exit);
-        REPORTS.store(true, Ordering::Relaxed);
-    }
+    expect_report(&mut shared, &settings);
     shared.sessions += 1;
-    if shared.phase == Phase::Finishing {
-        shared = wait(shared, OUTCOME, |shared| shared.phase != Phase::Finishing);
-    }
     match shared.phase {
         Phase::Idle => {
             begin(&mut shared, name, settings, std::mem::take(&mut warnings));
         }
         Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
-        Phase::Starting | Phase::Publishing | Phase::Lost | Phase::Counting => {
+        Phase::Publishing | Phase::Lost | Phase::Counting => {
             if shared.name != name {
                 warnings.push(format!(
                     "joined the running session \"{}\"; its name and settings stay in force",
@@ -161,24 +187,62 @@ pub(crate) fn start(program: &str, settings: Settings) -> Session {
     }
 }
 
+/// Begins a session: what is asked for is in force, and the ring with its first record is there, when this returns.
 fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
     shared.warnings = warnings;
     shared.path = None;
+    END_WITHIN_MS.store(settings.end_within.as_millis() as u64, Ordering::Relaxed);
+    put_in_force(shared, &settings);
+    if settings.end_on_signals {
+        shared.warnings.extend(signals::end_on_signals());
+    }
+    let logs = settings.log_every.is_some();
+    let identity = Identity {
+        name,
+        run_token: config::get().run_token,
+    };
+    match Publisher::start(identity, settings, &mut shared.warnings) {
+        Ok(publisher) => {
+            shared.path = publisher.path().map(Path::to_path_buf);
+            *session_state::publisher() = Some(publisher);
+            shared.phase = Phase::Publishing;
+            PUBLISHING.store(true, Ordering::Relaxed);
+            if let Err(error) = publisher_thread::start(shared) {
+                shared.warnings.push(format!(
+                    "no thread for the publisher: {error}; the ring has only the first record and the last"
+                ));
+            }
+        }
+        Err(_) => {
+            shared
+                .warnings
+                .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
+            shared.stop_publishing();
+            if logs {
+                Log::missed();
+            }
+        }
+    }
+    if let Some(mut state) = collector_state::lock() {
+        state.session.warnings.clone_from(&shared.warnings);
+    }
+}
+
+/// Tells the collector what a session asks for.
+fn put_in_force(shared: &mut Shared, settings: &Settings) {
     if let Some(mut state) = collector_state::lock() {
         let now = mode_switch::newest();
         state.switch_by_program(
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
-    }
-    if let Some(mut state) = collector_state::lock() {
         state.mutes.policy = settings.auto_mute;
-    }
-    if settings.lines
-        && let Some(mut state) = collector_state::lock()
-    {
-        state.sample_lines(LINES_HZ);
+        if settings.lines {
+            state.sample_lines(LINES_HZ);
+        }
+        state.session.name.clone_from(&shared.name);
+        state.set_publishing(true);
     }
     for (function, over) in &settings.watch {
         if let Err(error) = collector_state::watch_in(function, *over) {
@@ -194,142 +258,9 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             .warnings
             .push(format!("the clock's cost is not measured in {pattern}: {error}"));
     }
-    shared.order = Some((
-        Identity {
-            name,
-            run_token: config::get().run_token,
-        },
-        settings,
-    ));
-    shared.phase = Phase::Starting;
-    if Live::Coming.is() {
-        // It takes this order.
-        return;
-    }
-    if let Err(error) = os::spawn(publish) {
-        shared.order = None;
-        shared.phase = Phase::Counting;
-        shared
-            .warnings
-            .push(format!("no thread for the publisher: {error}"));
-    }
-}
-
-/// Runs the publisher's thread if the environment started it.
-fn publish_live() {
-    Live::Coming.set();
-    thread_lifecycle::exclude();
-    // The first scope may be in the allocator, so the lock is taken only here.
-    let mut shared = shared();
-    shared.sessions += 1;
-    if shared.phase == Phase::Idle {
-        let mut warnings = Vec::new();
-        let settings = in_force(Settings::default(), &mut warnings);
-        if settings.report_at_exit.is_some() {
-            shared.report_at_exit.clone_from(&settings.report_at_exit);
-            REPORTS.store(true, Ordering::Relaxed);
-        }
-        // This leaves an order for `serve` and starts no thread.
-        begin(&mut shared, process_name::of_executable(), settings, warnings);
-    }
-    drop(shared);
-    publish();
-}
-
-/// Runs the publisher's thread. A panic ends this thread and not the program.
-fn publish() {
-    if std::panic::catch_unwind(serve).is_err() {
-        let mut shared = shared();
-        shared
-            .warnings
-            .push("the publisher panicked; scopes are counted, but nothing is published".into());
-        stop_publishing(shared);
-    }
-}
-
-/// Runs the publisher, from the order to the last record.
-fn serve() {
-    thread_lifecycle::exclude();
-    os::name_this_thread(c"tickscope");
-    let mut shared = shared();
-    Live::None.set();
-    let Some((identity, settings)) = shared.order.take() else {
-        return;
-    };
-    drop(shared);
-    if let Some(mut state) = collector_state::lock() {
-        state.session.name.clone_from(&identity.name);
-        state.set_publishing(true);
-    }
-    let mut warnings = Vec::new();
-    let logs = settings.log_every.is_some();
-    let started = Publisher::start(identity, settings, &mut warnings);
-    if logs && started.is_err() {
-        // The lock is released first, because standard error may be a pipe without a reader.
-        Log::missed();
-    }
-    let mut shared = self::shared();
-    shared.warnings.append(&mut warnings);
     if let Some(mut state) = collector_state::lock() {
         state.session.warnings.clone_from(&shared.warnings);
     }
-    let Ok(mut publisher) = started else {
-        shared
-            .warnings
-            .push("scopes are counted, but nothing is published; set TICKSCOPE_DIR".into());
-        return stop_publishing(shared);
-    };
-    shared.path = publisher.path().map(Path::to_path_buf);
-    if shared.phase == Phase::Starting {
-        shared.phase = Phase::Publishing;
-        PUBLISHING.store(true, Ordering::Relaxed);
-    }
-    CHANGED.notify_all();
-    drop(shared);
-    publisher.prepare();
-    shared = self::shared();
-    while matches!(shared.phase, Phase::Publishing | Phase::Lost) {
-        if !RESET_ASKED.load(Ordering::Relaxed) {
-            let rest = publisher.rest();
-            shared = CHANGED
-                .wait_timeout(shared, rest)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
-        if shared.phase == Phase::Finishing {
-            break;
-        }
-        drop(shared);
-        publisher.round(RESET_ASKED.swap(false, Ordering::Relaxed));
-        shared = self::shared();
-        if let Some(said) = publisher.take_said() {
-            shared.update_ring(said, publisher.path());
-        }
-    }
-    drop(shared);
-    let unclean = publisher.unclean();
-    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
-    let mut shared = self::shared();
-    shared.phase = Phase::Finishing;
-    stop_publishing(shared);
-    if let Some(own) = unclean {
-        // No caller waits for this.
-        publisher::clean_beside(&own);
-    }
-}
-
-/// Records that there is no publisher any more: the session has ended, or goes on without one.
-fn stop_publishing(mut shared: MutexGuard<'static, Shared>) {
-    if let Some(mut state) = collector_state::lock() {
-        state.set_publishing(false);
-    }
-    PUBLISHING.store(false, Ordering::Relaxed);
-    shared.phase = if shared.phase == Phase::Finishing {
-        Phase::Idle
-    } else {
-        Phase::Counting
-    };
-    CHANGED.notify_all();
 }
 
 /// Fills in the cost of a scope if no publisher has measured it yet.
@@ -431,9 +362,8 @@ impl Session {
             };
         };
         match shared.phase {
-            Phase::Starting => Status::Starting,
-            Phase::Publishing => Status::Publishing,
-            Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => Status::Counting,
+            Phase::Publishing if shared.has_thread => Status::Publishing,
+            Phase::Publishing | Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => Status::Counting,
         }
     }
 
@@ -451,19 +381,13 @@ impl Session {
         shared_unless_forked().filter(|_| self.counted)?.path.clone()
     }
 
-    /// Waits until it is known whether there is a ring.
+    /// Returns the session if it publishes.
     ///
     /// # Errors
-    /// The reason why there is none.
-    pub(crate) fn wait_for_outcome(self) -> Result<Self, StartError> {
-        if self.counted {
-            drop(wait(shared(), OUTCOME, |shared| shared.phase != Phase::Starting));
-        }
+    /// The reason why it does not.
+    pub(crate) fn if_publishing(self) -> Result<Self, StartError> {
         let message = match self.status() {
             Status::Publishing => return Ok(self),
-            Status::Starting => {
-                "the publisher has not begun within a second; is the machine overloaded?".into()
-            }
             Status::Off => "TICKSCOPE=off: nothing is measured; unset it".into(),
             Status::Counting | Status::Unsupported => self.warnings().join("; "),
         };
@@ -479,26 +403,59 @@ impl Drop for Session {
         }
         let mut shared = shared();
         shared.sessions = shared.sessions.saturating_sub(1);
-        if shared.sessions == 0 {
-            let left = ask_to_finish(&mut shared, Instant::now());
-            drop(wait(shared, left, |shared| shared.phase != Phase::Finishing));
+        let is_asked = shared.sessions == 0 && shared.ask_to_finish();
+        drop(shared);
+        if is_asked {
+            // The clock of a thread that does not count cannot be stopped.
+            let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
+            ending::last_record();
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Mutex;
+
+    use tickscope_format::file::open::{Liveness, RingFile};
+
     use super::*;
+
+    /// There is one session, so tests of it take turns.
+    static TURN: Mutex<()> = Mutex::new(());
 
     /// A reset may be asked for by a thread that is in the middle of a session's start or end. If it waited for the
     /// lock, this test would never end.
     #[test]
     fn a_reset_is_asked_for_while_another_has_the_lock() {
+        let _turn = TURN.lock();
         let held = shared();
         PUBLISHING.store(true, Ordering::Relaxed);
         std::thread::spawn(request_reset).join().unwrap();
         assert!(RESET_ASKED.swap(false, Ordering::Relaxed));
         PUBLISHING.store(false, Ordering::Relaxed);
         drop(held);
+    }
+
+    #[test]
+    fn beginning_and_end_need_no_publishers_thread() {
+        let _turn = TURN.lock();
+        let dir = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            dir: Some(dir.path().to_path_buf()),
+            ..Settings::default()
+        };
+        // A thread that never gets a CPU.
+        shared().has_thread = true;
+        let session = start("starved", settings);
+        assert_eq!(session.status(), Status::Publishing);
+        let ring = RingFile::open(&session.path().unwrap()).unwrap();
+        assert_eq!(ring.liveness().unwrap(), Liveness::Running);
+        let sequence = || ring.newest().unwrap().sequence;
+        assert_eq!(sequence(), 1);
+        drop(session);
+        assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+        assert_eq!(sequence(), 2);
+        shared().has_thread = false;
     }
 }

@@ -1,43 +1,33 @@
 //! The state of this process's session, shared by its start, the publisher's thread and the end of the program.
+//!
+//! Locks are taken in this order: the shared state, the publisher, the collector's state.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::capture::collector_state::{self, Locked};
 use crate::enabled::capture::functions;
-use crate::enabled::publish::publisher::identity::Identity;
+use crate::enabled::publish::publisher::{Publisher, replace_ring_warning};
 use crate::enabled::publish::reports::report_file;
+use crate::enabled::runtime::process_name;
 use crate::enabled::runtime::settings::Settings;
-use crate::enabled::runtime::{config, process_name};
 use crate::types::Destination;
-
-/// How a warning about lost rings begins. A new one replaces the last, so that they do not pile up over months.
-const RINGS_LOST: &str = "ring files lost: ";
-
-/// How long the end of a session or of the program waits for the last record.
-pub(crate) const LAST_RECORD: Duration = Duration::from_millis(50);
-
-/// The same under `tickscope run`, which waits to read the record.
-pub(crate) const LAST_RECORD_RUN: Duration = Duration::from_secs(1);
 
 /// The phase of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// No session.
     Idle,
-    /// The publisher's thread is making the ring.
-    Starting,
     Publishing,
     /// The ring was destroyed from outside. The publisher goes on without one until it has made another.
     Lost,
     /// No place for a ring was found; scopes are only counted.
     Counting,
-    /// The publisher is writing its last record.
+    /// The last record is being written.
     Finishing,
 }
 
@@ -45,27 +35,44 @@ pub(crate) enum Phase {
 pub(crate) struct Shared {
     pub(crate) phase: Phase,
     pub(crate) sessions: u32,
-    pub(crate) order: Option<(Identity, Settings)>,
+    /// Whether the environment has begun the session, and no part of the program has joined it.
+    pub(crate) is_of_environment: bool,
+    /// Whether the publisher's thread exists.
+    pub(crate) has_thread: bool,
     /// The name of the session in force.
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) path: Option<PathBuf>,
     pub(crate) report_at_exit: Option<Destination>,
-    /// Since when the publisher has been asked for its last record.
-    pub(crate) finishing: Option<Instant>,
 }
 
 /// The session of this process.
-pub(crate) static SHARED: Mutex<Shared> = Mutex::new(Shared {
+static SHARED: Mutex<Shared> = Mutex::new(Shared {
     phase: Phase::Idle,
     sessions: 0,
-    order: None,
+    is_of_environment: false,
+    has_thread: false,
     name: String::new(),
     warnings: Vec::new(),
     path: None,
     report_at_exit: None,
-    finishing: None,
 });
+
+/// The publisher, while there is one and no thread has taken it to write its last record. The publisher's thread holds the lock while
+/// it works.
+static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
+
+/// Signals that something in `SHARED` has changed, or that the publisher has work.
+pub(crate) static CHANGED: Condvar = Condvar::new();
+
+/// How long the end waits for the last record without progress, in milliseconds.
+pub(crate) static END_WITHIN_MS: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a report at exit is wanted.
+pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
+
+/// Whether the phase is `Publishing`, for callers that must not wait for the lock.
+pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 impl Shared {
     /// Takes a message of the publisher that it has lost a ring or made a new one.
@@ -77,68 +84,64 @@ impl Shared {
                 Some(_) => Phase::Publishing,
                 None => Phase::Lost,
             };
-            CHANGED.notify_all();
         }
     }
+
+    /// Asks for the last record, and returns whether one is to be written.
+    pub(crate) fn ask_to_finish(&mut self) -> bool {
+        match self.phase {
+            Phase::Publishing | Phase::Lost => {
+                self.phase = Phase::Finishing;
+                PUBLISHING.store(false, Ordering::Relaxed);
+                CHANGED.notify_all();
+            }
+            Phase::Counting => self.phase = Phase::Idle,
+            Phase::Finishing | Phase::Idle => {}
+        }
+        self.phase == Phase::Finishing
+    }
+
+    /// Notes that there is no publisher any more: the session has ended, or goes on without one.
+    pub(crate) fn stop_publishing(&mut self) {
+        if let Some(mut state) = collector_state::lock() {
+            state.set_publishing(false);
+        }
+        PUBLISHING.store(false, Ordering::Relaxed);
+        self.phase = if self.phase == Phase::Finishing {
+            Phase::Idle
+        } else {
+            Phase::Counting
+        };
+        CHANGED.notify_all();
+    }
 }
-
-/// Signals that something in `SHARED` has changed, or that the publisher has work.
-pub(crate) static CHANGED: Condvar = Condvar::new();
-
-/// Whether a report at exit is wanted.
-pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
-
-/// Whether the phase is `Publishing`, for callers that must not wait for the lock.
-pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 /// Locks the shared state.
 pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until `done`, or for at most `longest`.
-pub(crate) fn wait(
-    mut shared: MutexGuard<'static, Shared>,
-    longest: Duration,
-    done: impl Fn(&Shared) -> bool,
-) -> MutexGuard<'static, Shared> {
-    let begin = Instant::now();
-    while !done(&shared) {
-        let left = longest.saturating_sub(begin.elapsed());
-        if left.is_zero() {
-            break;
-        }
-        shared = CHANGED
-            .wait_timeout(shared, left)
-            .unwrap_or_else(PoisonError::into_inner)
-            .0;
-    }
-    shared
+/// Locks the shared state if no thread holds the lock, which may be the calling one, further down its stack.
+pub(crate) fn try_shared() -> Option<MutexGuard<'static, Shared>> {
+    try_lock(&SHARED)
 }
 
-/// Asks for the last record. Returns how much longer to wait for it, counted from the time at which the first caller
-/// asked.
-pub(crate) fn ask_to_finish(shared: &mut Shared, began: Instant) -> Duration {
-    match shared.phase {
-        Phase::Starting | Phase::Publishing | Phase::Lost => {
-            shared.phase = Phase::Finishing;
-            shared.finishing = Some(began);
-            PUBLISHING.store(false, Ordering::Relaxed);
-            CHANGED.notify_all();
-        }
-        Phase::Finishing => {}
-        Phase::Counting => shared.phase = Phase::Idle,
-        Phase::Idle => {}
+/// Locks the publisher.
+pub(crate) fn publisher() -> MutexGuard<'static, Option<Publisher>> {
+    PUBLISHER.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the publisher if there is one and no thread works with it.
+pub(crate) fn try_take_publisher() -> Option<Publisher> {
+    try_lock(&PUBLISHER)?.take()
+}
+
+fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
     }
-    if shared.phase == Phase::Idle {
-        return Duration::ZERO;
-    }
-    let longest = if config::get().run_token == 0 {
-        LAST_RECORD
-    } else {
-        LAST_RECORD_RUN
-    };
-    longest.saturating_sub(shared.finishing.unwrap_or(began).elapsed())
 }
 
 /// Applies the environment to the settings, and warns of everything that will differ from what was asked for.
@@ -150,16 +153,10 @@ pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settin
 }
 
 /// Captures a snapshot under the program's name.
-pub(crate) fn captured(mut state: MutexGuard<'static, CollectorState>, kind: CaptureKind) -> Snapshot {
+pub(crate) fn captured(mut state: Locked, kind: CaptureKind) -> Snapshot {
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
     state.read_tasks_anew();
     state.capture_whole(kind)
-}
-
-/// Replaces the warning about lost rings.
-pub(crate) fn replace_ring_warning(warnings: &mut Vec<String>, said: &str) {
-    warnings.retain(|warning| !warning.starts_with(RINGS_LOST));
-    warnings.push(format!("{RINGS_LOST}{said}"));
 }

@@ -1,5 +1,7 @@
 //! A site: the static descriptor of a place in the source that opens scopes or counts. Its address is its identity.
 
+use std::fmt::{self, Write};
+
 use tickscope_format::snapshot;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
@@ -373,26 +375,58 @@ impl Site {
             .is_ok()
     }
 
+    /// Writes the site's path, `module::name`, without allocating.
+    ///
+    /// # Errors
+    /// The path is too long, or known only when it is shown.
+    pub(crate) fn write_path(&self, out: &mut ShortText) -> fmt::Result {
+        #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+        if let Name::OfFunction(..) = self.name {
+            return Err(fmt::Error);
+        }
+        if !self.module.is_empty() {
+            write!(out, "{}::", self.module)?;
+        }
+        self.write_name::<ShortText>(out)
+    }
+
+    /// Writes the site's name. `T` is the text that parts are kept in meanwhile.
+    fn write_name<T: Text>(&self, out: &mut impl Write) -> fmt::Result {
+        match self.name {
+            #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+            Name::OfFunction(..) => Ok(()),
+            Name::Given(name) => out.write_str(name),
+            Name::Enclosing(path) => write_plain_name::<T>(path(), self.module, out),
+            Name::WithLabel(kind, name) => {
+                out.write_str(match kind {
+                    Labelled::Mutex | Labelled::Read | Labelled::Write => "[lock] ",
+                    Labelled::Condvar => "[condvar] ",
+                    Labelled::Task => "",
+                })?;
+                match name {
+                    Some(name) => out.write_str(name)?,
+                    None => write!(out, "{}:{}", short_file(self.file), self.line)?,
+                }
+                out.write_str(match kind {
+                    Labelled::Read => " (read)",
+                    Labelled::Write => " (write)",
+                    Labelled::Mutex | Labelled::Condvar | Labelled::Task => "",
+                })
+            }
+        }
+    }
+
     /// Returns the site as snapshots show it.
     pub(crate) fn describe(&self) -> snapshot::Site {
+        #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
+        if let Name::OfFunction(address, describe) = self.name {
+            return describe(address);
+        }
+        let mut name = String::new();
+        // Writing into a String does not fail.
+        let _ = self.write_name::<String>(&mut name);
         snapshot::Site {
-            name: match self.name {
-                #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-                Name::OfFunction(address, describe) => return describe(address),
-                Name::Given(name) => name.to_string(),
-                Name::Enclosing(path) => plain_name(path(), self.module),
-                Name::WithLabel(kind, name) => {
-                    let label =
-                        name.map_or_else(|| place_name(self.file, self.line), |name| name.to_string());
-                    match kind {
-                        Labelled::Mutex => format!("[lock] {label}"),
-                        Labelled::Read => format!("[lock] {label} (read)"),
-                        Labelled::Write => format!("[lock] {label} (write)"),
-                        Labelled::Condvar => format!("[condvar] {label}"),
-                        Labelled::Task => label,
-                    }
-                }
-            },
+            name,
             module: self.module.to_string(),
             file: self.file.to_string(),
             line: self.line,
@@ -401,28 +435,73 @@ impl Site {
     }
 }
 
-/// Returns the short name of a place: its file without the folders up to `src`, or without any, and the line.
-fn place_name(file: &str, line: u32) -> String {
-    let short = match file.rfind("src/") {
+/// A text that parts of names are kept in.
+trait Text: Write + AsRef<str> + Default {}
+
+impl<T: Write + AsRef<str> + Default> Text for T {}
+
+/// A short text without an allocation.
+pub(crate) struct ShortText {
+    bytes: [u8; SHORT_TEXT_BYTES],
+    length: usize,
+}
+
+/// Enough for most paths, and little enough for the stack of a signal handler.
+const SHORT_TEXT_BYTES: usize = 384;
+
+impl Default for ShortText {
+    fn default() -> Self {
+        Self {
+            bytes: [0; SHORT_TEXT_BYTES],
+            length: 0,
+        }
+    }
+}
+
+impl AsRef<str> for ShortText {
+    fn as_ref(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+impl Write for ShortText {
+    /// Fails if the text becomes too long.
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let end = self.length + text.len();
+        let place = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
+        place.copy_from_slice(text.as_bytes());
+        self.length = end;
+        Ok(())
+    }
+}
+
+/// Returns the short name of a file: without the folders up to `src`, or without any.
+fn short_file(file: &str) -> &str {
+    match file.rfind("src/") {
         Some(at) => &file[at + "src/".len()..],
         None => file.rsplit('/').next().unwrap_or(file),
-    };
-    format!("{short}:{line}")
+    }
 }
 
 /// Returns the plain name of a function, such as `fib` or `Sq::area`, from the type name of an item in it.
 ///
 /// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for an impl
 /// outside the type's module, `app::other::<impl app::Sq>::area::here`. Closures and async bodies add `{{closure}}`.
-fn plain_name(item: &str, module: &str) -> String {
-    let function = item.rsplit_once("::").map_or(item, |(function, _)| function);
-    let function = function.replace("::{{closure}}", "");
+///
+/// `T` is the text that parts are kept in meanwhile.
+fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> fmt::Result {
+    let path = item.rsplit_once("::").map_or(item, |(function, _)| function);
+    let mut function = T::default();
+    for part in path.split("::{{closure}}") {
+        function.write_str(part)?;
+    }
+    let function = function.as_ref();
     let in_module = function
         .strip_prefix(module)
         .and_then(|rest| rest.strip_prefix("::"));
-    let name = in_module.unwrap_or(&function);
+    let name = in_module.unwrap_or(function);
     let Some(inner) = name.strip_prefix('<') else {
-        return without_arguments(name);
+        return write_without_arguments(name, out);
     };
     // Find the bracket that closes the first one; the type of the impl ends there.
     let mut depth = 1;
@@ -435,18 +514,17 @@ fn plain_name(item: &str, module: &str) -> String {
         depth == 0
     });
     let Some((end, _)) = end else {
-        return name.to_string();
+        return out.write_str(name);
     };
     let head = inner[..end].strip_prefix("impl ").unwrap_or(&inner[..end]);
     let subject = match head.split_once(" for ") {
         Some((_, subject)) => subject,
         None => split_as(head),
     };
-    format!(
-        "{}{}",
-        without_arguments(&short_paths(subject)),
-        without_arguments(&inner[end + 1..])
-    )
+    let mut short = T::default();
+    write_short_paths(subject, &mut short)?;
+    write_without_arguments(short.as_ref(), out)?;
+    write_without_arguments(&inner[end + 1..], out)
 }
 
 /// Returns `T` of `T as Trait`, where the ` as ` is not inside brackets of `T`.
@@ -465,41 +543,39 @@ fn split_as(head: &str) -> &str {
 }
 
 /// Shortens every path in a type to its last part: `(u8, app::Sq)` becomes `(u8, Sq)`.
-fn short_paths(text: &str) -> String {
-    let mut short = String::new();
-    let mut word = String::new();
-    for c in text.chars() {
-        if c.is_alphanumeric() || c == '_' {
-            word.push(c);
-        } else if c == ':' {
-            word.clear();
-        } else {
-            short.push_str(&word);
-            word.clear();
-            short.push(c);
-        }
+fn write_short_paths(text: &str, out: &mut impl Write) -> fmt::Result {
+    let is_other = |c: char| !(c.is_alphanumeric() || c == '_' || c == ':');
+    for path in text.split_inclusive(is_other) {
+        out.write_str(path.rsplit(':').next().unwrap_or(path))?;
     }
-    short + &word
+    Ok(())
 }
 
 /// Removes generic arguments from a path, because all instances of a generic are one function.
-fn without_arguments(path: &str) -> String {
+fn write_without_arguments(path: &str, out: &mut impl Write) -> fmt::Result {
     let mut depth = 0;
-    let mut plain = String::new();
     for (at, c) in path.char_indices() {
         match c {
             '<' => depth += 1,
             '>' if !path[..at].ends_with('-') => depth -= 1,
-            _ if depth == 0 => plain.push(c),
+            _ if depth == 0 => out.write_char(c)?,
             _ => {}
         }
     }
-    plain
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn plain_name(item: &str, module: &str) -> String {
+        let (mut long, mut short) = (String::new(), ShortText::default());
+        write_plain_name::<String>(item, module, &mut long).unwrap();
+        write_plain_name::<ShortText>(item, module, &mut short).unwrap();
+        assert_eq!(short.as_ref(), long);
+        long
+    }
 
     #[test]
     fn names_are_plain() {

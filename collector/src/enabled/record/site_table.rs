@@ -1,24 +1,31 @@
 //! All known sites, and which of them count.
 //!
 //! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and
-//! allocates nothing. Rules are applied under the capture lock. A site that is met later is checked at the next look of
-//! the publisher.
+//! allocates nothing. Rules and watches are applied under the capture lock to the sites that are known, and by the thread that meets
+//! a site to that site. One whose path is very long is checked at the next look of the publisher.
 
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{self, Rule};
+use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
 
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::arena::Ref;
+use crate::enabled::record::choices::Choices;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch;
-use crate::enabled::record::site::{Site, SiteState};
+use crate::enabled::record::site::{ShortText, Site, SiteState};
 
 /// The largest number of rules; more are refused.
 pub(crate) const RULES_MAX: usize = 256;
 
 /// The site that was met last. The others follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
+
+/// The rules, for sites that are met: 1 disables them, 0 enables them.
+static RULES: Choices<RULES_MAX> = Choices::new();
+
+/// The watches, for sites that are met, by place.
+pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
 #[derive(Debug)]
@@ -38,7 +45,31 @@ pub(crate) fn meet(site: &'static Site) {
     }
     // SYNC POINT: known before rules are looked for (meets the fence in `update_if_met`).
     fence(Ordering::SeqCst);
+    choose(site);
     update_state(site);
+}
+
+/// Does what rules and watches say of a site that is met.
+fn choose(site: &'static Site) {
+    if RULES.is_empty() && WATCHED.is_empty() {
+        return;
+    }
+    let mut path = ShortText::default();
+    if site.write_path(&mut path).is_err() {
+        return;
+    }
+    RULES.decide(path.as_ref(), |off| {
+        if let Some(off) = off {
+            site.set_ruled_off(off != 0);
+        }
+    });
+    if !site.is_counter() {
+        WATCHED.decide(path.as_ref(), |slot| {
+            if let Some(slot) = slot {
+                site.set_watch(Some(slot as u32));
+            }
+        });
+    }
 }
 
 /// All known sites, the newest first.
@@ -141,6 +172,7 @@ impl Rules {
             }
             self.rules.push((pattern, off));
         }
+        self.tell();
         // The last rule decides, so sites that it does not match stay as they are: one match for each site, however
         // many rules there are.
         let mut matched = 0;
@@ -154,10 +186,16 @@ impl Rules {
         Some(matched)
     }
 
+    /// Has threads apply the rules to the sites that they meet.
+    fn tell(&self) {
+        RULES.set(self.rules.iter().map(|&(pattern, off)| (pattern, u64::from(off))));
+    }
+
     /// Removes the rule of a pattern: the others decide of what it matches.
     pub(crate) fn forget(&mut self, pattern: Pattern) {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
+        self.tell();
         for site in met().chain(unmet_functions()) {
             let described = site.describe();
             if pattern.matches(&described) {
@@ -214,7 +252,7 @@ mod tests {
         assert_eq!(rules.add(pattern("slab::get"), false), Some(1));
         assert!(GET.is(SiteState::Enabled) && PUT.is(SiteState::Disabled));
         meet(&LATE);
-        assert!(LATE.is(SiteState::Enabled));
+        assert!(LATE.is(SiteState::Disabled));
         rules.look();
         assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);

@@ -19,7 +19,7 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
 
 /// The clock, the limits and the start time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Config {
     /// The clock in use.
     pub(crate) chosen: Chosen,
@@ -46,6 +46,9 @@ pub(crate) struct Config {
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 
+/// The configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
+static FOR_NOW: OnceLock<Config> = OnceLock::new();
+
 /// The configuration of a child that was forked while another thread decided it. That thread does not exist in the
 /// child.
 static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
@@ -69,7 +72,32 @@ extern "C" fn note_fork() {
 
 /// Returns the configuration. If it is not decided yet, the environment alone decides it. Does not allocate.
 pub(crate) fn get() -> &'static Config {
-    get_or_decide(|| decide(&Settings::default().with_environment()))
+    match CONFIG.get().or_else(|| FOR_NOW.get()) {
+        Some(config) => config,
+        None => settle(),
+    }
+}
+
+/// Decides the configuration by the environment until [`settle`] or [`decide_with`] is called.
+pub(crate) fn decide_for_now() {
+    if !is_settled() && !is_forked_child() {
+        PID.store(std::process::id(), Ordering::Relaxed);
+        FOR_NOW.get_or_init(by_environment);
+    }
+}
+
+/// Returns the configuration, which does not change any more.
+pub(crate) fn settle() -> &'static Config {
+    get_or_decide(|| FOR_NOW.get().cloned().unwrap_or_else(by_environment))
+}
+
+/// Returns whether the configuration does not change any more.
+pub(crate) fn is_settled() -> bool {
+    CONFIG.get().is_some()
+}
+
+fn by_environment() -> Config {
+    decide(&Settings::default().with_environment())
 }
 
 fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {

@@ -44,6 +44,10 @@ const MAX_NODES: u32 = 65_536;
 /// At most 64 MiB of nodes in the process.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
 
+/// The end of a program waits so long for its last record while nothing of it is done.
+const END_WITHIN: Duration = Duration::from_secs(2);
+
+const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
 const INTERVAL_MS: Range = Range::new(10, 3_600_000, "milliseconds");
 const LOG_EVERY_MS: Range = Range::new(10, 3_600_000, "milliseconds").or_zero("no log");
 const MAX_GAP_MS: Range = Range::new(1, 86_400_000, "milliseconds").or_zero("no limit");
@@ -86,6 +90,10 @@ pub(crate) struct Settings {
     pub(crate) watch: Vec<(String, Over)>,
     /// The function in which what the clock costs is measured from the start on.
     pub(crate) measure_cost: Option<String>,
+    /// How long the end waits for the last record without progress.
+    pub(crate) end_within: Duration,
+    /// Whether the last record is written when a signal ends the program.
+    pub(crate) end_on_signals: bool,
 }
 
 impl Default for Settings {
@@ -110,6 +118,8 @@ impl Default for Settings {
             auto_mute: AutoMute::Offer,
             watch: Vec::new(),
             measure_cost: None,
+            end_within: END_WITHIN,
+            end_on_signals: false,
         }
     }
 }
@@ -190,7 +200,7 @@ struct Variable {
 
 /// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
 /// later.
-const VARIABLES: [Variable; 16] = [
+const VARIABLES: [Variable; 18] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: Allowed::Words("live, log, report, off"),
@@ -301,11 +311,22 @@ const VARIABLES: [Variable; 16] = [
     },
     Variable {
         name: c"TICKSCOPE_LINES",
-        allowed: Allowed::Words("1, on, 0, off"),
+        allowed: Allowed::Words(SWITCH),
+        apply: |settings, value| set(switch(value), |on| settings.lines = on),
+    },
+    Variable {
+        name: c"TICKSCOPE_END_MS",
+        allowed: Allowed::Numbers(END_MS),
         apply: |settings, value| {
-            let lines = one_of(value, &[("1", true), ("on", true), ("0", false), ("off", false)]);
-            set(lines, |lines| settings.lines = lines)
+            set(END_MS.number(value), |ms| {
+                settings.end_within = Duration::from_millis(ms)
+            })
         },
+    },
+    Variable {
+        name: c"TICKSCOPE_END_ON_SIGNALS",
+        allowed: Allowed::Words(SWITCH),
+        apply: |settings, value| set(switch(value), |on| settings.end_on_signals = on),
     },
     Variable {
         name: c"TICKSCOPE_AUTOMUTE",
@@ -316,6 +337,13 @@ const VARIABLES: [Variable; 16] = [
         },
     },
 ];
+
+/// The words of [`switch`].
+const SWITCH: &str = "1, on, 0, off";
+
+fn switch(value: &[u8]) -> Option<bool> {
+    one_of(value, &[("1", true), ("on", true), ("0", false), ("off", false)])
+}
 
 fn set<T>(value: Option<T>, apply: impl FnOnce(T)) -> bool {
     value.map(apply).is_some()
@@ -354,13 +382,6 @@ fn bytes(value: &[u8]) -> Option<u64> {
     };
     let bytes = number(digits)?.checked_mul(unit)?;
     RING_BYTES_RANGE.allows(bytes).then_some(bytes)
-}
-
-impl AutoStart {
-    /// Returns whether a ring is wanted from the first scope on.
-    pub(crate) fn publishes(self) -> bool {
-        matches!(self, Self::Live | Self::Log)
-    }
 }
 
 impl Settings {
@@ -485,6 +506,8 @@ impl Settings {
             clamp("max_gap (ms)", millis(gap).max(1), MAX_GAP_MS);
             gap.min(Duration::from_millis(MAX_GAP_MS.most))
         });
+        let ms = clamp("end_within (ms)", millis(self.end_within), Range { least: 0, ..END_MS });
+        self.end_within = Duration::from_millis(ms);
         self.ring_bytes = clamp("ring_bytes", self.ring_bytes, RING_BYTES_RANGE).next_power_of_two();
         self.max_depth = clamp("max_depth", self.max_depth.into(), DEPTHS) as u32;
         self.max_nodes = clamp("max_nodes", self.max_nodes.into(), NODES) as u32;

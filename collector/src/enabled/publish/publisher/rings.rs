@@ -13,7 +13,9 @@ use tickscope_format::file::header::Header;
 use tickscope_format::file::places;
 
 use crate::enabled::capture::collector_state;
-use crate::enabled::publish::session_state::replace_ring_warning;
+
+/// How a warning about lost rings begins. A new one replaces the last, so that they do not pile up over months.
+const RINGS_LOST: &str = "ring files lost: ";
 
 /// The shortest time between two rings that replace lost ones.
 const BETWEEN: Duration = Duration::from_secs(60);
@@ -76,6 +78,12 @@ pub(super) fn make(
     Err(failed)
 }
 
+/// Replaces the warning about lost rings.
+pub(crate) fn replace_ring_warning(warnings: &mut Vec<String>, said: &str) {
+    warnings.retain(|warning| !warning.starts_with(RINGS_LOST));
+    warnings.push(format!("{RINGS_LOST}{said}"));
+}
+
 impl Rings {
     /// Returns the path of the ring, while there is one.
     pub(super) fn path(&self) -> Option<&Path> {
@@ -124,6 +132,16 @@ impl Rings {
             );
         }
         due
+    }
+
+    /// Gives up a ring that has no space for its records. The next look replaces it, by one that is smaller if space stays short.
+    pub(super) fn give_up(&mut self, error: &FormatError) {
+        if let Some(ring) = self.current.take() {
+            ring.remove();
+            self.lost += 1;
+            self.faults += 1;
+            self.last_loss = error.to_string();
+        }
     }
 
     /// Takes the ring that was made in place of a lost one, or reports why there is none.

@@ -1,0 +1,157 @@
+//! The end of a session or of the program: the last record, and the report that was asked for.
+//!
+//! The thread that ends asks the publisher's thread for the last record, and writes it itself if that thread does not work at the
+//! moment: on a busy machine it may get no CPU for a long time. There are threads that must not do this work. The exiting thread may
+//! hold any lock itself, further down its stack, if a signal handler calls `exit`, and its stack may be small. It may also hold what
+//! the owner of a lock waits for. So every wait has a limit: how long there is no progress.
+
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::Duration;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::enabled::capture::{collector_state, thread_lifecycle};
+use crate::enabled::platform::patience::Patience;
+use crate::enabled::platform::{os, unwinder};
+use crate::enabled::publish::publisher::{self, Publisher};
+use crate::enabled::publish::reports::report_file;
+use crate::enabled::publish::session_state::{
+    self, END_WITHIN_MS, Phase, REPORTS, Shared, captured, in_force, shared, try_shared, try_take_publisher,
+};
+use crate::enabled::runtime::config;
+use crate::enabled::runtime::settings::{AutoStart, Settings};
+use crate::types::Destination;
+
+/// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
+const LAST_REPORT: Duration = Duration::from_secs(1);
+
+/// The stack that the last record takes at most.
+const STACK: u64 = 256 << 10;
+
+/// Whether the program has asked the publisher for a reset.
+pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The thread that works on records: the publisher's, or the one that writes the last record in its place.
+pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
+
+/// Waits a moment for the thread that works on records, and for the one for whose capture that one waits.
+fn wait(patience: &mut Patience) -> bool {
+    patience.wait(&[WORKER.load(Ordering::Relaxed), collector_state::holder()])
+}
+
+/// Locks the shared state; `None` if another thread holds it for too long.
+fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shared>> {
+    loop {
+        match try_shared() {
+            Some(shared) => return Some(shared),
+            None if wait(patience) => {}
+            None => return None,
+        }
+    }
+}
+
+/// Locks the shared state after the session before has ended, or after `limit` without progress.
+pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
+    let mut patience = Patience::new(limit);
+    loop {
+        let shared = shared();
+        if shared.phase != Phase::Finishing {
+            return shared;
+        }
+        drop(shared);
+        if !wait(&mut patience) {
+            return session_state::shared();
+        }
+    }
+}
+
+/// Returns whether the calling thread may capture and write. A signal handler may have interrupted the holder of a lock, for example
+/// the allocator's.
+fn may_work() -> bool {
+    os::own_stack_left() >= STACK && !unwinder::is_in_signal_handler()
+}
+
+/// Returns whether no thread can capture until the calling one has returned from where it stands.
+fn holds_state() -> bool {
+    collector_state::holder() == os::thread_id()
+}
+
+/// Publishes the last record in the calling thread. Returns the ring if dead rings beside it have not been removed.
+pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
+    WORKER.store(os::thread_id(), Ordering::Relaxed);
+    let unclean = publisher.unclean();
+    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
+    unclean
+}
+
+/// Sees to the last record, after the publisher was asked for it.
+pub(super) fn last_record() {
+    let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
+    if limit.is_zero() || holds_state() {
+        return;
+    }
+    let may_work = may_work();
+    let mut patience = Patience::new(limit);
+    loop {
+        if may_work && let Some(publisher) = try_take_publisher() {
+            return collector_state::waiting_at_most(limit, || {
+                let work = AssertUnwindSafe(|| finish(publisher));
+                // A panic here must not become one of the program.
+                let unclean = std::panic::catch_unwind(work).ok().flatten();
+                if let Some(mut shared) = locked(&mut patience) {
+                    shared.stop_publishing();
+                }
+                if let Some(own) = unclean.filter(|own| publisher::is_crowded(own)) {
+                    publisher::clean_beside(&own);
+                }
+            });
+        }
+        let is_written = try_shared().is_some_and(|shared| shared.phase != Phase::Finishing);
+        if is_written || !wait(&mut patience) {
+            return;
+        }
+    }
+}
+
+/// Has the last record written, and writes the report that was asked for. `fill_in_cost` adds the cost of a scope to
+/// its snapshot.
+pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
+    if config::is_forked_child() {
+        return;
+    }
+    thread_lifecycle::leave_at_exit();
+    let reports = REPORTS.load(Ordering::Relaxed);
+    let Some(mut shared) = locked(&mut Patience::new(LAST_REPORT)) else {
+        if reports {
+            report_file::missed();
+        }
+        return;
+    };
+    let mut report = shared.report_at_exit.take();
+    let mut warnings = Vec::new();
+    if report.is_none() && config::get().auto_start == Some(AutoStart::Report) {
+        let settings = in_force(Settings::default(), &mut warnings);
+        report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
+    }
+    // Nothing is allocated unless a report was asked for, because the program may exit inside its allocator.
+    let ring = report.as_ref().and(shared.path.as_ref()).cloned();
+    let is_asked = shared.ask_to_finish();
+    drop(shared);
+    if is_asked {
+        last_record();
+    }
+    let Some(destination) = report else { return };
+    // The exiting thread may be in the middle of a capture as well.
+    let Some(mut snapshot) =
+        collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
+    else {
+        return report_file::missed();
+    };
+    snapshot.process.warnings.append(&mut warnings);
+    fill_in_cost(&mut snapshot);
+    report_file::at_exit(&snapshot, &destination, ring.as_deref().and_then(Path::parent));
+}

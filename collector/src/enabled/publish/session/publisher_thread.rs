@@ -1,0 +1,109 @@
+//! The publisher's thread: it works with the publisher until the session has ended, or the program has no other thread.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::{end_signals, os};
+use crate::enabled::publish::publisher;
+use crate::enabled::publish::session_state::{self, CHANGED, Phase, Shared, shared};
+
+use super::ending::{self, RESET_ASKED, WORKER};
+
+/// The time between two looks whether the program has other threads.
+const ALONE_EVERY: Duration = Duration::from_secs(1);
+
+/// Starts the thread. The one of an ended session may not have noticed that it has; then it goes on with the new session.
+pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
+    if !shared.has_thread {
+        os::spawn(run)?;
+        shared.has_thread = true;
+    }
+    CHANGED.notify_all();
+    Ok(())
+}
+
+/// Runs the thread. A panic ends the publisher and not the program.
+fn run() {
+    if std::panic::catch_unwind(serve).is_err() {
+        // Its state is unknown now.
+        drop(session_state::publisher().take());
+        let mut shared = shared();
+        shared
+            .warnings
+            .push("the publisher panicked; scopes are counted, but nothing is published".into());
+        shared.stop_publishing();
+        shared.has_thread = false;
+    }
+}
+
+fn serve() {
+    thread_lifecycle::exclude();
+    os::name_this_thread(c"tickscope");
+    WORKER.store(os::thread_id(), Ordering::Relaxed);
+    let mut alone_at = Instant::now() + ALONE_EVERY;
+    let mut unclean = None;
+    loop {
+        let rest = session_state::publisher().as_ref().map(|publisher| publisher.rest());
+        let mut shared = shared();
+        if let Some(rest) = rest
+            && matches!(shared.phase, Phase::Publishing | Phase::Lost)
+            && !RESET_ASKED.load(Ordering::Relaxed)
+        {
+            shared = CHANGED
+                .wait_timeout(shared, rest)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        if Instant::now() > alone_at {
+            alone_at = Instant::now() + ALONE_EVERY;
+            // The C library ends a program with its last thread, which must not be this one.
+            if !os::has_other_threads() {
+                shared.ask_to_finish();
+                end_signals::wait_no_more();
+            }
+        }
+        let is_over = match shared.phase {
+            Phase::Publishing | Phase::Lost => false,
+            Phase::Finishing => {
+                drop(shared);
+                let left = finish();
+                unclean = left.or(unclean);
+                shared = session_state::shared();
+                shared.phase != Phase::Publishing
+            }
+            Phase::Idle | Phase::Counting => true,
+        };
+        if is_over {
+            shared.has_thread = false;
+            drop(shared);
+            // No caller waits for this.
+            return unclean.iter().for_each(|own: &PathBuf| publisher::clean_beside(own));
+        }
+        drop(shared);
+        work();
+    }
+}
+
+/// Writes the last record, unless another thread does.
+fn finish() -> Option<PathBuf> {
+    let publisher = session_state::publisher().take()?;
+    let unclean = ending::finish(publisher);
+    shared().stop_publishing();
+    unclean
+}
+
+/// Does a round.
+fn work() {
+    let mut publisher = session_state::publisher();
+    let Some(working) = publisher.as_mut() else { return };
+    working.round(RESET_ASKED.swap(false, Ordering::Relaxed));
+    if let Some(said) = working.take_said() {
+        let path = working.path().map(Path::to_path_buf);
+        drop(publisher);
+        shared().update_ring(said, path.as_deref());
+    }
+}

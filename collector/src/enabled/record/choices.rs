@@ -1,0 +1,138 @@
+//! Lists of patterns that decide what happens to a site, which a thread reads without a lock when it meets one.
+//!
+//! It is a sequence lock: a reader that finds that the list has changed meanwhile leaves the site to the writer, who looks at all known
+//! sites after each change.
+
+use tickscope_format::pattern::{BYTES_MAX, Pattern};
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
+
+const WORDS: usize = BYTES_MAX / size_of::<u64>();
+
+/// A list of at most `N` patterns, each with a number that says what it decides.
+#[derive(Debug)]
+pub(crate) struct Choices<const N: usize> {
+    /// Odd while the list is being changed.
+    version: AtomicU64,
+    count: AtomicU64,
+    choices: [Choice; N],
+}
+
+#[derive(Debug)]
+struct Choice {
+    decides: AtomicU64,
+    length: AtomicU64,
+    pattern: [AtomicU64; WORDS],
+}
+
+impl<const N: usize> Choices<N> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            version: AtomicU64::new(0),
+            count: AtomicU64::new(0),
+            choices: [const {
+                Choice {
+                    decides: AtomicU64::new(0),
+                    length: AtomicU64::new(0),
+                    pattern: [const { AtomicU64::new(0) }; WORDS],
+                }
+            }; N],
+        }
+    }
+
+    /// Replaces the list. Only holders of the capture lock call this, and look at all known sites afterwards.
+    pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version + 1, Ordering::Relaxed);
+        // SYNC POINT: odd version before the list (meets the fence in `decide`).
+        fence(Ordering::Release);
+        let mut count = 0;
+        for (choice, (pattern, decides)) in self.choices.iter().zip(patterns) {
+            let text = pattern.as_str().as_bytes();
+            for (word, bytes) in choice.pattern.iter().zip(text.chunks(size_of::<u64>())) {
+                let mut whole = [0; size_of::<u64>()];
+                whole[..bytes.len()].copy_from_slice(bytes);
+                word.store(u64::from_ne_bytes(whole), Ordering::Relaxed);
+            }
+            choice.length.store(text.len() as u64, Ordering::Relaxed);
+            choice.decides.store(decides, Ordering::Relaxed);
+            count += 1;
+        }
+        self.count.store(count, Ordering::Relaxed);
+        self.version.store(version + 2, Ordering::Release);
+        // SYNC POINT: the list before known sites are looked at (meets the fence in `decide`).
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Calls `apply` with what the last pattern that matches a path decides; with `None` if none does. The site of that path is in the
+    /// list of known sites already.
+    pub(crate) fn decide(&self, path: &str, apply: impl Fn(Option<u64>)) {
+        loop {
+            let version = self.version.load(Ordering::Acquire);
+            if version % 2 == 1 {
+                return;
+            }
+            let count = (self.count.load(Ordering::Relaxed) as usize).min(N);
+            let mut choices = self.choices[..count].iter().rev();
+            let last = choices.find(|choice| choice.matches(path));
+            let decides = last.map(|choice| choice.decides.load(Ordering::Relaxed));
+            // SYNC POINT: the list before its version.
+            fence(Ordering::Acquire);
+            if self.version.load(Ordering::Relaxed) != version {
+                continue;
+            }
+            apply(decides);
+            // SYNC POINT: what was decided before the look whether it still holds.
+            fence(Ordering::SeqCst);
+            if self.version.load(Ordering::Relaxed) == version {
+                return;
+            }
+        }
+    }
+}
+
+impl Choice {
+    fn matches(&self, path: &str) -> bool {
+        let mut bytes = [0; BYTES_MAX];
+        for (to, word) in bytes.chunks_mut(size_of::<u64>()).zip(&self.pattern) {
+            to.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
+        }
+        let length = (self.length.load(Ordering::Relaxed) as usize).min(BYTES_MAX);
+        // Text that is torn is not used.
+        std::str::from_utf8(&bytes[..length]).is_ok_and(|text| Pattern::text_covers(text, path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    #[test]
+    fn the_last_pattern_that_matches_decides() {
+        static CHOICES: Choices<3> = Choices::new();
+        let decided = |path| {
+            let decided = Cell::new(None);
+            CHOICES.decide(path, |decides| decided.set(decides));
+            decided.get()
+        };
+        assert!(CHOICES.is_empty() && decided("book::insert").is_none());
+        let patterns = [("book", 1), ("insert", 2), ("*::remove", 3)];
+        CHOICES.set(patterns.into_iter().map(|(text, decides)| (Pattern::new(text).unwrap(), decides)));
+        for (path, decides) in [
+            ("book::insert", Some(2)),
+            ("book::find", Some(1)),
+            ("app::remove", Some(3)),
+            ("app::find", None),
+        ] {
+            assert_eq!(decided(path), decides, "{path}");
+        }
+        CHOICES.set(std::iter::empty());
+        assert!(CHOICES.is_empty() && decided("book::insert").is_none());
+    }
+}
