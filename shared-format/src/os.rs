@@ -152,6 +152,21 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// Allocates the blocks of a range of a file that lies within its length. If the file was cut meanwhile, it stays as short as it is.
+///
+/// # Errors
+/// The system's error, most likely `StorageFull`.
+pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
+    let (begin, length) = (offset as libc::off_t, bytes as libc::off_t);
+    // SAFETY: the descriptor is open; there is no pointer.
+    let allocated = check(unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
+    match allocated {
+        // Not every file system knows the call; the C library then writes to each block.
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => allocate(file, offset, bytes),
+        result => result,
+    }
+}
+
 /// Allocates the blocks of a range of a file, so that stores into its mapping cannot fail.
 ///
 /// # Errors

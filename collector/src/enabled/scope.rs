@@ -195,6 +195,9 @@ fn enter_in_watched(
 /// Handles sites that are new, and those whose calls are watched or those of a unit.
 #[inline(never)]
 fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
+    if site.is(SiteState::New) && !may_count(site) {
+        return None;
+    }
     if !site.is(SiteState::Watched) {
         return enter_rarely(site, calls);
     }
@@ -219,6 +222,9 @@ fn enter_unusual_poll(
     delay: Option<u64>,
 ) -> Option<&'static Node> {
     let calls = is_first.into();
+    if site.is(SiteState::New) && !may_count(site) {
+        return None;
+    }
     if !site.is(SiteState::Watched) {
         return enter_rarely(site, calls);
     }

@@ -8,7 +8,7 @@ use crate::support::{
     self, Isolated, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name, wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
-use tickscope_format::file::open::RingFile;
+use tickscope_format::file::open::{Liveness, RingFile};
 
 /// A session under a limit of the program's; what it says.
 fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
@@ -174,7 +174,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
         (0..4000).for_each(|_| tickscope::time!("work", ()));
         let first = newest(&RingFile::open(&session.path().unwrap()).unwrap());
         assert_eq!((first.capture.mode.as_str(), first.watches.len()), ("exact", 1));
-        assert!(tickscope::disable_sites("off"));
+        tickscope::disable_sites("off").unwrap();
         tickscope::time!("off", ());
     });
     let newest = newest(&done.ring());

@@ -455,8 +455,6 @@ fn whatever_happens_to_an_async_call_is_told() {
             poll(&mut call);
             call
         };
-        drop(other(begun(5)));
-        let _is_known = tickscope::snapshot();
         let call = other(begun(6));
         run(call, 1);
         let snapshot = tickscope::snapshot();

@@ -70,7 +70,7 @@ impl OwnRing {
                 return Err(error);
             }
             let sized = file.set_len(header.file_bytes());
-            match sized.and_then(|()| os::allocate(&file, 0, first_bytes(&header))) {
+            match sized.and_then(|()| os::allocate_within(&file, 0, first_bytes(&header))) {
                 Ok(()) => break (file, temporary),
                 Err(error) => {
                     remove_temporary(temporary.as_deref());
@@ -105,13 +105,16 @@ impl OwnRing {
         })
     }
 
-    /// Allocates the blocks of the whole ring. [`Self::publish`] allocates what it needs, so this only brings the time that it
-    /// takes forward.
+    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates what it needs, so this only
+    /// brings the time that it takes forward.
     ///
     /// # Errors
     /// The system's error; the ring then keeps the blocks that it has. Also as [`Self::check`].
     pub fn complete(&mut self) -> Result<(), FormatError> {
         self.check()?;
+        if self.file.get_again(&self.path).is_none() {
+            return Ok(());
+        }
         self.allocate(self.header.file_bytes())
     }
 
@@ -123,10 +126,11 @@ impl OwnRing {
         }
         let wanted = bytes.max(2 * have).min(whole);
         let allocated = match self.file.get_again(&self.path) {
-            Some((file, _)) => os::allocate(file, have, wanted - have),
+            Some((file, _)) => os::allocate_within(file, have, wanted - have),
             None => Err(io::Error::from_raw_os_error(libc::EBADF)),
         };
-        allocated.map_err(|error| FormatError::io("fallocate", &self.path, error))?;
+        let place = if self.linked { &self.path } else { &self.dir };
+        allocated.map_err(|error| FormatError::io("fallocate", place, error))?;
         self.words.has_grown(wanted);
         Ok(())
     }
@@ -265,7 +269,8 @@ impl OwnRing {
     pub fn coarse_space(&mut self, payload_bytes: u64) -> Result<u64, FormatError> {
         self.complete()?;
         let before = self.file_bytes();
-        let Some(coarse) = &mut self.coarse else {
+        let is_whole = self.words.bytes() >= self.header.file_bytes();
+        let Some(coarse) = self.coarse.as_mut().filter(|_| is_whole) else {
             return Ok(0);
         };
         if let Some(wanted) = coarse.wanted(payload_bytes) {

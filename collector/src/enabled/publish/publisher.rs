@@ -232,9 +232,13 @@ impl Publisher {
         self.tid = os::thread_id();
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
         self.sampler.begin_to_wait();
-        if let Some(Err(error)) = self.rings.current.as_mut().map(OwnRing::complete) {
+        // Memory of another thread may be in a part of the allocator that is locked when that thread exits from a signal handler.
+        self.payload = Vec::new();
+        if let Some(ring) = &mut self.rings.current
+            && let Err(error) = ring.complete()
+            && ring.is_whole()
+        {
             self.rings.give_up(&error);
-            self.look_after_ring();
         }
         self.measure_cost();
         if self.path().is_some_and(is_crowded) {

@@ -72,7 +72,8 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
 /// Returns whether the calling thread may capture and write. A signal handler may have interrupted the holder of a lock, for example
 /// the allocator's.
 fn may_work() -> bool {
-    os::own_stack_left() >= STACK && !unwinder::is_in_signal_handler()
+    // In this order: the C library allocates to say where the stack is.
+    !unwinder::is_in_signal_handler() && os::own_stack_left() >= STACK
 }
 
 /// Returns whether no thread can capture until the calling one has returned from where it stands.
