@@ -19,18 +19,8 @@ use tickscope_testkit::command::{stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
 
-/// Runs of a program at most.
-const RUNS: u32 = 20;
-
-/// Runs a program whose session uses a directory of its own. Returns its standard output and its last snapshot. A program that ends
-/// waits 50 ms for that; one that lives for milliseconds on a busy machine runs again.
+/// Runs a program whose session uses a directory of its own. Returns its standard output and its last snapshot.
 fn snapshot(program: &str, args: &[&str]) -> (String, Snapshot) {
-    let runs = (0..RUNS).find_map(|_| last_snapshot(program, args));
-    runs.expect("a last snapshot in one of the runs")
-}
-
-/// The same of one run, if it left a last snapshot.
-fn last_snapshot(program: &str, args: &[&str]) -> Option<(String, Snapshot)> {
     let directory = tempfile::tempdir().unwrap();
     let mut command = Command::new(program);
     command.args(args).env("TICKSCOPE_DIR", directory.path());
@@ -40,12 +30,10 @@ fn last_snapshot(program: &str, args: &[&str]) -> Option<(String, Snapshot)> {
     let ring = files.find_map(|file| {
         Some(file.unwrap().path()).filter(|path| path.extension().is_some_and(|end| end == "ring"))
     });
-    let file = RingFile::open(&ring?).unwrap();
-    if !matches!(file.liveness(), Ok(Liveness::Exited { .. })) {
-        return None;
-    }
+    let file = RingFile::open(&ring.unwrap()).unwrap();
+    assert!(matches!(file.liveness(), Ok(Liveness::Exited { .. })));
     let (_, snapshot) = file.newest_snapshot().unwrap();
-    Some((String::from_utf8(output.stdout).unwrap(), snapshot))
+    (String::from_utf8(output.stdout).unwrap(), snapshot)
 }
 
 /// Returns the rows of the index: the name of each example, and the arguments of its command.

@@ -3,9 +3,9 @@
 pub(crate) mod clock;
 pub(crate) mod clock_drain;
 pub(crate) mod cpu_timer;
+pub(crate) mod end_signals;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) mod image;
-pub(crate) mod end_signals;
 pub(crate) mod modules;
 pub(crate) mod off_cpu;
 pub(crate) mod os;

@@ -85,7 +85,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
     for from in ["main", "thread", "scope", "handler", "handler in the allocator"] {
         for (way, code, signal) in WAYS {
             let test = Isolated::as_usual(test_name!()).env("FROM", from).env("WAY", way);
-            let done = test.env("TICKSCOPE_RUN", "0").run(|| {
+            let done = test.run(|| {
                 let _session = Builder::new("ends").try_start().unwrap();
                 for _ in 0..4 {
                     std::thread::spawn(|| busy(&BEGUN));
@@ -154,9 +154,7 @@ fn exiting_clock() -> u64 {
 /// It had the books, and the publisher waited for them with the session's lock, for which the exit then waited for ever.
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
-        // Under `tickscope run` the last record is waited for longer than a pipe that nobody reads.
-        let test = Isolated::as_usual(test_name!()).env("TICKSCOPE_RUN", "1");
-        let done = test.env("WAY", way).run(|| {
+        let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
             let _reader = support::full_standard_error();
             let session = Builder::new("ends")
                 .clock(Clock::Custom(exiting_clock, 1e9))
@@ -184,7 +182,7 @@ fn milliseconds_to_end(off: bool) -> f64 {
     const THREADS: usize = 1_000;
     let test = Isolated::as_usual("a_thousand_threads_at_work_do_not_hold_up_the_end");
     let test = if off { test.env("TICKSCOPE", "off") } else { test };
-    let running = test.env("TICKSCOPE_RUN", "0").start(|| {
+    let running = test.start(|| {
         let barrier = &*Box::leak(Box::new(Barrier::new(THREADS + 1)));
         let _session = Builder::new("crowd").start();
         for _ in 0..THREADS {
@@ -243,7 +241,101 @@ fn a_report_into_a_closed_pipe_changes_no_exit_code() {
     assert_eq!(done.status.code(), Some(3), "{done:?}");
 }
 
+/// Says that it is ready, and stays.
+fn ready() -> ! {
+    tickscope::time!("work", ());
+    support::tell("ready", "");
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+}
+
+fn send(running: &support::Running, signal: i32) {
+    running.told("ready");
+    // SAFETY: takes numbers; the process is a child that was not waited for.
+    unsafe { libc::kill(running.pid().cast_signed(), signal) };
+}
+
+fn a_signal_writes_the_last_record_where_that_is_asked_for() {
+    for signal in [libc::SIGTERM, libc::SIGINT] {
+        for asked in ["no", "builder", "environment"] {
+            let test = Isolated::as_usual(test_name!()).env("ASKED", asked);
+            let test = match asked {
+                "environment" => test.env("TICKSCOPE_END_ON_SIGNALS", "1"),
+                _ => test,
+            };
+            let running = test.start(|| {
+                let by_builder = std::env::var("ASKED").unwrap() == "builder";
+                let _session = Builder::new("signalled").end_on_signals(by_builder).start();
+                ready();
+            });
+            send(&running, signal);
+            let done = running.wait();
+            assert_eq!(done.status.signal(), Some(signal), "{asked}");
+            let ring = done.ring();
+            if asked == "no" {
+                assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
+            } else {
+                assert!(
+                    matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
+                    "{asked}"
+                );
+                assert_eq!(calls_of(&newest(&ring), "work"), 1);
+            }
+        }
+    }
+}
+
+static OWN: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn own(_: libc::c_int) {
+    OWN.store(true, Ordering::Relaxed);
+}
+
+fn a_handler_of_the_program_stays_before_and_after_the_start() {
+    for when in ["before", "after"] {
+        let running = Isolated::as_usual(test_name!()).env("WHEN", when).start(|| {
+            let when = std::env::var("WHEN").unwrap();
+            if when == "before" {
+                support::on_signal(libc::SIGTERM, own);
+            }
+            let _session = Builder::new("handles").end_on_signals(true).start();
+            if when == "after" {
+                support::on_signal(libc::SIGTERM, own);
+            }
+            support::tell("ready", "");
+            support::wait_until("the handler", || OWN.load(Ordering::Relaxed));
+            std::process::exit(3);
+        });
+        send(&running, libc::SIGTERM);
+        assert_eq!(running.wait().status.code(), Some(3), "{when}");
+    }
+}
+
+fn a_forked_child_ends_by_the_signal() {
+    let done = Isolated::as_usual(test_name!()).run(|| {
+        let _session = Builder::new("forks").end_on_signals(true).start();
+        // SAFETY: the child only waits.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            loop {
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+        let mut status = 0;
+        // SAFETY: takes numbers.
+        unsafe { libc::kill(child, libc::SIGTERM) };
+        // SAFETY: the child is ours, and the place is valid.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(libc::WTERMSIG(status), libc::SIGTERM);
+    });
+    assert!(done.status.success(), "{done:?}");
+}
+
 crate::support::tests![
+    a_signal_writes_the_last_record_where_that_is_asked_for,
+    a_handler_of_the_program_stays_before_and_after_the_start,
+    a_forked_child_ends_by_the_signal,
     every_way_to_end_from_everywhere_ends_as_without_tickscope,
     an_exit_inside_a_capture_ends_while_the_session_ends,
     a_thousand_threads_at_work_do_not_hold_up_the_end,

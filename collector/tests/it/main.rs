@@ -27,6 +27,7 @@ mod counters;
 mod daemons;
 #[cfg(feature = "report")]
 mod dumps;
+mod ends;
 mod environment;
 mod exits;
 mod flood;
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
         daemons::TESTS,
         #[cfg(feature = "report")]
         dumps::TESTS,
+        ends::TESTS,
         environment::TESTS,
         exits::TESTS,
         flood::TESTS,

@@ -238,8 +238,6 @@ impl Isolated {
             .env(ROLE, name)
             .env(PLACE, place.path())
             .env("TICKSCOPE_DIR", place.path().join("rings"))
-            // The end waits longer for the last record then: this machine may be busy.
-            .env("TICKSCOPE_RUN", "1")
             .stdin(Stdio::null())
             .stdout(File::create(place.path().join("stdout")).unwrap())
             .stderr(File::create(place.path().join("stderr")).unwrap());

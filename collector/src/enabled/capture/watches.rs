@@ -534,7 +534,8 @@ impl Watches {
     /// Has threads watch the sites that they meet: by the first place whose pattern matches.
     fn tell(&self) {
         let places = self.watched.iter().enumerate().rev();
-        site_table::WATCHED.set(places.filter_map(|(slot, watched)| Some((watched.as_ref()?.pattern, slot as u64))));
+        site_table::WATCHED
+            .set(places.filter_map(|(slot, watched)| Some((watched.as_ref()?.pattern, slot as u64))));
     }
 
     /// Returns the patterns of sites that a rule or the budget has switched off, although they are to be watched.

@@ -83,4 +83,3 @@ fn futex(operation: c_int, value: u32) {
         libc::syscall(libc::SYS_futex, CAME.as_ptr(), operation, value, no_limit)
     });
 }
-

@@ -281,7 +281,9 @@ pub(crate) fn has_other_threads() -> bool {
     let main = std::process::id();
     let is_zombie = |tid: u32| {
         let stat = tickscope_format::os::read_text(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
-        stat.rsplit(')').next().is_some_and(|state| state.trim_start().starts_with('Z'))
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|state| state.trim_start().starts_with('Z'))
     };
     if !is_zombie(main) {
         return true;
@@ -303,7 +305,11 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         let body: fn() = unsafe { std::mem::transmute::<*mut c_void, fn()>(body) };
         reset_scheduling();
         let own = thread_id();
-        let place = OURS.iter().find(|place| place.compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed).is_ok());
+        let place = OURS.iter().find(|place| {
+            place
+                .compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        });
         body();
         if let Some(place) = place {
             place.store(0, Ordering::Relaxed);

@@ -36,7 +36,9 @@ impl Patience {
     /// Waits a moment for these threads; 0 is none. Returns false if there was no progress for too long.
     pub(crate) fn wait(&mut self, threads: &[u32]) -> bool {
         let known = threads.iter().filter(|&&tid| tid != 0);
-        let worked = known.filter_map(|&tid| os::cpu_ns_of(tid)).fold(0, u64::wrapping_add);
+        let worked = known
+            .filter_map(|&tid| os::cpu_ns_of(tid))
+            .fold(0, u64::wrapping_add);
         let now = Instant::now();
         if worked != self.last.1 {
             self.last = (now, worked);

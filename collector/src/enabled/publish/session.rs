@@ -5,8 +5,8 @@ mod publisher_thread;
 mod signals;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::MutexGuard;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
@@ -15,8 +15,8 @@ use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 use crate::enabled::capture::{collector_state, functions};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
-use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::publisher::Publisher;
+use crate::enabled::publish::publisher::identity::Identity;
 use crate::enabled::publish::reports::{Log, report_file};
 use crate::enabled::publish::session_state::{
     self, CHANGED, END_WITHIN_MS, PUBLISHING, Phase, REPORTS, Shared, captured, in_force, shared,
@@ -363,7 +363,9 @@ impl Session {
         };
         match shared.phase {
             Phase::Publishing if shared.has_thread => Status::Publishing,
-            Phase::Publishing | Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => Status::Counting,
+            Phase::Publishing | Phase::Idle | Phase::Lost | Phase::Counting | Phase::Finishing => {
+                Status::Counting
+            }
         }
     }
 

@@ -123,7 +123,11 @@ mod tests {
         };
         assert!(CHOICES.is_empty() && decided("book::insert").is_none());
         let patterns = [("book", 1), ("insert", 2), ("*::remove", 3)];
-        CHOICES.set(patterns.into_iter().map(|(text, decides)| (Pattern::new(text).unwrap(), decides)));
+        CHOICES.set(
+            patterns
+                .into_iter()
+                .map(|(text, decides)| (Pattern::new(text).unwrap(), decides)),
+        );
         for (path, decides) in [
             ("book::insert", Some(2)),
             ("book::find", Some(1)),

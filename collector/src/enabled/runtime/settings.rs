@@ -506,7 +506,11 @@ impl Settings {
             clamp("max_gap (ms)", millis(gap).max(1), MAX_GAP_MS);
             gap.min(Duration::from_millis(MAX_GAP_MS.most))
         });
-        let ms = clamp("end_within (ms)", millis(self.end_within), Range { least: 0, ..END_MS });
+        let ms = clamp(
+            "end_within (ms)",
+            millis(self.end_within),
+            Range { least: 0, ..END_MS },
+        );
         self.end_within = Duration::from_millis(ms);
         self.ring_bytes = clamp("ring_bytes", self.ring_bytes, RING_BYTES_RANGE).next_power_of_two();
         self.max_depth = clamp("max_depth", self.max_depth.into(), DEPTHS) as u32;

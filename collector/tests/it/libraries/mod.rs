@@ -171,7 +171,6 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
             .args(["-c", command])
             .env("LD_PRELOAD", library())
             .env("TICKSCOPE", "live")
-            .env("TICKSCOPE_RUN", "1")
             .env("TICKSCOPE_DIR", &place);
         let done = shell.output().unwrap();
         assert_eq!(done.status.code(), Some(code), "{done:?}");

@@ -47,7 +47,9 @@ fn serve() {
     let mut alone_at = Instant::now() + ALONE_EVERY;
     let mut unclean = None;
     loop {
-        let rest = session_state::publisher().as_ref().map(|publisher| publisher.rest());
+        let rest = session_state::publisher()
+            .as_ref()
+            .map(|publisher| publisher.rest());
         let mut shared = shared();
         if let Some(rest) = rest
             && matches!(shared.phase, Phase::Publishing | Phase::Lost)
@@ -81,7 +83,9 @@ fn serve() {
             shared.has_thread = false;
             drop(shared);
             // No caller waits for this.
-            return unclean.iter().for_each(|own: &PathBuf| publisher::clean_beside(own));
+            return unclean
+                .iter()
+                .for_each(|own: &PathBuf| publisher::clean_beside(own));
         }
         drop(shared);
         work();

@@ -17,7 +17,9 @@ pub(super) fn end_on_signals() -> Option<String> {
         && let Err(error) = os::spawn(wait)
     {
         HAS_THREAD.store(false, Ordering::Relaxed);
-        return Some(format!("signals end the program without a last record: no thread: {error}"));
+        return Some(format!(
+            "signals end the program without a last record: no thread: {error}"
+        ));
     }
     end_signals::install();
     None
