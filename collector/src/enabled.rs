@@ -1,9 +1,10 @@
 //! The library with the feature `enable`. A folder imports only folders below it in this list.
 //!
 //! ```text
-//! scope, counter, future, tasks, foreign, sync, builder, control    what the macros and the calling API enter
-//! functions/   what the sleds of functions enter, where the compiler has prepared them
+//! builder, control   the calling API
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
+//! scope, counter, future, tasks, foreign, sync    what the macros enter
+//! functions/   what the sleds of functions enter, where the compiler has prepared them
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
 //! record/      the hot path: call trees, sites, modes; no lock and no I/O
@@ -58,12 +59,11 @@ pub fn start(name: impl Into<String>) -> Session {
 /// Chooses which threads count.
 pub mod thread {
     use super::capture::thread_lifecycle;
-    use super::publish::session;
 
     /// Makes the calling thread count from now on. Needed with [`Threads::OptIn`](crate::Threads::OptIn), or after
     /// [`exclude`].
     pub fn include() {
-        thread_lifecycle::include(session::first_scope);
+        thread_lifecycle::include();
     }
 
     /// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
@@ -81,7 +81,7 @@ pub mod private {
     pub use super::future::profile_future;
     pub use super::note::note;
     pub use super::platform::clock::tsc;
-    pub use super::publish::session::withdraw_session_of_environment;
+    pub use super::publish::session::{BEFORE_MAIN, withdraw_session_of_environment};
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;

@@ -144,7 +144,7 @@ extern "C" {
 
 /* ------------------------------------------------------------------ sessions */
 
-/* Starts publishing under a name, or joins the session that runs, and returns at once. It never fails and never stops the program: what
+/* Starts publishing under a name, or joins the session that runs. When it returns, viewers can attach. It never fails and never stops the program: what
  * differs from what was asked for is said by tickscope_warnings. The name is 1 to 64 of A-Z a-z 0-9 . _ -, and not only digits; any
  * other name is corrected. The variables TICKSCOPE_* of the environment are the settings, if they are set before the first scope or
  * start. A session that is not finished ends with the program. */

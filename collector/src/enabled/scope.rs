@@ -10,7 +10,6 @@ use std::marker::PhantomData;
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;
-use crate::enabled::publish::session;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::in_flight::CallId;
 use crate::enabled::record::node::{Node, UNIT_GUARD};
@@ -330,7 +329,7 @@ pub(crate) fn may_count(site: &'static Site) -> bool {
             return false;
         }
     }
-    match thread_lifecycle::register(session::first_scope) {
+    match thread_lifecycle::register() {
         Phase::Counting => return true,
         Phase::Busy | Phase::Gone => current_thread::drop_call(),
         Phase::New | Phase::Excluded => {}
@@ -475,7 +474,7 @@ pub struct Pause {
 /// # assert_eq!(receive(&socket), Some(7));
 /// ```
 pub fn pause() -> Pause {
-    let counting = thread_lifecycle::register(session::first_scope) == Phase::Counting;
+    let counting = thread_lifecycle::register() == Phase::Counting;
     let tree = current_thread::hot().filter(|_| counting);
     if let Some(tree) = tree {
         tree.catch_up_if_alarmed(config::exact_path());

@@ -41,13 +41,12 @@ pub(crate) fn leave_at_exit() {
     leave(false);
 }
 
-/// Registers the calling thread if it is new and all threads count. `first` runs once before that, while the thread is
-/// busy; scopes that it opens are dropped and counted as dropped.
-pub(crate) fn register(first: impl FnOnce()) -> Phase {
+/// Registers the calling thread if it is new and all threads count. It neither allocates nor takes a lock, because its first scope may
+/// be inside the program's allocator.
+pub(crate) fn register() -> Phase {
     if begins() {
         os::keeping_errno(|| {
-            first();
-            let config = config::get();
+            let config = config::settle();
             if config.off || config.threads == Threads::OptIn {
                 set(Phase::Excluded, None)
             } else {
@@ -99,11 +98,12 @@ fn join() {
     }
 }
 
-/// Makes the calling thread count from now on. If the thread is new, `first` runs before, as in [`register`].
-pub(crate) fn include(first: impl FnOnce()) {
+/// Makes the calling thread count from now on.
+pub(crate) fn include() {
     let begins = begins();
+    let off = config::settle().off;
     match (phase(), current_thread::block()) {
-        (Phase::Excluded, _) if config::get().off => {}
+        (Phase::Excluded, _) if off => {}
         (Phase::Excluded, Some(block)) => {
             block.tree.catch_up(config::exact_path());
             block.tree.set_excluded(false, config::now());
@@ -111,13 +111,7 @@ pub(crate) fn include(first: impl FnOnce()) {
         }
         (phase, None) if begins || phase == Phase::Excluded => {
             set(Phase::Busy, None);
-            // Scopes of this thread take the fast path from here on, so none of them would make this call.
-            first();
-            if config::get().off {
-                set(Phase::Excluded, None)
-            } else {
-                join()
-            }
+            if off { set(Phase::Excluded, None) } else { join() }
         }
         _ => {}
     }

@@ -4,7 +4,6 @@ use crate::enabled::call::Call;
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::add;
-use crate::enabled::publish::session;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::frames::Poll;
 use crate::enabled::record::in_flight;
@@ -19,7 +18,7 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
     if site.is(SiteState::New) && !scope::may_count(site) {
         return None;
     }
-    if thread_lifecycle::register(session::first_scope) != Phase::Counting {
+    if thread_lifecycle::register() != Phase::Counting {
         return None;
     }
     let tree = current_thread::hot()?;

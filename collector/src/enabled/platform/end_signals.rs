@@ -52,8 +52,10 @@ pub(crate) fn end_by(signal: c_int) {
         // SAFETY: this is the default.
         unsafe { os::set_handler(signal, libc::SIG_DFL, 0) };
     }
-    // SAFETY: the calls take numbers. The signal goes to the process, because the calling thread may block it.
-    unsafe { libc::kill(libc::getpid(), signal) };
+    // SAFETY: the call takes no arguments.
+    let pid = unsafe { libc::getpid() };
+    // SAFETY: the call takes numbers. The signal goes to the process, because the calling thread may block it.
+    unsafe { libc::kill(pid, signal) };
 }
 
 extern "C" fn on_signal(signal: c_int) {

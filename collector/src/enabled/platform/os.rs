@@ -555,12 +555,13 @@ pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: lib
 /// Makes a static of this name that has the loader call a function when the program, or the library with this code, is loaded: before
 /// `main`, and outside the program's allocator.
 macro_rules! before_main {
-    ($name:ident, $function:expr) => {
+    ($(#[$doc:meta])* $visibility:vis $name:ident, $function:expr) => {
+        $(#[$doc])*
         // An interpreter runs no such functions.
         #[cfg_attr(not(miri), used)]
         // The loader calls each function in this section after relocation.
         #[cfg_attr(not(miri), unsafe(link_section = ".init_array"))]
-        pub(crate) static $name: extern "C" fn() = $function;
+        $visibility static $name: extern "C" fn() = $function;
     };
 }
 pub(crate) use before_main;

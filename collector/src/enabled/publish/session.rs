@@ -77,7 +77,11 @@ fn expect_report(shared: &mut Shared, settings: &Settings) {
     }
 }
 
-os::before_main!(BEFORE_MAIN, begin_by_environment);
+os::before_main!(
+    /// What the loader calls. A static library has to refer to it, as linkers take nothing out of one that nothing refers to.
+    pub BEFORE_MAIN,
+    begin_by_environment
+);
 
 /// Starts what `TICKSCOPE` asks for.
 extern "C" fn begin_by_environment() {
@@ -107,14 +111,6 @@ extern "C" fn begin_by_environment() {
     shared.is_of_environment = true;
     shared.sessions += 1;
     begin(&mut shared, process_name::of_executable(), settings, warnings);
-}
-
-/// Runs before the first scope of every thread. It neither allocates nor takes a lock, because the scope may be inside the program's
-/// allocator.
-pub(crate) fn first_scope() {
-    // Linkers take nothing out of a static library that nothing refers to.
-    std::hint::black_box(&BEFORE_MAIN);
-    config::settle();
 }
 
 /// Ends the session that the environment has begun, before anything was counted: a session of the program's own takes its place, with

@@ -291,7 +291,7 @@ fn screens_without_rows_say_why() {
     let screen = text(&app);
     assert!(screen.contains("Reading the first record."), "{screen}");
     assert!(
-        screen.contains("It is there within a second of the program's first scope."),
+        screen.contains("It is there when the program's `start` returns."),
         "{screen}"
     );
     events(&mut app, Status::Live, Some(Snapshot::default()));

@@ -45,7 +45,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         | Status::Piped(Pipe::Flowing | Pipe::Silent { .. })
         | Status::Kept => (
             "Reading the first record.",
-            "It is there within a second of the program's first scope.",
+            "It is there when the program's `start` returns.",
         ),
     };
     let mut y = area.y;
