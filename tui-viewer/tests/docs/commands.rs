@@ -27,7 +27,7 @@ const FOLDERS: [&str; 6] = [
 const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
 
 /// All commands of a page, each in words.
-fn commands_of(page: &str) -> Vec<Vec<String>> {
+pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     let (fences, text) = markdown::cut(&read(page));
     let shells = fences
         .iter()
@@ -56,7 +56,7 @@ fn commands_of(page: &str) -> Vec<Vec<String>> {
 }
 
 /// A word of a usage line, as it may be typed.
-fn typed(word: &str) -> Vec<String> {
+pub(crate) fn typed(word: &str) -> Vec<String> {
     let words: &[&str] = match word {
         "FORM" => &["json"],
         "FILE" => &["run.tks"],
