@@ -91,13 +91,17 @@ fn has_mouse(screen: &vt100::Screen) -> bool {
     screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
 }
 
-/// Waits until the shell has the terminal as it was, and has said that its job stopped.
+/// Waits until the shell has the terminal as it was, has said that its job stopped, and reads keys.
 fn wait_for_the_shell(session: &Session) {
+    let is_prompted = |contents: &str| {
+        let mut parts = contents.split("Stopped").skip(1);
+        parts.any(|behind| behind.contains("prompt>"))
+    };
     session.wait_for("the shell", |screen| {
         !screen.alternate_screen()
             && !screen.hide_cursor()
             && !has_mouse(screen)
-            && screen.contents().contains("Stopped")
+            && is_prompted(&screen.contents())
     });
 }
 
@@ -169,7 +173,13 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.send("\x1a");
     wait_for_the_shell(&session);
     session.send("fg\n");
-    session.wait_for_text("still");
+    session.wait_for("the job in front", |screen| {
+        let contents = screen.contents();
+        contents
+            .split("prompt> fg")
+            .skip(1)
+            .any(|behind| behind.contains("still"))
+    });
     session.send("\n\n");
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.contents().contains("match::run")
