@@ -6,6 +6,7 @@ use std::process::Command;
 
 use portable_pty::CommandBuilder;
 
+use crate::program::until;
 use crate::session::{Session, example};
 
 #[test]
@@ -105,6 +106,11 @@ fn wait_for_the_shell(session: &Session) {
     });
 }
 
+fn only_child(process: &str) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    children.unwrap().trim().to_string()
+}
+
 /// Continues the job, and leaves it and the shell.
 fn go_on_and_leave(mut session: Session) {
     session.send("fg\n");
@@ -134,9 +140,8 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = in_a_shell("still");
     session.send("M");
     session.wait_for("the mouse", has_mouse);
-    let shell = session.child.process_id().unwrap();
-    let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
-    let stop = Command::new("kill").args(["-TSTP", children.trim()]).status();
+    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let stop = Command::new("kill").args(["-TSTP", &viewer]).status();
     assert!(stop.unwrap().success());
     wait_for_the_shell(&session);
     go_on_and_leave(session);
@@ -170,8 +175,15 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let mut session = in_a_shell_with(&editor, dir.path(), "still");
     session.send("o");
     session.wait_for_text("EDITING");
+    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
+    // Until it stands, it takes a key that is for the shell.
+    until("the editor stands", || {
+        let stat = std::fs::read_to_string(format!("/proc/{editor}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T').then_some(())
+    });
     session.send("fg\n");
     session.wait_for("the job in front", |screen| {
         let contents = screen.contents();
