@@ -357,6 +357,39 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     assert!(ring.requests().is_empty());
 }
 
+/// Who comes then finds nothing, though the file has a name.
+#[test]
+fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let changes: [fn(&Path); 4] = [
+        |path| fs::rename(path, path.with_extension("moved")).unwrap(),
+        |path| {
+            fs::rename(
+                path.parent().unwrap(),
+                path.parent().unwrap().with_extension("moved"),
+            )
+            .unwrap()
+        },
+        |path| {
+            fs::hard_link(path, path.with_extension("kept")).unwrap();
+            fs::remove_file(path).unwrap();
+        },
+        |path| {
+            fs::rename(path, path.with_extension("kept")).unwrap();
+            fs::write(path, "something else").unwrap();
+        },
+    ];
+    for (nonce, change) in changes.into_iter().enumerate() {
+        let place = dir.path().join(format!("place-{nonce}"));
+        let mut ring = started(&place, "app", nonce as u64);
+        let path = ring.path().to_path_buf();
+        fs::hard_link(&path, path.with_extension("second")).unwrap();
+        assert!(!ring.is_removed(), "a second name takes nothing away");
+        change(&path);
+        assert!(ring.is_removed(), "change {nonce}");
+    }
+}
+
 #[test]
 fn a_request_from_a_read_only_file_is_no_slot() {
     let dir = tempfile::tempdir().unwrap();

@@ -11,6 +11,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use signal_hook::consts::SIGQUIT;
+use signal_hook::low_level::emulate_default_handler;
 use tickscope_format::Snapshot;
 use tickscope_report::ProcessState;
 use tickscope_report::text::TextOptions;
@@ -81,6 +83,8 @@ pub enum ExitReason {
     Terminated,
     /// The terminal has gone.
     TerminalLost,
+    /// SIGQUIT was sent, by which the process ends.
+    QuitBySignal,
 }
 
 impl ExitReason {
@@ -90,6 +94,7 @@ impl ExitReason {
             Self::Quit => 0,
             Self::Terminated => 143,
             Self::TerminalLost => 129,
+            Self::QuitBySignal => 131,
         }
     }
 }
@@ -114,6 +119,10 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));
+    }
+    if matches!(followed, Ok(ExitReason::QuitBySignal)) {
+        // Who sent it wants to see that it ended so, with a core where the system keeps one.
+        emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {
         Ok(reason) => Ok(reason),
@@ -188,14 +197,22 @@ impl Screen {
             if woken.terminated {
                 return Ok(ExitReason::Terminated);
             }
+            if woken.quit {
+                return Ok(ExitReason::QuitBySignal);
+            }
             if woken.interrupted {
                 return Ok(ExitReason::Quit);
             }
-            if woken.resumed {
+            if woken.stopped {
+                self.terminal.stop()?;
+            } else if woken.resumed {
                 self.terminal.resume()?;
+            }
+            let is_back = woken.stopped || woken.resumed;
+            if is_back {
                 self.repaint();
             }
-            if woken.resized || woken.resumed {
+            if woken.resized || is_back {
                 let size = self.terminal.size();
                 self.take(Message::Resize(size), feed)?;
             }

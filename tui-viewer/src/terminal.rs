@@ -19,8 +19,7 @@ use rustix::process::Signal;
 use rustix::termios::{isatty, tcgetwinsize};
 
 pub(crate) use crate::terminal::clipboard::copy_sequence;
-use crate::terminal::signals::Signals;
-use crate::terminal::signals::Woken;
+use crate::terminal::signals::{Signals, Woken, is_orphaned};
 
 /// The terminal as the screen uses it, from `enter` until it is dropped.
 #[derive(Debug)]
@@ -113,11 +112,25 @@ impl Terminal {
         guard::mouse(on)
     }
 
-    /// Stops like any program of the shell; returns when it is continued.
+    /// Stops the whole job, as the terminal itself would: a wrapper in front must stop as well. Returns when it is
+    /// continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        if is_orphaned() {
+            return Ok(());
+        }
+        // First: who waits for the wrapper has the terminal as soon as that stops.
         guard::leave();
-        // The whole job, as the terminal itself would: a wrapper in front must stop as well.
         rustix::process::kill_current_process_group(Signal::TSTP)?;
+        self.stop()
+    }
+
+    /// Stops like any program of the shell; returns when it is continued.
+    pub(crate) fn stop(&mut self) -> io::Result<()> {
+        if is_orphaned() {
+            return Ok(());
+        }
+        guard::leave();
+        self.signals.stop()?;
         self.resume()
     }
 
@@ -127,10 +140,10 @@ impl Terminal {
         // Keys come from where ours do, also where standard input is something else.
         command.stdin(self.input.try_clone()?);
         guard::leave();
+        self.signals.lend();
         let ended = command.status();
+        self.signals.take_back();
         self.resume()?;
-        // Ctrl-C in there was not for us.
-        self.signals.forget_interrupt();
         Ok(ended)
     }
 

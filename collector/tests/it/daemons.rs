@@ -88,7 +88,10 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
         let files = own_files(&support::shared_place());
         wait_until("another ring", || session.path().is_some_and(|now| now != path));
         let warnings = session.warnings().join("\n");
-        assert!(warnings.contains("was removed from outside"), "{warnings}");
+        assert!(
+            warnings.contains("was removed or moved from outside"),
+            "{warnings}"
+        );
         drop(session);
         check_own(&files);
         drop(quick("again"));

@@ -107,16 +107,28 @@ fn a_ring_emptied_and_long_again_is_replaced() {
     });
 }
 
+/// Another file takes the name of this one.
+fn put_in_place_of(path: &Path) {
+    let other = path.with_extension("other");
+    fs::write(&other, "something else").unwrap();
+    fs::rename(&other, path).unwrap();
+}
+
 /// Whoever comes finds nothing, and the program wrote on for nobody.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     isolated_as_usual!(|| {
-        let removals: [fn(&Path); 3] = [
+        let removals: [fn(&Path); 6] = [
             |path| fs::remove_file(path).unwrap(),
             |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
+            put_in_place_of,
             |path| {
-                let other = path.with_extension("other");
-                fs::write(&other, "something else").unwrap();
-                fs::rename(&other, path).unwrap();
+                fs::hard_link(path, path.with_extension("kept")).unwrap();
+                put_in_place_of(path);
+            },
+            |path| fs::rename(path, path.with_extension("moved")).unwrap(),
+            |path| {
+                let dir = path.parent().unwrap();
+                fs::rename(dir, dir.with_extension("moved")).unwrap();
             },
         ];
         for remove in removals {
@@ -126,7 +138,7 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
             replaced(
                 &session,
                 &path,
-                &["was removed from outside", "a new one was made"],
+                &["was removed or moved from outside", "a new one was made"],
             );
             seen.newest_snapshot().unwrap();
             if path.exists() {
@@ -295,7 +307,7 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                 replaced(
                     &session,
                     &path,
-                    &["was removed from outside", "a new one was made"],
+                    &["was removed or moved from outside", "a new one was made"],
                 );
             };
             // With the main thread gone, a panic ends this thread alone.

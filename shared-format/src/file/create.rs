@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::FormatError;
 use crate::file::damage::Damage;
-use crate::file::descriptor::Descriptor;
+use crate::file::descriptor::{Descriptor, id_of};
 use crate::file::header::Header;
 use crate::file::places::{self, RING_ENDING};
 use crate::file::space::{LEAST_RING_BYTES, allocate_some, halve, is_shortage, leave_room};
@@ -42,6 +42,8 @@ pub struct OwnRing {
     damage: Option<Damage>,
     /// Its path; before it has a name, that of the temporary one where the file system needs one.
     path: PathBuf,
+    /// The root directory in which the path was made.
+    root: Option<(u64, u64)>,
     linked: bool,
 }
 
@@ -100,6 +102,7 @@ impl OwnRing {
             header,
             file,
             path: temporary.unwrap_or_default(),
+            root: root(),
             linked: false,
             damage: None,
         })
@@ -199,11 +202,13 @@ impl OwnRing {
         }
     }
 
-    /// Whether the file can no longer be found: it or its directory was removed, or another file took its name. If the
-    /// program has closed the descriptor, also whether it was moved.
+    /// Whether the file can no longer be found: it or its directory was removed or moved, or another file took its name.
+    /// A program that has gone into another root sees no path of before; its ring counts as removed once it has no name.
     pub fn is_removed(&mut self) -> bool {
         let found = self.file.get_again(&self.path);
-        self.linked && found.is_none_or(|(_, facts)| facts.nlink() == 0)
+        self.linked
+            && (found.is_none_or(|(_, facts)| facts.nlink() == 0)
+                || self.file.is_elsewhere(&self.path) && self.root == root())
     }
 
     fn find_damage(&mut self) -> Option<Damage> {
@@ -388,6 +393,11 @@ impl Drop for OwnRing {
 
 fn first_bytes(header: &Header) -> u64 {
     header.file_bytes().min(FIRST_BYTES)
+}
+
+/// Device and inode of the root directory, where it can be read.
+fn root() -> Option<(u64, u64)> {
+    fs::metadata("/").ok().as_ref().map(id_of)
 }
 
 /// Locks and maps a file, and gives an open file of it that does not carry the lock. A child forked meanwhile

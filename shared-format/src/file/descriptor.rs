@@ -1,7 +1,7 @@
 //! A descriptor inside a program that is not ours. Some programs close every descriptor that they do not recognise, and
 //! the next file they open reuses the number. Device and inode are therefore checked before each use.
 
-use std::fs::{File, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::fd::IntoRawFd;
 use std::os::unix::fs::MetadataExt;
@@ -18,7 +18,7 @@ pub(super) struct Descriptor {
     id: (u64, u64),
 }
 
-fn id_of(facts: &Metadata) -> (u64, u64) {
+pub(super) fn id_of(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
@@ -46,6 +46,17 @@ impl Descriptor {
             }
         }
         Some((self.file.as_ref()?, facts?))
+    }
+
+    /// Whether a path leads to another file or to none. False where the path may not be followed.
+    pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
+        match fs::symlink_metadata(path) {
+            Ok(facts) => id_of(&facts) != self.id,
+            Err(error) => matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ),
+        }
     }
 
     fn facts(&self) -> Option<Metadata> {

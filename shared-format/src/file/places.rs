@@ -15,8 +15,8 @@ pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 /// The ending of ring files.
 pub const RING_ENDING: &str = "ring";
 
-/// Returns the directories for rings: the given one, that of `TICKSCOPE_DIR`, then the two default directories. A
-/// program takes the first that works; a viewer looks in all of them.
+/// Returns the directories for the ring of a program, which takes the first that works: the given one, the directory of
+/// `TICKSCOPE_DIR`, then the two default directories.
 ///
 /// `$XDG_RUNTIME_DIR` is not among them, because a service and a shell disagree on it, and logging out deletes it.
 pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
@@ -30,8 +30,8 @@ pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Returns the directories in which files may be removed: the given one alone, else that of `TICKSCOPE_DIR` alone, else
-/// the two default directories.
+/// Returns the directories in which a viewer looks for rings, and in which files may be removed: the given one alone, else
+/// the directory of `TICKSCOPE_DIR` alone, else the two default directories.
 pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     match given.map(Path::to_path_buf).or_else(named) {
         Some(one) => vec![one],

@@ -114,7 +114,7 @@ fn set(functions: &mut FunctionsArgs, key: &Key<'_>, value: &Spanned<DeValue<'_>
         }
         name @ "budget" => {
             let DeValue::String(text) = value.get_ref() else {
-                return Err(wanted(value, name, "a text like \"5%\""));
+                return Err(wanted(value, name, "a text like \"5%\" or \"off\""));
             };
             let budget = values::budget(text);
             let budget = budget.map_err(|why| {
@@ -194,6 +194,8 @@ mod tests {
         assert_eq!(functions.not, ["c"]);
         assert!(functions.every_function);
         assert_eq!(functions.budget.as_deref(), Some("2.5%"));
+        let unlimited = parse("[functions]\nbudget = \"off\"").unwrap();
+        assert_eq!(unlimited.budget.as_deref(), Some("off"));
         assert_eq!(parse("").unwrap(), FunctionsArgs::default());
     }
 

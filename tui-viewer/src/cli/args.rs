@@ -137,7 +137,7 @@ pub enum Command {
         /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
         #[arg(long)]
         clean: bool,
-        /// Look into this directory first.
+        /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
@@ -254,7 +254,7 @@ pub enum Command {
         /// No screen: print the report to standard error at the end.
         #[arg(long)]
         report: bool,
-        /// Look into this directory first.
+        /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
         /// How the screen looks.

@@ -181,7 +181,7 @@ impl RingFeed {
 
     /// All rings there are, if that has changed.
     fn rings(&mut self) -> Option<Vec<RingLine>> {
-        let listed = list::list(&places::places(self.dir.as_deref()));
+        let listed = list::list(&places::chosen(self.dir.as_deref()));
         let rings = listed
             .into_iter()
             .filter_map(|listed| Some((listed.path, listed.ring.ok()?)));

@@ -30,6 +30,7 @@ pub use search_paths::{check_dir, with_denied};
 
 /// Another ring of the same process: it makes a new one where this one was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
+    // The process is known, so its next ring is its own wherever it is: also where the directory of before takes none.
     let mut dirs = places::places(dir);
     // Where the old one is, above all: a path may be given without its directory.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
@@ -81,7 +82,12 @@ fn is_none(error: &anyhow::Error) -> bool {
 }
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
-    let places = places::places(dir);
+    let places = if matches!(wanted, Wanted::Started { .. }) {
+        // What the program was given tells its ring from all others, wherever it found a place.
+        places::places(dir)
+    } else {
+        places::chosen(dir)
+    };
     let mut listed = list::list(&places);
     let found = if let Wanted::Pid(pid) = wanted {
         listed.extend(list::list(&container::places_of(*pid)));
@@ -93,7 +99,7 @@ fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     } else {
         choose(wanted, listed, |ring| wanted.fits(ring))
     };
-    found.map_err(|none| search_paths::add_denied(none, &places).into())
+    found.map_err(|none| search_paths::add_places(none, wanted, &places).into())
 }
 
 /// What all programs of a name are called together.
@@ -124,7 +130,7 @@ pub fn check_all(name: &str) -> anyhow::Result<()> {
 fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     check_all(name)?;
     let wanted = Wanted::All(name.into());
-    let places = places::places(dir);
+    let places = places::chosen(dir);
     let readable = list::list(&places)
         .into_iter()
         .filter_map(|listed| listed.ring.ok());
@@ -134,12 +140,12 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
     if fitting.is_empty() {
         let none = none(&Wanted::Name(name.into()), &others);
-        return Err(search_paths::add_denied(none, &places).into());
+        return Err(search_paths::add_places(none, &wanted, &places).into());
     }
     Ok(Found::Together(name.into(), fitting))
 }
 
-/// All rings that fit, in the order of the list.
+/// All rings of a program that was started and of the programs that it started, in the order of the list.
 pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
     let readable = list::list(&places::places(dir))
         .into_iter()

@@ -76,6 +76,11 @@ fn saved() -> Option<Arc<Saved>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
+/// Whether the terminal is ours now.
+pub(super) fn is_ours() -> bool {
+    saved().is_some()
+}
+
 /// Throws away what the terminal has not taken and lets it take more, so that a write that waits for it goes on; false
 /// where the terminal is not ours now.
 pub(super) fn unblock() -> bool {

@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use signal_hook::consts::{SIGHUP, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGQUIT, SIGTERM};
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::terminal::guard;
 
-/// What a shell would report for a death by SIGHUP, and by SIGTERM.
-const LOST: i32 = 129;
-const TERMINATED: i32 = 143;
+/// What a shell reports for a death by a signal is its number beyond this.
+const BY_SIGNAL: i32 = 128;
 
 /// How long the loop has to end by itself.
 const ITS_TURN: Duration = Duration::from_millis(400);
@@ -32,10 +32,10 @@ const LAST_TURN: Duration = Duration::from_millis(200);
 /// What the system says.
 pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
-    let code = Arc::new(AtomicUsize::new(0));
-    for (signal, value) in [(SIGTERM, TERMINATED), (SIGHUP, LOST)] {
-        // First the code, then the byte: the watcher finds it when the byte wakes it.
-        signal_hook::flag::register_usize(signal, Arc::clone(&code), value as usize)?;
+    let sent = Arc::new(AtomicUsize::new(0));
+    for signal in [SIGTERM, SIGHUP, SIGQUIT] {
+        // First the number, then the byte: the watcher finds it when the byte wakes it.
+        signal_hook::flag::register_usize(signal, Arc::clone(&sent), signal as usize)?;
         signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
     }
     let sleep = move || {
@@ -50,12 +50,12 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
                 Err(_) => return,
                 Ok(_) if fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR) => {
                     // There is nothing left to restore.
-                    std::process::exit(LOST);
+                    std::process::exit(BY_SIGNAL + SIGHUP);
                 }
                 Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
                     // What it says is known.
                     let _ = (&asked).read(&mut [0; 64]);
-                    insist(code.load(Ordering::Relaxed) as i32);
+                    insist(sent.load(Ordering::Relaxed) as i32);
                 }
                 Ok(_) => return,
             }
@@ -66,12 +66,20 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns only where the terminal is lent to another program, which must not be disturbed.
-fn insist(code: i32) {
+/// Returns only where the terminal is lent to another program, which must not be disturbed, and whose keys may have sent the
+/// signal.
+fn insist(signal: i32) {
+    if !guard::is_ours() {
+        return;
+    }
     thread::sleep(ITS_TURN);
     if guard::unblock() {
         thread::sleep(LAST_TURN);
         guard::leave_silently();
-        std::process::exit(code);
+        if signal == SIGQUIT {
+            // Does not return.
+            let _ = emulate_default_handler(SIGQUIT);
+        }
+        std::process::exit(BY_SIGNAL + signal);
     }
 }

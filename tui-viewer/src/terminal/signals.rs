@@ -1,29 +1,41 @@
 //! Signals as something to read: a flag each, and a byte in a pipe that wakes the loop up.
 
+use std::fs;
 use std::io;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::process::{Pid, getpgid, getpgrp, getppid, getsid};
 use signal_hook::SigId;
-use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
+use signal_hook::low_level::emulate_default_handler;
 
 /// The signals that the screen answers.
 #[derive(Debug)]
 pub(super) struct Signals {
     wakeup: UnixStream,
-    flags: [Arc<AtomicBool>; 5],
+    flags: [Arc<AtomicBool>; 7],
     ids: Vec<SigId>,
+    /// SIGTSTP stops this program at once, as there is no screen to leave first.
+    stops_at_once: Arc<AtomicBool>,
+    /// SIGQUIT ends it at once.
+    quits_at_once: Arc<AtomicBool>,
 }
 
 impl Signals {
     pub(super) fn new() -> io::Result<Self> {
         let (wakeup, end) = UnixStream::pair()?;
         wakeup.set_nonblocking(true)?;
-        let flags: [Arc<AtomicBool>; 5] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        let flags: [Arc<AtomicBool>; 7] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
+        let [stops_at_once, quits_at_once] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        // These stay when the screen is gone: a handler cannot be given back.
+        for (signal, at_once) in [(SIGTSTP, &stops_at_once), (SIGQUIT, &quits_at_once)] {
+            signal_hook::flag::register_conditional_default(signal, Arc::clone(at_once))?;
+        }
         let mut ids = Vec::new();
-        for (signal, flag) in [SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP]
+        for (signal, flag) in [SIGWINCH, SIGCONT, SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGQUIT]
             .into_iter()
             .zip(&flags)
         {
@@ -31,7 +43,13 @@ impl Signals {
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
-        Ok(Self { wakeup, flags, ids })
+        Ok(Self {
+            wakeup,
+            flags,
+            ids,
+            stops_at_once,
+            quits_at_once,
+        })
     }
 
     /// What to wait for.
@@ -39,17 +57,33 @@ impl Signals {
         &self.wakeup
     }
 
-    /// The signal was meant for the program that had the terminal, not for this one.
-    pub(super) fn forget_interrupt(&self) {
-        let [_, _, interrupted, ..] = &self.flags;
-        interrupted.store(false, Ordering::Relaxed);
+    /// Another program gets the terminal: where that stops, this one has to stop as well, or the shell would wait for it.
+    pub(super) fn lend(&self) {
+        self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
+    }
+
+    /// The terminal is back. Signals that its keys have sent were for the other program.
+    pub(super) fn take_back(&self) {
+        self.stops_at_once.store(false, Ordering::SeqCst);
+        let [_, _, interrupted, _, _, stopped, quit] = &self.flags;
+        for flag in [interrupted, stopped, quit] {
+            flag.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Stops this program as SIGTSTP would without a handler; returns when it is continued.
+    pub(super) fn stop(&self) -> io::Result<()> {
+        emulate_default_handler(SIGTSTP)?;
+        let [.., stopped, _] = &self.flags;
+        stopped.store(false, Ordering::Relaxed);
+        Ok(())
     }
 
     /// What has come since the last call.
     pub(super) fn take(&mut self) -> Woken {
         let mut bytes = [0; 64];
         while matches!(self.wakeup.read(&mut bytes), Ok(read) if read == bytes.len()) {}
-        let [resized, resumed, interrupted, terminated, lost] = self
+        let [resized, resumed, interrupted, terminated, lost, stopped, quit] = self
             .flags
             .each_ref()
             .map(|flag| flag.swap(false, Ordering::Relaxed));
@@ -59,6 +93,8 @@ impl Signals {
             interrupted,
             terminated,
             lost,
+            stopped,
+            quit,
             ..Woken::default()
         }
     }
@@ -66,6 +102,8 @@ impl Signals {
 
 impl Drop for Signals {
     fn drop(&mut self) {
+        self.lend();
+        self.quits_at_once.store(true, Ordering::SeqCst);
         for id in self.ids.drain(..) {
             signal_hook::low_level::unregister(id);
         }
@@ -87,4 +125,29 @@ pub(crate) struct Woken {
     pub(crate) interrupted: bool,
     /// Another program asks to end (SIGTERM).
     pub(crate) terminated: bool,
+    /// The program is to stop until it is continued (SIGTSTP).
+    pub(crate) stopped: bool,
+    /// The program is to end by SIGQUIT.
+    pub(crate) quit: bool,
+}
+
+/// Whether the shell would not notice that this process group stops, so that nobody would continue it: of no process in it
+/// the parent is outside of the group, but in the session. The kernel ignores SIGTSTP then. Only this program and the ones
+/// in front of it are asked.
+pub(super) fn is_orphaned() -> bool {
+    let (group, session) = (getpgrp(), getsid(None));
+    let mut above = getppid();
+    while let Some(parent) = above {
+        if getpgid(Some(parent)) != Ok(group) {
+            return getsid(Some(parent)) != session;
+        }
+        above = parent_of(parent);
+    }
+    true
+}
+
+fn parent_of(process: Pid) -> Option<Pid> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    let (_, behind_name) = stat.rsplit_once(") ")?;
+    Pid::from_raw(behind_name.split(' ').nth(1)?.parse().ok()?)
 }

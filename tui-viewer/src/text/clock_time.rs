@@ -72,6 +72,16 @@ pub(crate) fn running(ns: u64) -> String {
     }
 }
 
+/// How long ago, in one unit: `12 s`, `3 min`, `5 h`, `2 days`.
+pub(crate) fn age(ns: u64) -> String {
+    match ns / 1_000_000_000 {
+        s @ 0..120 => format!("{s} s"),
+        s @ 120..7_200 => format!("{} min", s / 60),
+        s @ 7_200..172_800 => format!("{} h", s / 3_600),
+        s => format!("{} days", s / 86_400),
+    }
+}
+
 /// Nanoseconds; no time is longer than these can say.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
@@ -92,6 +102,15 @@ fn split(unix_ns: u64, offset: UtcOffset) -> (i64, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_age_is_told_in_one_unit() {
+        let ages = [0, 119, 120, 7_199, 7_200, 172_799, 172_800].map(|s| age(s * 1_000_000_000));
+        assert_eq!(
+            ages,
+            ["0 s", "119 s", "2 min", "119 min", "2 h", "47 h", "2 days"]
+        );
+    }
 
     #[test]
     fn times_of_the_day_are_read_and_found() {

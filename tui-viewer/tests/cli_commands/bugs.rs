@@ -125,21 +125,11 @@ fn a_program_without_scopes_is_not_answered_with_other_programs() {
 /// `report NAME --wait` took the last run for the one that is about to start.
 #[test]
 fn a_wait_is_for_the_run_to_come() {
-    // Apart, because a program that starts locks the rings in its directory to see which are dead.
-    let (before, place) = (Place::new(), Place::new());
+    let place = Place::new();
     let shared = name("rerun");
-    let mut first = before.start_named("stuck", &shared);
+    let mut first = place.start_named("stuck", &shared);
     first.end();
-    let dir = before.rings();
-    let report = [
-        "report",
-        "-f",
-        "json",
-        "--dir",
-        dir.to_str().unwrap(),
-        &shared,
-        "--wait",
-    ];
+    let report = ["report", "-f", "json", &shared, "--wait"];
     let mut command = place.command(VIEWER);
     command.args(report).arg("50s");
     let waiting = std::thread::spawn(move || finish(&mut command));
@@ -147,11 +137,10 @@ fn a_wait_is_for_the_run_to_come() {
     let done = waiting.join().unwrap().ok().quiet();
     assert_eq!(done.json()["process"]["pid"], second.pid());
     drop(second);
-    // Where none comes, it is the last run after all, and said.
-    let done = place
-        .tickscope(&[&report[..], &["200ms"]].concat())
-        .ok()
-        .says(&["no live"]);
+    // Where none comes, it is the last run only where that will do, and said.
+    let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
+    in_vain(&[]).failed(2, &["no live", "--ended"]);
+    let done = in_vain(&["--ended"]).ok().says(&["no live"]);
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 

@@ -328,7 +328,7 @@ fn after_sigkill_the_newest_record_opens_and_it_is_called_crashed() {
     let before = place.json(&program.name);
     program.kill();
     let done = place
-        .tickscope(&["report", "-f", "json", &program.name])
+        .tickscope(&["report", "-f", "json", "--ended", &program.name])
         .ok()
         .says(&["newest that has ended", &program.name, "crashed"]);
     let after = done.json();
@@ -354,7 +354,7 @@ fn a_program_that_ended_leaves_its_last_record() {
     let before = place.json(&program.name);
     assert!(program.end().success());
     let after = place
-        .tickscope(&["report", "-f", "json", &program.name])
+        .tickscope(&["report", "-f", "json", "--ended", &program.name])
         .ok()
         .json();
     check(&after);

@@ -93,6 +93,36 @@ impl Drop for Client {
 }
 
 #[test]
+fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
+    let place = Place::new();
+    let mut program = place.start("busy");
+    program.end();
+    let pid = program.pid().to_string();
+    for flag in [&[][..], &["--ended"]] {
+        let mut client = Client::start(&place, flag);
+        for (tool, of) in [
+            ("top", "target"),
+            ("sites", "target"),
+            ("mark", "target"),
+            ("compare", "before"),
+        ] {
+            let arguments = |target: &str| match tool {
+                "compare" => json!({ of: target, "after": pid }),
+                _ => json!({ of: target }),
+            };
+            if flag.is_empty() {
+                let error = client.error(tool, arguments(&program.name));
+                let says = format!("(pid {pid}, exited); name its pid, or give --ended");
+                assert!(error.contains(&says), "{tool}: {error}");
+            } else {
+                client.call(tool, arguments(&program.name));
+            }
+            client.call(tool, arguments(&pid));
+        }
+    }
+}
+
+#[test]
 fn the_six_tools_answer_from_a_program_that_runs() {
     let place = Place::new();
     let program = place.start("busy");

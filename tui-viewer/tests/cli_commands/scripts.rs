@@ -190,7 +190,10 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .failed(4, &["has ended, and"]);
     place
         .tickscope(&["wait-until", never, &name])
-        .failed(2, &["does not run any more; wait-until watches", "--wait 10s"]);
+        .failed(2, &["no live program called ", "give --ended"]);
+    place
+        .tickscope(&["wait-until", never, "--ended", &name])
+        .failed(4, &["has ended, and"]);
     fs::write(place.work().join("x.tks"), "").unwrap();
     place
         .tickscope(&["wait-until", "p99(leaf) > 5", &name])

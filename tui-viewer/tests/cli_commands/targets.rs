@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde_json::json;
+
 use crate::support::{Place, Program, VIEWER, beside, finish, name, sealed, sealed_tickscope, until};
 
 /// At most four lines, so that the message and the prompt fit on any screen.
@@ -169,13 +171,16 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert!(second.end().success());
 
     // Of the finished ones the newest, and said so.
-    let done = place.tickscope(&["report", "-f", "json", &shared]).ok().says(&[
-        "no live program called ",
-        "; showing the newest that has ended: ",
-        &shared,
-        &second.pid().to_string(),
-        "exited",
-    ]);
+    let done = place
+        .tickscope(&["report", "-f", "json", "--ended", &shared])
+        .ok()
+        .says(&[
+            "no live program called ",
+            "; showing the newest that has ended: ",
+            &shared,
+            &second.pid().to_string(),
+            "exited",
+        ]);
     assert_eq!(done.json()["process"]["pid"], second.pid());
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
     // By its number it was meant: nothing to explain.
@@ -184,6 +189,115 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
         .ok()
         .quiet();
     assert_eq!(first.json()["process"]["state"], "exited");
+}
+
+/// A script took the numbers of an older run for those of the program that had just been started, with exit code 0.
+#[test]
+fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let (name, pid) = (program.name.clone(), program.pid().to_string());
+    assert!(program.end().success());
+    let numbers: &[&[&str]] = &[
+        &["report", "-f", "json"],
+        &["report", "-f", "csv"],
+        &["report", "-f", "folded"],
+        &["report", "-f", "speedscope"],
+        &["report", "-f", "callgrind"],
+        &["report", "-o", "now.pb.gz"],
+        &["report", "-o", "now.tks"],
+        &["top", "--json"],
+        &["sites", "-f", "json"],
+        &["sites", "-f", "exclude"],
+        &["why", "marked", "--json"],
+        &["why", "marked", "-f", "markdown"],
+        &["cost", "--json"],
+        &["mute", "--dry-run", "--json"],
+        &["snapshot"],
+        &["export"],
+        &["diff", &pid],
+        &["wait-until", "calls(marked) > 0"],
+    ];
+    for args in numbers {
+        let with = |more: &[&str]| place.tickscope(&[args, more].concat());
+        with(&[&name]).failed(
+            2,
+            &[
+                "no live program called ",
+                "; the newest that has ended, ",
+                " s ago: ",
+                &format!("(pid {pid}, exited); name its pid, or give --ended"),
+            ],
+        );
+        let files = std::fs::read_dir(place.work()).unwrap().count();
+        assert_eq!(files, 0, "{args:?}");
+        // Only that there is no such function is left to say.
+        let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
+        for target in [&[name.as_str(), "--ended"], by_pid] {
+            let asked = with(target);
+            assert!(!asked.err.contains("name its pid"), "{args:?}: {}", asked.err);
+            let lacks_function = matches!(args[0], "why" | "wait-until");
+            assert_eq!(asked.code != Some(0), lacks_function, "{args:?}: {}", asked.err);
+            for file in std::fs::read_dir(place.work()).unwrap() {
+                std::fs::remove_file(file.unwrap().path()).unwrap();
+            }
+        }
+    }
+    // A person is told first.
+    for args in [
+        &["report"][..],
+        &["report", "-f", "html"],
+        &["top"],
+        &["sites"],
+        &["stacks"],
+        &["cost"],
+        &["mute", "--dry-run"],
+    ] {
+        place
+            .tickscope(&[args, &[&name]].concat())
+            .ok()
+            .says(&["no live program called ", "; showing the newest that has ended: "]);
+    }
+    // The commands to go on with name the run that was shown.
+    let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
+    assert_eq!(top["program"]["pid"], program.pid());
+    assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
+}
+
+/// A ring of the same name in another place was shown in the place of the one that was meant.
+#[test]
+fn a_directory_that_is_named_is_the_only_one() {
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let (name, pid) = (program.name.clone(), program.pid());
+    // One of the usual places.
+    let user = rustix::process::getuid().as_raw();
+    let usual = place.work().join(format!("../tmp/tickscope-{user}"));
+    let empty = place.work().join("empty");
+    for dir in [&usual, &empty] {
+        std::fs::create_dir(dir).unwrap();
+    }
+    let usual = usual.canonicalize().unwrap();
+    let ring = place.ring_of(pid).unwrap();
+    program.end();
+    std::fs::rename(&ring, usual.join(ring.file_name().unwrap())).unwrap();
+    let by_option = |args: &[&str]| place.tickscope(&[args, &["--dir", "empty"]].concat());
+    let by_variable = |args: &[&str]| finish(place.command(VIEWER).env("TICKSCOPE_DIR", "empty").args(args));
+    for look in [&by_option as &dyn Fn(&[&str]) -> _, &by_variable] {
+        let list = look(&["list", "--json"]).ok().quiet().json();
+        assert_eq!(
+            (&list["programs"], &list["looked_in"]),
+            (&json!([]), &json!(["empty"]))
+        );
+        let said = "looked in empty alone, as --dir or TICKSCOPE_DIR says";
+        short(&look(&["report", &name]).with_code(2).says(&[said]).err);
+        short(&look(&["reset", &name]).with_code(2).says(&[said]).err);
+    }
+    let list = finish(place.command(VIEWER).env_remove("TICKSCOPE_DIR").arg("list"))
+        .ok()
+        .out;
+    let looked_in = format!("\nlooked in /dev/shm/tickscope-{user}, {}\n", usual.display());
+    assert!(list.contains(&name) && list.ends_with(&looked_in), "{list}");
 }
 
 #[test]
@@ -395,8 +509,8 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
     let document = until("it is found", || {
         let outer = std::fs::read_to_string(&children).unwrap();
         let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
-        // Until its ring is there, that of an earlier process of the same number may be shown, which is said.
-        (done.code == Some(0) && done.err.is_empty()).then(|| done.json())
+        // Until its ring is there, an earlier process of the same number is none.
+        (done.code == Some(0)).then(|| done.json())
     });
     assert_eq!(document["process"]["name"], inside);
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");

@@ -27,7 +27,7 @@ const FOLDERS: [&str; 6] = [
 const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
 
 /// All commands of a page, each in words.
-fn commands_of(page: &str) -> Vec<Vec<String>> {
+pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     let (fences, text) = markdown::cut(&read(page));
     let shells = fences
         .iter()
@@ -56,7 +56,7 @@ fn commands_of(page: &str) -> Vec<Vec<String>> {
 }
 
 /// A word of a usage line, as it may be typed.
-fn typed(word: &str) -> Vec<String> {
+pub(crate) fn typed(word: &str) -> Vec<String> {
     let words: &[&str] = match word {
         "FORM" => &["json"],
         "FILE" => &["run.tks"],
@@ -177,33 +177,61 @@ fn every_command_has_a_row_in_the_table_of_commands() {
 /// What `cargo bench` hands on to benchmarks.
 const OF_CRITERION: &str = "--profile-time";
 
-/// Options that stand alone in the text are options of some command.
+/// Whether a command has an option, and takes this value for it.
+fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
+    let is_meant = |arg: &&clap::Arg| arg.get_long() == option.strip_prefix("--");
+    let Some(arg) = command.get_arguments().find(is_meant) else {
+        return false;
+    };
+    let Some(value) = value.filter(|_| arg.get_action().takes_values()) else {
+        return true;
+    };
+    let words = ["command", option, value];
+    let parsed = command.clone().no_binary_name(false).try_get_matches_from(words);
+    // Other arguments may be missing.
+    let refused = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
+    parsed.err().is_none_or(|error| !refused.contains(&error.kind()))
+}
+
+/// Options that stand alone in the text are options of some command, which takes the values that stand behind them.
 #[test]
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();
     let subcommands = cli.get_subcommands().chain(of_cargo.get_subcommands());
-    let commands = subcommands.chain([&cli, &of_cargo]);
-    let known: HashSet<String> = commands
-        .flat_map(clap::Command::get_arguments)
-        .filter_map(|option| option.get_long().map(|long| format!("--{long}")))
-        .chain(["--help".to_string(), OF_CRITERION.to_string()])
-        .collect();
-    let mut named = 0;
+    let commands: Vec<&clap::Command> = subcommands.chain([&cli, &of_cargo]).collect();
+    let is_known = |option: &str, value: Option<&str>| {
+        ["--help", OF_CRITERION].contains(&option)
+            || commands.iter().any(|command| takes(command, option, value))
+    };
+    let (mut named, mut with_value) = (0, 0);
     let pages = book()
         .into_iter()
         .filter(|page| !page.starts_with("docs/design/") && page != "docs/coming-from.md");
     for page in pages {
         let (_, text) = markdown::cut(&read(&page));
-        for span in markdown::spans(&text) {
-            let option = span.split([' ', '=']).next().unwrap_or_default();
-            if option.starts_with("--") && option != "--" {
-                assert!(known.contains(option), "{page}: {span}");
-                named += 1;
-            }
+        let usages = |span: String| match span.starts_with("--") && span != "--" {
+            true => shell::usages(&span),
+            false => Vec::new(),
+        };
+        for usage in markdown::spans(&text).into_iter().flat_map(usages) {
+            let words = shell::commands(&usage.replacen('=', " ", 1)).concat();
+            // A name in capitals stands for any value.
+            let is_typed = |value: &&String| value.contains(|c: char| !c.is_ascii_uppercase());
+            let value = words
+                .get(1)
+                .filter(|value| !value.starts_with('-'))
+                .filter(is_typed);
+            let value = value.map(String::as_str);
+            assert!(is_known(&words[0], value), "{page}: {usage}");
+            named += 1;
+            with_value += usize::from(value.is_some());
         }
     }
-    assert!(named > 20, "{named} options");
+    assert!(
+        named > 20 && with_value > 10,
+        "{named} options, {with_value} with a value"
+    );
 }
 
 /// What cargo knows of the workspace: for each package its targets by kind, and its features.

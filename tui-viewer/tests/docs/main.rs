@@ -6,6 +6,7 @@ mod commands;
 mod links;
 mod markdown;
 mod readme;
+mod runs;
 mod shell;
 mod tables;
 

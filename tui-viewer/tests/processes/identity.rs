@@ -66,6 +66,15 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
     let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
     assert!(err.contains(&said), "{err}");
+    // It may be about to begin its session.
+    let (_, err, code) = place.tickscope(&["report", "-f", "json", &pid]);
+    let refused = format!("process {pid} has no ring; an earlier process {pid} left one, ");
+    assert!(
+        code == Some(2) && err.contains(&refused) && err.contains("give --ended"),
+        "{err}"
+    );
+    let (_, err, code) = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
+    assert_eq!(code, Some(0), "{err}");
     let (_, err, code) = place.tickscope(&["reset", &pid]);
     assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
 }

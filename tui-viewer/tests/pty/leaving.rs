@@ -1,9 +1,12 @@
 //! However the viewer ends, the terminal is as it was before.
 
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::Command;
 
 use portable_pty::CommandBuilder;
 
+use crate::program::until;
 use crate::session::{Session, example};
 
 #[test]
@@ -67,26 +70,152 @@ fn it_dies_with_its_terminal() {
     }
 }
 
-#[test]
-fn ctrl_z_stops_it_and_fg_repaints() {
+/// The screen as a job of a shell.
+fn in_a_shell(arguments: &str) -> Session {
+    in_a_shell_with("", &std::env::temp_dir(), arguments)
+}
+
+/// The same with an editor, in a directory.
+fn in_a_shell_with(editor: impl AsRef<OsStr>, dir: &Path, arguments: &str) -> Session {
     let mut shell = CommandBuilder::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]);
     shell.env("PS1", "prompt> ");
-    let mut session = Session::spawn(shell, (80, 24));
+    shell.env("VISUAL", editor);
+    let mut session = Session::spawn_in(shell, (80, 24), dir);
     session.wait_for_text("prompt>");
-    let command = format!("{} still\n", example().display());
-    session.send(&command);
+    session.send(&format!("{} {arguments}\n", example().display()));
     session.wait_for_text("match::run");
-    session.send("j\x1a");
+    session
+}
+
+fn has_mouse(screen: &vt100::Screen) -> bool {
+    screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
+}
+
+/// Waits until the shell has the terminal as it was, has said that its job stopped, and reads keys.
+fn wait_for_the_shell(session: &Session) {
+    let is_prompted = |contents: &str| {
+        let mut parts = contents.split("Stopped").skip(1);
+        parts.any(|behind| behind.contains("prompt>"))
+    };
     session.wait_for("the shell", |screen| {
-        !screen.alternate_screen() && !screen.hide_cursor() && screen.contents().contains("Stopped")
+        !screen.alternate_screen()
+            && !screen.hide_cursor()
+            && !has_mouse(screen)
+            && is_prompted(&screen.contents())
     });
+}
+
+fn only_child(process: &str) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    children.unwrap().trim().to_string()
+}
+
+/// Continues the job, and leaves it and the shell.
+fn go_on_and_leave(mut session: Session) {
     session.send("fg\n");
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
-    session.send("q");
+    // It reads keys: a shell's line would wait for its end.
+    session.send("?");
+    session.wait_for_text("Keys");
+    session.send("qq");
     session.wait_for("the shell", |screen| !screen.alternate_screen());
     session.send("exit\n");
     session.end();
+}
+
+#[test]
+fn ctrl_z_stops_it_and_fg_repaints() {
+    let mut session = in_a_shell("still");
+    session.send("j\x1a");
+    wait_for_the_shell(&session);
+    go_on_and_leave(session);
+}
+
+/// It stopped with the terminal in its hands, where the shell then stood without an echo.
+#[test]
+fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
+    let mut session = in_a_shell("still");
+    session.send("M");
+    session.wait_for("the mouse", has_mouse);
+    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let stop = Command::new("kill").args(["-TSTP", &viewer]).status();
+    assert!(stop.unwrap().success());
+    wait_for_the_shell(&session);
+    go_on_and_leave(session);
+}
+
+/// Nobody could continue it: there is no shell above it in this session.
+#[test]
+fn without_a_shell_nothing_stops_it() {
+    let mut session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("\x1a?");
+    session.wait_for_text("Keys");
+    session.signal("-TSTP");
+    session.send("q");
+    session.wait_for_text("match::run");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+/// The editor stopped, and the screen waited for it with the shell's terminal.
+#[test]
+fn an_editor_that_stops_stops_the_screen_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "").unwrap();
+    let (written, editor) = (dir.path().join("written"), dir.path().join("editor"));
+    std::fs::write(&written, "#!/bin/sh\necho EDITING\nread line\nread line\n").unwrap();
+    tickscope_testkit::command::install(&written, &editor);
+    let mut session = in_a_shell_with(&editor, dir.path(), "still");
+    session.send("o");
+    session.wait_for_text("EDITING");
+    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let editor = only_child(&viewer);
+    session.send("\x1a");
+    wait_for_the_shell(&session);
+    // Until it stands, it takes a key that is for the shell.
+    until("the editor stands", || {
+        let stat = std::fs::read_to_string(format!("/proc/{editor}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T').then_some(())
+    });
+    session.send("fg\n");
+    session.wait_for("the job in front", |screen| {
+        let contents = screen.contents();
+        contents
+            .split("prompt> fg")
+            .skip(1)
+            .any(|behind| behind.contains("still"))
+    });
+    session.send("\n\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.contents().contains("match::run")
+    });
+    // Not once more for the editor's stop.
+    session.send("?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    session.wait_for("the shell", |screen| !screen.alternate_screen());
+    session.send("exit\n");
+    session.end();
+}
+
+#[test]
+fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {
+    let mut session = Session::start_without_core(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("M");
+    session.wait_for("the mouse", has_mouse);
+    session.signal("-QUIT");
+    let status = session.end();
+    assert!(
+        status.signal().is_some_and(|signal| signal.starts_with("Quit")),
+        "{status:?}"
+    );
+    session.assert_as_before();
 }

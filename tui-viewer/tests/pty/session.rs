@@ -82,6 +82,15 @@ impl Session {
         Self::spawn(command, size)
     }
 
+    /// The example, which leaves no core where a signal ends it.
+    pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
+        command.arg(example());
+        command.args(arguments);
+        Self::spawn(command, size)
+    }
+
     /// The command itself in a terminal, without anything of the tester's own environment.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
@@ -239,8 +248,10 @@ impl Session {
 
     /// Asserts that the terminal is as it was before the program began.
     pub(crate) fn assert_as_before(&self) {
-        self.wait_for("the main screen with a cursor", |screen| {
-            !screen.alternate_screen() && !screen.hide_cursor()
+        self.wait_for("the main screen with a cursor, and no mouse", |screen| {
+            !screen.alternate_screen()
+                && !screen.hide_cursor()
+                && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
         });
         assert_eq!(modes(&self.tty), self.modes_before);
     }

@@ -70,8 +70,8 @@ pub struct FunctionsArgs {
     /// Every function, also the smallest and the standard library's.
     #[arg(long)]
     pub every_function: bool,
-    /// At most so much more CPU time; beyond it functions are switched off, and named.
-    #[arg(long, value_name = "PERCENT", value_parser = values::budget)]
+    /// At most so much more CPU time, 5% unless said; beyond it functions are switched off, and named. off: no limit.
+    #[arg(long, value_name = "PERCENT|off", value_parser = values::budget)]
     pub budget: Option<String>,
 }
 
@@ -310,6 +310,11 @@ mod tests {
         assert_eq!(
             args("--budget 9%").or(project.clone()),
             args("--only a --not b --budget 9%")
+        );
+        let unlimited = args("--budget off").or(project.clone()).variables();
+        assert!(
+            unlimited.contains(&("TICKSCOPE_BUDGET", "off".to_string())),
+            "{unlimited:?}"
         );
         assert_eq!(args("--not c").or(project.clone()), args("--not c --budget 3%"));
         assert_eq!(

@@ -117,7 +117,10 @@ pub struct DiffArgs {
     /// Write over the file if it is there.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Look into this directory first.
+    /// By name: where none runs, the newest run that has ended.
+    #[arg(long)]
+    pub ended: bool,
+    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

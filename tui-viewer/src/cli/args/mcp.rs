@@ -19,7 +19,10 @@ pub struct McpArgs {
     /// Let the tool why have a program watch a function for some seconds.
     #[arg(long)]
     pub allow_control: bool,
-    /// Look into this directory first.
+    /// Where no program of a name runs, let the tools read its newest run that has ended.
+    #[arg(long)]
+    pub ended: bool,
+    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

@@ -18,7 +18,10 @@ pub struct TargetArgs {
     /// All running programs of this name as one; '*' in it stands for any text. Also in report, top, stacks, sites and snapshot.
     #[arg(long, conflicts_with = "pid")]
     pub all: bool,
-    /// Look into this directory first.
+    /// By name: where none runs, the newest run that has ended, also as JSON and in every other form for scripts.
+    #[arg(long)]
+    pub ended: bool,
+    /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

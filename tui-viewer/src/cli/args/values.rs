@@ -53,12 +53,15 @@ pub(crate) fn function_pattern(text: &str) -> Result<String, String> {
     pattern(text).map(|_| text.to_string())
 }
 
-/// A share of the CPU time, `5%` or `5`, in the words in which it is passed on.
+/// A share of the CPU time, `5%` or `5`, or `off` for any, in the words in which it is passed on.
 pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
+    if text == "off" {
+        return Ok(text.into());
+    }
     let number: Option<f64> = text.strip_suffix('%').unwrap_or(text).trim().parse().ok();
     match number {
         Some(percent) if (0.1..=1000.0).contains(&percent) => Ok(format!("{percent}%")),
-        _ => Err("wanted 0.1% to 1000%, like 5% or 2.5%"),
+        _ => Err("wanted 0.1% to 1000%, like 5% or 2.5%, or off"),
     }
 }
 

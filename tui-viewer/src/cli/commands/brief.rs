@@ -6,7 +6,7 @@ use tickscope_report::brief::{Next, Subject, shell_word};
 
 use crate::cli::args::{MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
-use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::report::moment;
 use crate::source::target::wanted::{Found, Wanted, is_live};
 
@@ -50,10 +50,13 @@ impl Named {
     }
 
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
-        let pid = || ring.header().pid.to_string();
+        let is_live = is_live(liveness);
+        // Of a run that has ended the name may soon be another run's.
+        let is_sure = is_live || !matches!(Wanted::of(target), Wanted::Name(_));
+        let typed = target.target.clone().filter(|_| is_sure);
         Self {
-            word: target.target.clone().unwrap_or_else(pid),
-            is_live: is_live(liveness),
+            word: typed.unwrap_or_else(|| ring.header().pid.to_string()),
+            is_live,
         }
     }
 
@@ -93,9 +96,9 @@ impl Answered {
 ///
 /// # Errors
 /// No such target, nothing of then, or why it cannot be read.
-pub(super) fn read(target: &TargetArgs, when: &MomentArgs) -> anyhow::Result<Answered> {
+pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
     let wanted = Wanted::of(target);
-    let found = live_snapshot::find(&wanted, target.dir.as_deref(), None)?;
+    let found = live_snapshot::find(target, reader, None)?;
     let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
     let extent = moment::choose(when, &found, &mut live)?;
     Ok(Answered {

@@ -12,6 +12,7 @@ use tickscope_report::cost;
 
 use crate::cli::args::CostArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::request;
 use crate::output::console;
@@ -30,7 +31,7 @@ const LATE: Duration = Duration::from_secs(2);
 /// No such target, or why it does not measure.
 pub fn run(args: &CostArgs) -> anyhow::Result<u8> {
     let wanted = Wanted::of(&args.target);
-    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+    let found = live_snapshot::find(&args.target, Reader::of_text(!args.json), None)?;
     let (snapshot, who) = match found {
         Found::Ring(ring, liveness) if is_live(&liveness) => {
             let header = ring.header();

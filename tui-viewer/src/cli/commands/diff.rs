@@ -1,7 +1,5 @@
 //! `tickscope diff`: two builds or two runs side by side, and gates that fail where something has grown.
 
-use std::path::Path;
-
 use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::compare::gate::{self, Condition, Verdict};
 use tickscope_analysis::measure::Measure;
@@ -10,6 +8,7 @@ use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text
 
 use crate::cli::args::{DiffArgs, DiffFormat, MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report::{moment, terminal_width};
 use crate::output::console;
 use crate::output::console::{Misuse, say};
@@ -30,10 +29,9 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before, after) = args.sides().map_err(Misuse)?;
     args.check_file().map_err(Misuse)?;
     let place = OutputFile::new(args.output.as_deref(), args.force);
-    let dir = args.dir.as_deref();
     let (of_before, of_after) = args.moments();
-    let (before_snapshots, before_runs) = runs(before, dir, &of_before)?;
-    let (after_snapshots, after_runs) = runs(after, dir, &of_after)?;
+    let (before_snapshots, before_runs) = runs(before, args, &of_before)?;
+    let (after_snapshots, after_runs) = runs(after, args, &of_after)?;
     let format = args.form();
     if args.by.is_some() && format == DiffFormat::Json {
         return Err(Misuse("json has each measure as a member of its own: leave out --by".into()).into());
@@ -111,18 +109,16 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
 }
 
 /// The snapshots of a side, of the part that is asked for, and what there is to know of them.
-fn runs(
-    targets: &[String],
-    dir: Option<&Path>,
-    part: &MomentArgs,
-) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
+fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
-        let wanted = Wanted::of(&TargetArgs {
+        let one = TargetArgs {
             target: Some(target.clone()),
-            dir: dir.map(Path::to_path_buf),
+            ended: args.ended,
+            dir: args.dir.clone(),
             ..TargetArgs::default()
-        });
-        let found = live_snapshot::find(&wanted, dir, None)?;
+        };
+        let wanted = Wanted::of(&one);
+        let found = live_snapshot::find(&one, Reader::Script, None)?;
         let mut live = live_snapshot::of(&found, &wanted)?;
         let extent = moment::choose(part, &found, &mut live)?;
         let run = Run {

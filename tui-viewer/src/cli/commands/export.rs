@@ -4,11 +4,11 @@ use tickscope_report::over_time::{OverTime, OverTimeForm};
 
 use crate::cli::args::{ExportArgs, ExportFormat};
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::output::console;
 use crate::output::console::say;
 use crate::output::output_file::OutputFile;
 use crate::source::local_time;
-use crate::source::target::wanted::Wanted;
 use crate::source::timeline::Timeline;
 
 /// So many intervals are written at most; of longer recordings, several become one.
@@ -20,8 +20,7 @@ const INTERVALS: usize = 4_000;
 /// No such target, a single snapshot, or why it cannot be read or written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<u8> {
     let place = OutputFile::new(args.output.as_deref(), args.force);
-    let wanted = Wanted::of(&args.target);
-    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+    let found = live_snapshot::find(&args.target, Reader::Script, None)?;
     let timeline = Timeline::of(&found, local_time::utc_offset_s())?;
     let newest = timeline.newest();
     let step = newest.div_ceil(INTERVALS).max(1);

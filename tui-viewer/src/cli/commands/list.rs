@@ -23,16 +23,16 @@ use crate::text::clock_time::clock_time;
 /// What writing gives.
 pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
     target::check_dir(dir)?;
-    let places = places::places(dir);
+    let places = places::chosen(dir);
     if clean {
-        say(&removed(&places::chosen(dir)));
+        say(&removed(&places));
     }
     let listed = list::list(&places);
     let (kept, more) = kept_in(Path::new("."));
     let text = if as_json {
-        json_text(&listed, &kept)
+        json_text(&listed, &kept, &places)
     } else {
-        text(&listed, &kept, more, dir)
+        text(&listed, &kept, more, &places)
     };
     console::write(&text)?;
     Ok(console::DONE)
@@ -53,12 +53,12 @@ fn removed(places: &[PathBuf]) -> String {
     )
 }
 
-fn text(listed: &[Listed], kept: &[KeptFile], more: usize, dir: Option<&Path>) -> String {
+fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -> String {
+    let looked_in = printable(&target::with_denied(places).join(", "));
     let mut out = String::new();
     if listed.is_empty() {
         out = format!(
-            "no program with tickscope, running or ended (looked in {})\n  tickscope demo   shows what it looks like\n",
-            target::with_denied(&places::places(dir)).join(", ")
+            "no program with tickscope, running or ended (looked in {looked_in})\n  tickscope demo   shows what it looks like\n"
         );
         if kept.is_empty() {
             return out;
@@ -94,10 +94,13 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, dir: Option<&Path>) -
     if more > 0 {
         out += &format!("and {more} older .tks files in this directory\n");
     }
+    if !listed.is_empty() {
+        out += &format!("looked in {looked_in}\n");
+    }
     out
 }
 
-fn json_text(listed: &[Listed], kept: &[KeptFile]) -> String {
+fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String {
     let programs: Vec<serde_json::Value> = listed
         .iter()
         .map(|Listed { path, ring }| match ring {
@@ -131,7 +134,8 @@ fn json_text(listed: &[Listed], kept: &[KeptFile]) -> String {
             })
         })
         .collect();
-    let all = json!({ "tickscope": 1, "programs": programs, "kept": kept });
+    let looked_in: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+    let all = json!({ "tickscope": 1, "programs": programs, "kept": kept, "looked_in": looked_in });
     let text = format!("{all:#}\n");
     // Beyond ASCII there are only strings: the same to a parser, and harmless to a terminal.
     let mut out = String::with_capacity(text.len());

@@ -1,6 +1,5 @@
 //! A snapshot for a command: of a program that runs, one captured after the command began.
 
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,9 +15,10 @@ use tickscope_report::archive;
 
 use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, about, say};
-use crate::source::status::state_of;
+use crate::source::status::{since_unix_ns, state_of};
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
+use crate::text::clock_time::age;
 
 /// How long a program may take to publish.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -35,25 +35,104 @@ pub struct LiveSnapshot {
     pub state: ProcessState,
 }
 
-/// Finds a target, waiting so long for it to appear. By name it is a program to come that is waited for, as
-/// long as only runs are there that had ended before.
+/// Who reads what a command writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A person, who reads first that a run has ended.
+    Person,
+    /// A script, which would take the numbers of an ended run for those of the program that it named.
+    Script,
+}
+
+impl Reader {
+    /// A person reads text and pages.
+    pub fn of_text(is_text: bool) -> Self {
+        if is_text { Self::Person } else { Self::Script }
+    }
+}
+
+/// Finds a target, waiting so long for it to appear: as long as only runs are there that had ended before, where a name or
+/// a process that runs is meant.
 ///
 /// # Errors
-/// As [`target::find`].
-pub fn find(wanted: &Wanted, dir: Option<&Path>, wait: Option<Duration>) -> anyhow::Result<Found> {
+/// As [`target::find`]; or, for a script, there is only another run than the one that it named, and `--ended` does not
+/// ask for that.
+pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
+    let wanted = Wanted::of(target);
     let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
     loop {
         let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
-        match target::find(wanted, dir) {
+        match target::find(&wanted, target.dir.as_deref()) {
             Err(error) if waits && may_come(&error) => {}
-            Ok(Found::Ring(ring, liveness))
-                if waits
-                    && matches!(wanted, Wanted::Name(_))
-                    && !is_live(&liveness)
-                    && ring.header().started_unix_ns < begin_unix_ns => {}
+            Ok(Found::Ring(ring, liveness)) => {
+                let earlier = earlier_run(&wanted, &ring, &liveness);
+                // Who waits for a program means one that has come since, even if it has ended by now.
+                let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
+                match earlier.filter(|_| !came) {
+                    Some(_) if waits => {}
+                    Some(earlier) if reader == Reader::Script && !target.ended => {
+                        return Err(NoTarget::new(earlier.refused(&ring, &liveness), true).into());
+                    }
+                    _ => return Ok(Found::Ring(ring, liveness)),
+                }
+            }
             found => return found,
         }
         thread::sleep(PAUSE);
+    }
+}
+
+/// Another run than the one that was named, which is all that is there.
+enum Earlier {
+    /// No program of the name runs.
+    OfName(String),
+    /// The process has no ring, and one of the same id had.
+    OfPid(u32),
+}
+
+/// Whether a ring is of another run than the one that was named.
+fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
+    let header = ring.header();
+    let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();
+    match wanted {
+        _ if is_live(liveness) => None,
+        Wanted::Name(_) => Some(Earlier::OfName(wanted.to_string())),
+        Wanted::Pid(pid) if os::start_time(*pid).is_some_and(is_other) => Some(Earlier::OfPid(*pid)),
+        Wanted::Only
+        | Wanted::Pid(_)
+        | Wanted::File(_)
+        | Wanted::All(_)
+        | Wanted::Stdin
+        | Wanted::Started { .. } => None,
+    }
+}
+
+impl Earlier {
+    /// What a person is told who gets its numbers.
+    fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
+        let line = line_of(ring, liveness);
+        match self {
+            Self::OfName(wanted) => format!("no live {wanted}; showing the newest that has ended: {line}"),
+            Self::OfPid(pid) => {
+                format!("process {pid} has no ring; showing what an earlier process {pid} left: {line}")
+            }
+        }
+    }
+
+    /// What a script is told that gets none of them.
+    fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
+        let line = line_of(ring, liveness);
+        let since = since_unix_ns(ring.header().started_unix_ns, liveness);
+        let age = age(unix_ns().saturating_sub(since));
+        match self {
+            Self::OfName(wanted) => format!(
+                "no live {wanted}; the newest that has ended, {age} ago: {line}; name its pid, or give --ended, for its \
+                 numbers"
+            ),
+            Self::OfPid(pid) => format!(
+                "process {pid} has no ring; an earlier process {pid} left one, {age} ago: {line}; give --ended for its numbers"
+            ),
+        }
     }
 }
 
@@ -62,7 +141,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>, wait: Option<Duration>) -> anyh
 /// # Errors
 /// As [`find`]; the target does not run, or never did.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
-    let what = match find(&Wanted::of(target), target.dir.as_deref(), wait)? {
+    let what = match find(target, Reader::Person, wait)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
         Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
         Found::Together(name, _) => return Err(one_alone(&name, why).into()),
@@ -153,28 +232,16 @@ fn of_ring(
     liveness: &Liveness,
     wanted: &Wanted,
 ) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
-    let note = match wanted {
-        _ if is_live(liveness) => publish_now(ring).err().map(|why| {
+    let note = if is_live(liveness) {
+        publish_now(ring).err().map(|why| {
             let age = ring
                 .newest()
                 .map(|record| seconds_since(record.stamp.unix_ns))
                 .unwrap_or_default();
             format!("{why}; showing the newest record, {age:.1} s old")
-        }),
-        Wanted::Name(_) => Some(format!(
-            "no live {wanted}; showing the newest that has ended: {}",
-            line_of(ring, liveness)
-        )),
-        Wanted::Pid(pid) if os::start_time(*pid).is_some() => Some(format!(
-            "process {pid} has no ring; showing what an earlier process {pid} left: {}",
-            line_of(ring, liveness)
-        )),
-        Wanted::Only
-        | Wanted::Pid(_)
-        | Wanted::File(_)
-        | Wanted::All(_)
-        | Wanted::Stdin
-        | Wanted::Started { .. } => None,
+        })
+    } else {
+        earlier_run(wanted, ring, liveness).map(|earlier| earlier.shown(ring, liveness))
     };
     let (_, snapshot) = ring
         .newest_snapshot()
@@ -225,5 +292,64 @@ pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<
             return Err("the program does not answer (is it stopped?)".into());
         }
         thread::sleep(PAUSE);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::codec;
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::ring::Stamp;
+
+    use super::*;
+
+    /// Leaves a ring of a run that has ended.
+    fn leave(dir: &std::path::Path, name: &str, started_unix_ns: u64) {
+        let header = Header {
+            started_unix_ns,
+            nonce: started_unix_ns,
+            ..tickscope_testkit::ring::header(name)
+        };
+        let mut ring = OwnRing::create(dir, header).unwrap();
+        let mut payload = Vec::new();
+        codec::encode(&Snapshot::default(), &mut payload).unwrap();
+        let stamp = Stamp {
+            kind: CaptureKind::Final,
+            tick: 1,
+            unix_ns: 1,
+        };
+        ring.publish(stamp, &payload).unwrap();
+        ring.exit(1);
+        ring.link().unwrap();
+    }
+
+    #[test]
+    fn a_script_gets_a_run_that_has_ended_by_its_flag_or_if_it_came_while_it_was_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        leave(dir.path(), "earlier", 1);
+        leave(dir.path(), "came", u64::MAX);
+        let found = |name: &str, reader, ended, wait: Option<u64>| {
+            let target = TargetArgs {
+                target: Some(name.into()),
+                ended,
+                dir: Some(dir.path().into()),
+                ..TargetArgs::default()
+            };
+            find(&target, reader, wait.map(Duration::from_millis))
+        };
+        let refused = found("earlier", Reader::Script, false, None).unwrap_err();
+        assert!(
+            refused.is::<NoTarget>() && refused.to_string().contains("--ended"),
+            "{refused}"
+        );
+        assert!(found("earlier", Reader::Script, false, Some(20)).is_err());
+        assert!(found("earlier", Reader::Script, true, None).is_ok());
+        assert!(found("earlier", Reader::Person, false, None).is_ok());
+        assert!(
+            found("came", Reader::Script, false, None).is_err(),
+            "nobody waited"
+        );
+        assert!(found("came", Reader::Script, false, Some(20)).is_ok());
     }
 }

@@ -117,7 +117,7 @@ struct Metrics {
 impl Metrics {
     fn new(args: &MetricsArgs) -> anyhow::Result<Self> {
         let places: Vec<PathBuf> = match args.dir.is_empty() {
-            true => places::places(None),
+            true => places::chosen(None),
             false => args.dir.clone(),
         };
         let account = AccountOptions {

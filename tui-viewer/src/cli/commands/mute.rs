@@ -9,6 +9,7 @@ use tickscope_report::json;
 
 use crate::cli::args::MuteArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::muted::{NOTHING_OFFERED, muted, offered};
@@ -21,7 +22,7 @@ use crate::source::target::wanted::Wanted;
 pub fn run(args: &MuteArgs) -> anyhow::Result<u8> {
     if args.dry_run {
         let wanted = Wanted::of(&args.target);
-        let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+        let found = live_snapshot::find(&args.target, Reader::of_text(!args.json), None)?;
         let snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
         return tell(args, &snapshot, &offered(&snapshot));
     }

@@ -40,7 +40,7 @@ pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
         signal_hook::flag::register(signal, ended.clone()).context("cannot listen to signals")?;
     }
     let places = match args.dir.is_empty() {
-        true => places::places(None),
+        true => places::chosen(None),
         false => args.dir.clone(),
     };
     let mut windows = Windows::new(places, args.program.clone());

@@ -17,7 +17,7 @@ use tickscope_report::unit::Unit;
 
 use crate::cli::args::{ReportArgs, ReportView};
 use crate::cli::commands::live_snapshot;
-use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
 use crate::output::output_file::OutputFile;
@@ -40,7 +40,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }
     let wanted = Wanted::of(&args.target);
-    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
+    let reader = Reader::of_text(matches!(form, Form::Text | Form::Html));
+    let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
     let mut options = FormOptions {

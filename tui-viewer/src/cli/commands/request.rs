@@ -10,10 +10,11 @@ use tickscope_format::slots::{Op, Outcome};
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::output::console::printable;
 use crate::output::watched;
 use crate::source::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
-use crate::source::target::wanted::{Found, Wanted, is_live, line_of, one_alone};
+use crate::source::target::wanted::{Found, is_live, line_of, one_alone};
 
 /// How long the program may take to answer.
 const ANSWER: Duration = Duration::from_secs(2);
@@ -65,7 +66,7 @@ pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
 /// # Errors
 /// No such target, or one that nothing can be asked of.
 pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
-    match live_snapshot::find(&Wanted::of(args), args.dir.as_deref(), None)? {
+    match live_snapshot::find(args, Reader::Person, None)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
         Found::Ring(ring, liveness) => bail!(
             "{} does not run any more; there is nothing to {what}",

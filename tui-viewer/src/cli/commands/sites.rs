@@ -4,6 +4,7 @@ use tickscope_report::{json, sites};
 
 use crate::cli::args::{Format, TargetArgs};
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::output::console;
 use crate::source::target::wanted::Wanted;
 
@@ -13,7 +14,7 @@ use crate::source::target::wanted::Wanted;
 /// No such target, or why it cannot be read.
 pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
-    let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
+    let found = live_snapshot::find(args, Reader::of_text(format == Format::Text), None)?;
     let live = live_snapshot::of(&found, &wanted)?;
     let text = match format {
         Format::Json => json::sites(&live.snapshot, live.state),

@@ -7,6 +7,7 @@ use tickscope_format::snapshot_file;
 
 use crate::cli::args::{TargetArgs, ending};
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::event_loop::saved_files;
 use crate::output::console::Misuse;
 use crate::output::{console, output_file};
@@ -23,7 +24,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     }
     file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
     let wanted = Wanted::of(args);
-    let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
+    let found = live_snapshot::find(args, Reader::Script, None)?;
     let snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
     let path = match file {
         Some(path) => {

@@ -5,6 +5,7 @@ use tickscope_report::tasks::{TasksOptions, tasks};
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::output::console;
 use crate::source::target::wanted::Wanted;
 
@@ -14,7 +15,7 @@ use crate::source::target::wanted::Wanted;
 /// No such target, or why it cannot be read.
 pub fn run(args: &TargetArgs, of_tasks: bool) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
-    let found = live_snapshot::find(&wanted, args.dir.as_deref(), None)?;
+    let found = live_snapshot::find(args, Reader::Person, None)?;
     let live = live_snapshot::of(&found, &wanted)?;
     let (state, ascii) = (live.state, console::is_ascii());
     let text = match of_tasks {

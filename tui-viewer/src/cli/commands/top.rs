@@ -6,6 +6,7 @@ use tickscope_report::text::{TextOptions, View};
 
 use crate::cli::args::TopArgs;
 use crate::cli::commands::brief::read;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report;
 use crate::output::console;
 use crate::output::console::{Misuse, say};
@@ -19,7 +20,7 @@ const FUNCTIONS: usize = 10;
 /// No such target or measure, or why it cannot be read or written.
 pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let (count, target) = args.understood().map_err(Misuse)?;
-    let answered = read(&target, &args.moment)?;
+    let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;
     let by = args.by.unwrap_or_default();
     by.check(&answered.live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;

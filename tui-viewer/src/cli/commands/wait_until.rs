@@ -13,6 +13,7 @@ use tickscope_report::brief::{self, Subject};
 use crate::cli::args::{TriggerOptions, WaitUntilArgs};
 use crate::cli::commands::brief::Named;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::live_snapshot::Reader;
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
 use crate::source::events::Feed;
@@ -20,7 +21,7 @@ use crate::source::feed::RingFeed;
 use crate::source::local_time::utc_offset_s;
 use crate::source::status::{Status, state_of};
 use crate::source::target;
-use crate::source::target::wanted::{Found, Wanted, is_live, line_of, one_alone};
+use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
 use crate::source::trigger::{Watch, words};
 use crate::text::clock_time::{nanos, seconds};
 
@@ -33,8 +34,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// No such program that runs, or why it cannot be read any more.
 pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
-    let wanted = Wanted::of(&args.target);
-    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), args.wait)?;
+    let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
     let (ring, liveness) = match &found {
         Found::Ring(ring, liveness) => (ring, liveness),
         Found::Kept(path) => {
@@ -49,12 +49,6 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
             return Err(Misuse(format!("standard input is a stream; {why}")).into());
         }
     };
-    // By name it may be an earlier run than the one that is meant.
-    if !is_live(liveness) && !matches!(wanted, Wanted::Pid(_) | Wanted::File(_)) {
-        let line = line_of(ring, liveness);
-        let why = "wait-until watches a program that runs; --wait 10s waits for its next run";
-        return Err(Misuse(format!("{line} does not run any more; {why}")).into());
-    }
     let (outcome, judged) = wait(args, ring, liveness, begin)?;
     tell(args, &found, outcome, &judged, begin.elapsed())?;
     Ok(match outcome {

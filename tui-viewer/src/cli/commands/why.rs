@@ -19,7 +19,7 @@ use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 
 use crate::cli::args::{WhyArgs, WhyFormat};
 use crate::cli::commands::brief::Named;
-use crate::cli::commands::live_snapshot::LiveSnapshot;
+use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
@@ -172,7 +172,8 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
 /// What a target shows of a function that it watches.
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = Wanted::of(&args.target);
-    let found = live_snapshot::find(&wanted, args.target.dir.as_deref(), None)?;
+    let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
+    let found = live_snapshot::find(&args.target, Reader::of_text(is_text), None)?;
     if let Found::Together(name, _) = &found {
         return Err(one_alone(name, "slow calls are told of a program").into());
     }

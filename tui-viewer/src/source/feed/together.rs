@@ -125,7 +125,7 @@ impl TogetherFeed {
     fn look_around(&mut self) {
         let mut unread = BTreeMap::new();
         let mut left_out = HashSet::new();
-        for Listed { path, ring } in list::list(&places::places(self.dir.as_deref())) {
+        for Listed { path, ring } in list::list(&places::chosen(self.dir.as_deref())) {
             match ring {
                 Ok((ring, liveness)) if self.wanted.fits(&ring) => {
                     let key = RunKey::of(&ring);

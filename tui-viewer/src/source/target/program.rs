@@ -37,7 +37,7 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// [`NoTarget`] where there is none, or where there are several.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
     let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| wanted::is_live(liveness));
-    let listed = list::list(&places::places(dir)).into_iter().filter_map(is_live);
+    let listed = list::list(&places::chosen(dir)).into_iter().filter_map(is_live);
     let mut fitting: Vec<(RingFile, Liveness)> = listed
         .filter(|(ring, _)| runs_from(ring.header().pid, path))
         .collect();

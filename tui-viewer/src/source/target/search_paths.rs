@@ -5,9 +5,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
+use tickscope_format::file::places::DIR_VARIABLE;
 
 use crate::output::console::printable;
-use crate::source::target::wanted::NoTarget;
+use crate::source::target::wanted::{NoTarget, Wanted};
 
 /// Makes sure that a directory that was asked for can be looked into.
 ///
@@ -54,17 +55,23 @@ pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     places.iter().map(words).collect()
 }
 
-/// A target that was not found may be where we may not look.
-pub(super) fn add_denied(mut none: NoTarget, places: &[PathBuf]) -> NoTarget {
+/// A target that was not found may be where we may not look, or where we were told not to look. A process id is looked
+/// for in the places of its process as well.
+pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;
     }
     let denied: Vec<String> = places.iter().filter_map(|place| denied(place)).collect();
-    if !denied.is_empty() {
-        let not_seen = format!("not looked into: {}", denied.join(", "));
-        none.message += &format!("\n  {not_seen}");
-        none.lead += &format!("\n{not_seen}.");
-    }
+    let said = match places {
+        _ if !denied.is_empty() => format!("not looked into: {}", denied.join(", ")),
+        [only] if !matches!(wanted, Wanted::Pid(_)) => format!(
+            "looked in {} alone, as --dir or {DIR_VARIABLE} says",
+            printable(&only.display().to_string())
+        ),
+        _ => return none,
+    };
+    none.message += &format!("\n  {said}");
+    none.lead += &format!("\n{said}.");
     none
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Rings {
     lost: u64,
     /// What happened to the last lost ring.
     last_loss: String,
-    /// Whether the ring's file was removed. A viewer that has it open can still read it.
+    /// Whether the ring's file was removed or moved. A viewer that has it open can still read it.
     removed: bool,
     /// When a lost ring was last replaced, or an attempt was made.
     replaced: Option<Instant>,
@@ -90,7 +90,7 @@ impl Rings {
         self.current.as_ref().map(OwnRing::path)
     }
 
-    /// Checks the ring. Returns true if it is lost or its file was removed, and another one should be made now. The
+    /// Checks the ring. Returns true if it is lost or its file was removed or moved, and another one should be made now. The
     /// caller reports the result to [`Rings::replaced`].
     pub(super) fn look(&mut self) -> bool {
         let removed_before = self.removed;
@@ -100,7 +100,7 @@ impl Rings {
                 Ok(()) if !removed_before && ring.is_removed() => {
                     let path = ring.path().display();
                     found = Some(format!(
-                        "{path}: was removed from outside, or another file took its name"
+                        "{path}: was removed or moved from outside, or another file took its name"
                     ));
                     self.removed = true;
                 }

@@ -25,6 +25,7 @@ use super::marks::Marks;
 use super::message::{INVALID_PARAMS, Refusal};
 use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, values};
 use crate::cli::commands::brief::{Answered, Named, read};
+use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::why;
 use crate::output::console;
 use crate::source::status::state_of;
@@ -47,6 +48,7 @@ const MIN_SHARE: f64 = 0.01;
 pub(super) struct Tools {
     dir: Option<PathBuf>,
     may_control: bool,
+    reads_ended: bool,
     marks: Marks,
     /// A function that is watched is to be let go.
     stop: Arc<AtomicBool>,
@@ -110,6 +112,7 @@ impl Tools {
         Self {
             dir: args.dir.clone(),
             may_control: args.allow_control,
+            reads_ended: args.ended,
             marks: Marks::default(),
             stop,
         }
@@ -158,7 +161,7 @@ impl Tools {
     }
 
     fn programs(&self) -> String {
-        let listed = list::list(&places::places(self.dir.as_deref()));
+        let listed = list::list(&places::chosen(self.dir.as_deref()));
         let programs = listed.into_iter().filter_map(|listed| {
             let (ring, liveness) = listed.ring.ok()?;
             let header = ring.header();
@@ -324,7 +327,7 @@ impl Tools {
     }
 
     fn read(&self, target: Option<&str>) -> anyhow::Result<Answered> {
-        read(&self.target(target)?, &MomentArgs::default())
+        read(&self.target(target)?, &MomentArgs::default(), Reader::Script)
     }
 
     fn target(&self, target: Option<&str>) -> anyhow::Result<TargetArgs> {
@@ -339,6 +342,7 @@ impl Tools {
                 target: target.map(ToOwned::to_owned),
                 pid: None,
                 all: false,
+                ended: self.reads_ended,
                 dir: self.dir.as_deref().map(Path::to_path_buf),
             }),
         }

@@ -1,0 +1,260 @@
+//! The commands of the pages, run: beside the program of the demo, and on a recording of it.
+
+use std::fs;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use tempfile::TempDir;
+use tickscope_cli::cli::args::Cli;
+
+use crate::commands::{commands_of, typed};
+use crate::pages;
+
+const TICKSCOPE: &str = env!("CARGO_BIN_EXE_tickscope");
+
+/// Far longer than any of this takes: only a hang gets there.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// The recording that stands for every file of that kind.
+const RECORDING: &str = "run.tks";
+
+/// Where commands write files.
+const NEW: &str = "new";
+
+/// The page that stands for every page.
+const PAGE: &str = "now.html";
+
+/// Words of the pages, and what the demo has instead. `requests::browse` is watched from the start.
+const STAND_FOR: [(&str, &str); 16] = [
+    ("app", "demo"),
+    ("game", "demo"),
+    ("order-book", "demo"),
+    ("groups", "demo"),
+    ("server", "demo"),
+    ("mini-redis-server", "demo"),
+    ("rg", "demo"),
+    ("web*", "de*"),
+    ("handle", "requests::browse"),
+    ("handle_request", "requests::browse"),
+    ("insert", "requests::browse"),
+    ("parse", "requests::browse"),
+    ("parse::peek", "requests::browse"),
+    ("alloc::*", "image::*"),
+    ("p99(handle) > 50ms", "p99(requests::browse) > 50ms"),
+    ("calls(parse) > 0", "calls(requests::browse) > 0"),
+];
+
+/// Commands that end only when they are told to, or need what is not here: another program, a server, a terminal.
+const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
+
+/// Commands that change what the program measures, and so what the others would find.
+const CHANGING: [&str; 8] = ["mode", "reset", "off", "on", "mute", "watch", "lines", "cost"];
+
+/// The demo, as long as this is there.
+struct Demo {
+    place: TempDir,
+    child: Child,
+    /// The demo ends with it.
+    _input: ChildStdin,
+}
+
+impl Demo {
+    fn start() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("rings")).unwrap();
+        let mut child = tickscope(place.path())
+            .arg("demo-program")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let demo = Self {
+            _input: child.stdin.take().unwrap(),
+            place,
+            child,
+        };
+        // Slow calls are kept whole, and frames are drawn.
+        demo.until_done(&["why", "requests::browse", "-f", "trace"]);
+        demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
+        // Its moments are no further apart than the ones that the pages name.
+        let begin = Instant::now();
+        loop {
+            demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
+            let some_time = [
+                "report", RECORDING, "--from", "600ms", "--to", "750ms", "-o", PAGE,
+            ];
+            if demo.run(demo.place.path(), &some_time).status.success() {
+                break;
+            }
+            assert!(
+                begin.elapsed() < DEADLINE,
+                "a recording with a moment every 0.1 s"
+            );
+            fs::remove_file(demo.place.path().join(RECORDING)).unwrap();
+        }
+        demo
+    }
+
+    fn until_done(&self, args: &[&str]) {
+        let begin = Instant::now();
+        loop {
+            let done = self.run(self.place.path(), args);
+            if done.status.success() {
+                return;
+            }
+            assert!(begin.elapsed() < DEADLINE, "{args:?}: {done:?}");
+        }
+    }
+
+    /// Runs a command in a directory.
+    fn run(&self, here: &Path, args: &[impl AsRef<str>]) -> Output {
+        let mut command = tickscope(self.place.path());
+        command.current_dir(here).args(args.iter().map(AsRef::as_ref));
+        if args.iter().any(|word| word.as_ref() == "-") && !args.iter().any(|word| word.as_ref() == "-o") {
+            command.stdin(File::open(here.join(RECORDING)).unwrap());
+        }
+        let mut child = command
+            .stdout(File::create(self.place.path().join("out")).unwrap())
+            .stderr(File::create(self.place.path().join("err")).unwrap())
+            .spawn()
+            .unwrap();
+        let begin = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if begin.elapsed() > DEADLINE {
+                child.kill().unwrap();
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        };
+        Output {
+            status,
+            stdout: fs::read(self.place.path().join("out")).unwrap(),
+            stderr: fs::read(self.place.path().join("err")).unwrap(),
+        }
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The command, without anything of the tester's own environment.
+fn tickscope(place: &Path) -> Command {
+    let mut command = Command::new(TICKSCOPE);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TICKSCOPE") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("TICKSCOPE_DIR", place.join("rings"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// A word of a command as it can be run here, with shorter durations.
+fn runnable(word: &str, before: &str, demo: u32) -> String {
+    if ["-o", "--output"].contains(&before) {
+        let name = Path::new(word).file_name().unwrap_or_default().display();
+        return if word == "-" {
+            word.into()
+        } else {
+            format!("{NEW}/{name}")
+        };
+    }
+    if word.ends_with(".tks") {
+        return RECORDING.into();
+    }
+    // As a target, the name of a function is the program's.
+    if word == "parse" && ["", "attach"].contains(&before) {
+        return "demo".into();
+    }
+    if word == "4711" {
+        return demo.to_string();
+    }
+    let (sign, length) = word.strip_prefix('-').map_or(("", word), |length| ("-", length));
+    for (unit, unit_ms) in [("s", 50), ("m", 200)] {
+        if let Some(number) = length
+            .strip_suffix(unit)
+            .and_then(|number| number.parse::<u64>().ok())
+        {
+            return format!("{sign}{}ms", number * unit_ms);
+        }
+    }
+    let stands_for = STAND_FOR.iter().find(|(shown, _)| *shown == word);
+    stands_for.map_or(word, |(_, run)| run).to_string()
+}
+
+/// The arguments of a command that is run; none where it is not.
+fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
+    let words: Vec<String> = command[1..].iter().flat_map(|word| typed(word)).collect();
+    let name = words.first()?.as_str();
+    let has = |option: &str| words.iter().any(|word| word == option);
+    let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
+    // A program to start, a terminal, the time of the day, and a name in capitals are not to be had.
+    let lacks = |word: &String| {
+        let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
+        ["./app", "--compare"].contains(&word.as_str())
+            || word.chars().all(is_name)
+            || word.matches(':').count() == 2 && word.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if NOT_RUN.contains(&name) || is_endless || words.iter().any(lacks) {
+        return None;
+    }
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let words: Vec<String> = words
+        .iter()
+        .zip(before)
+        .map(|(word, before)| runnable(word, before, demo))
+        .collect();
+    let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
+    let is_diff = words[0] == "diff";
+    // What does not parse speaks of a command; diff reads dashes in a way of its own.
+    (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
+}
+
+#[test]
+fn commands_of_tickscope_do_what_they_are_shown_for() {
+    let demo = Demo::start();
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for page in pages() {
+        for command in commands_of(&page)
+            .iter()
+            .filter(|command| command[0] == "tickscope")
+        {
+            let words = arguments(command, demo.child.id());
+            let is_new = |words: &Vec<String>| lines.iter().all(|(_, known)| known != words);
+            if let Some(words) = words.filter(is_new) {
+                lines.push((page.clone(), words));
+            }
+        }
+    }
+    lines.sort_by_key(|(_, words)| CHANGING.contains(&words[0].as_str()));
+    assert!(lines.len() > 80, "{} commands", lines.len());
+    let mut wrong = Vec::new();
+    for (page, words) in lines {
+        let here = tempfile::tempdir().unwrap();
+        for file in [RECORDING, PAGE] {
+            fs::copy(demo.place.path().join(file), here.path().join(file)).unwrap();
+        }
+        fs::create_dir(here.path().join(NEW)).unwrap();
+        let done = demo.run(here.path(), &words);
+        // A gate may fail, and a time may be over.
+        let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
+        let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
+        if !is_fine {
+            let said = String::from_utf8_lossy(&done.stderr).into_owned();
+            wrong.push(format!("{page}: {}: {}: {said}", words.join(" "), done.status));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
