@@ -46,7 +46,7 @@ impl CSite {
             4 => Kind::Gauge,
             _ => Kind::Scope,
         };
-        let (given, file) = (of_constant(self.name), of_constant(self.file));
+        let (given, file) = (of_constant(self.name)?, of_constant(self.file)?);
         let place = Place {
             name: if self.kind & FUNCTION == 0 {
                 given
@@ -56,7 +56,7 @@ impl CSite {
             module: name::of_file(file),
             file,
             line: self.line,
-            group: of_constant(self.group),
+            group: of_constant(self.group)?,
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
@@ -80,10 +80,12 @@ extern "C-unwind" fn tickscope_enter(site: &CSite) -> Option<Open> {
     }
 }
 
-/// Ends a scope. The header does not call it for one that does not count.
+/// Ends a scope, if there is one.
 #[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_leave(scope: Open) {
-    foreign::leave(scope);
+extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
+    if let Some(scope) = scope {
+        foreign::leave(scope);
+    }
 }
 
 /// Adds to a counter.

@@ -170,7 +170,7 @@ pub(crate) fn exact_path() -> Path {
 }
 
 /// Returns whether this process is a forked child. Its locks may be held by threads that it does not have.
-pub(crate) fn is_forked_child() -> bool {
+pub fn is_forked_child() -> bool {
     let decided_by = PID.load(Ordering::Relaxed);
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }
