@@ -29,8 +29,7 @@
  * Every function may be called on any thread and at any depth. In a signal handler only scopes and counters may be used.
  *
  * Every function takes what every other one returns. A session that is NULL or was finished is no session: nothing happens, and its
- * state is TICKSCOPE_COUNTING. A text that is NULL is an empty one. A buffer that is NULL is not written to. Only a site must exist: compilers
- * refuse a NULL that they see. Texts are UTF-8. Each byte of a name or a pattern that is not, as in Latin-1, is shown and matched as \xe9; paths
+ * state is TICKSCOPE_COUNTING. A text that is NULL is an empty one. A buffer that is NULL is not written to. Texts are UTF-8. Each byte of a name or a pattern that is not, as in Latin-1, is shown and matched as \xe9; paths
  * are taken and given as they are.
  */
 #ifndef TICKSCOPE_H
@@ -156,7 +155,6 @@ static inline __attribute__((unused)) void tickscope_exclude_thread(void) {}
 #define TICKSCOPE_API_
 #define TICKSCOPE_HAS_(function) 1
 #endif
-#define TICKSCOPE_SITE_EXISTS_ __attribute__((nonnull(1)))
 
 #ifdef __cplusplus
 extern "C" {
@@ -218,18 +216,25 @@ TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 TICKSCOPE_API_ void tickscope_include_thread(void);
 TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
-/* ------------------------------------------------------------------ what the macros call */
+/* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope, and returns NULL if it does not count: then there is nothing to end. Else the thread that has opened it ends it by
- * tickscope_leave. A site is used by one of these functions alone. */
-TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site) TICKSCOPE_SITE_EXISTS_;
+/* Opens a scope, and returns NULL if it does not count. The thread that has opened it ends it by tickscope_leave. A site is used by one of
+ * these functions alone. A site that is NULL counts nothing. */
+TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 
 /* Ends a scope. NULL: does nothing. A scope that has ended, or is another thread's, ends nothing and is counted as unbalanced. */
 TICKSCOPE_API_ void tickscope_leave(void *scope);
 
-TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount) TICKSCOPE_SITE_EXISTS_;
-TICKSCOPE_API_ void tickscope_value(tickscope_site *site, uint64_t number) TICKSCOPE_SITE_EXISTS_;
-TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level) TICKSCOPE_SITE_EXISTS_;
+TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount);
+TICKSCOPE_API_ void tickscope_value(tickscope_site *site, uint64_t number);
+TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
+
+/* For the macros: nothing here may be NULL, and nothing looks whether it is. */
+TICKSCOPE_API_ void *tickscope_enter_(tickscope_site *site);
+TICKSCOPE_API_ void tickscope_leave_(void *scope);
+TICKSCOPE_API_ void tickscope_count_(tickscope_site *site, uint64_t amount);
+TICKSCOPE_API_ void tickscope_value_(tickscope_site *site, uint64_t number);
+TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -286,9 +291,9 @@ namespace tickscope {
 /* An open scope, which ends with its block. */
 class scope {
 public:
-    explicit scope(tickscope_site *site) : open_(TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(site) : nullptr) {}
+    explicit scope(tickscope_site *site) : open_(TICKSCOPE_HAS_(tickscope_enter_) ? tickscope_enter_(site) : nullptr) {}
     ~scope() {
-        if (open_) tickscope_leave(open_);
+        if (open_) tickscope_leave_(open_);
     }
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
@@ -306,10 +311,10 @@ private:
 
 #define TICKSCOPE_FUNCTION_NAME_ __func__
 #define TICKSCOPE_OPEN_(variable, site) \
-    __attribute__((cleanup(tickscope_close_), unused)) void *variable = TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(site) : NULL
+    __attribute__((cleanup(tickscope_close_), unused)) void *variable = TICKSCOPE_HAS_(tickscope_enter_) ? tickscope_enter_(site) : NULL
 
 static inline __attribute__((unused)) void tickscope_close_(void **scope) {
-    if (*scope) tickscope_leave(*scope);
+    if (*scope) tickscope_leave_(*scope);
 }
 
 #endif
@@ -342,17 +347,17 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 /* Counts an execution, and adds an amount up. */
 #define TICKSCOPE_COUNT(name, amount) TICKSCOPE_COUNT_IN("", name, amount)
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
-    TICKSCOPE_CALL_(tickscope_count, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
+    TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
 /* Keeps the sum, the smallest and the largest of numbers, and their histogram. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
-    TICKSCOPE_CALL_(tickscope_value, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
+    TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
 
 /* Keeps the level that was set last, the lowest and the highest. */
 #define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
 #define TICKSCOPE_GAUGE_IN(group, name, level) \
-    TICKSCOPE_CALL_(tickscope_gauge, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))
+    TICKSCOPE_CALL_(tickscope_gauge_, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))
 
 #endif /* measured */
 #endif /* TICKSCOPE_H */

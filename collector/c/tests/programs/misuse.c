@@ -44,6 +44,17 @@ static void sites(void) {
     }
 }
 
+/* What is no site counts nothing. The compiler does not see what is in it. */
+static tickscope_site *volatile none;
+
+static void no_site(void) {
+    CHECK(tickscope_enter(none) == NULL);
+    tickscope_leave(tickscope_enter(none));
+    tickscope_count(none, 1);
+    tickscope_value(none, 1);
+    tickscope_gauge(none, -1);
+}
+
 static void *leave_in_thread(void *scope) {
     tickscope_leave(scope);
     tickscope_leave(NULL);
@@ -70,20 +81,20 @@ static void scopes(void) {
 static void sessions(void) {
     char text[8];
     tickscope_session *last = NULL, *one = tickscope_start(NULL), *two = tickscope_start("");
-    tickscope_session *three = tickscope_start("a name / that is none \xe9"), *none[4];
+    tickscope_session *three = tickscope_start("a name / that is none \xe9"), *ended[4];
     CHECK(one && two && three && one != two);
     CHECK(tickscope_warnings(three, NULL, 0) > 0 && tickscope_warnings(three, NULL, 8) > 0);
     tickscope_finish(two);
     tickscope_finish(three);
-    none[0] = NULL, none[1] = two, none[2] = three, none[3] = (tickscope_session *)(void *)&last;
+    ended[0] = NULL, ended[1] = two, ended[2] = three, ended[3] = (tickscope_session *)(void *)&last;
     for (int i = 0; i < 4; i++) {
-        tickscope_finish(none[i]);
-        CHECK(tickscope_status(none[i]) == TICKSCOPE_COUNTING);
+        tickscope_finish(ended[i]);
+        CHECK(tickscope_status(ended[i]) == TICKSCOPE_COUNTING);
         strcpy(text, "before");
-        CHECK(tickscope_warnings(none[i], text, sizeof text) == 0 && text[0] == 0);
+        CHECK(tickscope_warnings(ended[i], text, sizeof text) == 0 && text[0] == 0);
         strcpy(text, "before");
-        CHECK(tickscope_path(none[i], text, sizeof text) == 0 && text[0] == 0);
-        CHECK(tickscope_warnings(none[i], NULL, 0) == 0 && tickscope_path(none[i], NULL, 9) == 0);
+        CHECK(tickscope_path(ended[i], text, sizeof text) == 0 && text[0] == 0);
+        CHECK(tickscope_warnings(ended[i], NULL, 0) == 0 && tickscope_path(ended[i], NULL, 9) == 0);
     }
     CHECK(tickscope_path(one, text, 0) == tickscope_path(one, NULL, sizeof text));
     tickscope_finish(one);
@@ -125,6 +136,7 @@ int main(int count, char **arguments) {
     struct sigaction now;
     if (count < 2) return 2;
     texts(arguments[1]);
+    no_site();
     sites();
     scopes();
     sessions();
