@@ -271,6 +271,7 @@ fn made_ring(name: &str, nonce: u64) -> OwnRing {
         ring_words: (64 << 10) / 8,
         coarse_words: 0,
         control: true,
+        library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     // The file is named after the header, and not every name may be a file's.

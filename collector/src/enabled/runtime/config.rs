@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::clock::Chosen;
+use crate::enabled::platform::modules;
 use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
@@ -116,6 +117,7 @@ pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
 
 fn decide(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
+    modules::note_use();
     os::note_standard();
     let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
