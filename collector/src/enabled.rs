@@ -82,9 +82,11 @@ pub mod private {
     pub use super::note::note;
     pub use super::platform::clock::tsc;
     pub use super::publish::session::{BEFORE_MAIN, withdraw_session_of_environment};
+    pub use super::platform::os::write_all;
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;
+    pub use super::runtime::config::is_forked_child;
     pub use super::scope::enter;
     pub use super::spans;
     pub use super::tasks::profile_task;

@@ -68,13 +68,21 @@ const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
 const MUTING: u64 = 27;
 const SEEN_COST: u64 = 28;
+const COPIES: u64 = 29;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
-struct InfoOut<'a>(&'a Process, &'a ClockInfo, &'a CaptureInfo, Lifetime);
+struct InfoOut<'a>(ProcessOut<'a>, &'a ClockInfo, &'a CaptureInfo, Lifetime);
 
 #[derive(Decode)]
-struct InfoIn(Process, ClockInfo, CaptureInfo, Lifetime);
+struct InfoIn(ProcessIn, ClockInfo, CaptureInfo, Lifetime);
+
+/// Name, pid, start, uptime and warnings.
+#[derive(Encode)]
+struct ProcessOut<'a>(&'a str, u32, u64, u64, &'a [String]);
+
+#[derive(Decode)]
+struct ProcessIn(String, u32, u64, u64, Vec<String>);
 
 #[derive(Encode)]
 struct NodesOut<'a>(&'a [u32], &'a [u32], &'a [u64], &'a [u64]);
@@ -205,7 +213,19 @@ fn encode_around(
         // Only a view has other values in the place of time.
         values: _,
     } = snapshot;
+    let Process {
+        name,
+        pid,
+        started_unix_ns,
+        uptime_ns,
+        warnings,
+        copies,
+    } = process;
+    let process = ProcessOut(name, *pid, *started_unix_ns, *uptime_ns, warnings);
     section(out, INFO, &InfoOut(process, clock, capture, *lifetime))?;
+    if !copies.is_empty() {
+        section(out, COPIES, copies)?;
+    }
     section(out, THREADS, threads)?;
     columns(out)?;
     if !errors.is_empty() {
@@ -328,11 +348,20 @@ fn decode_with(
         match id {
             INFO => {
                 let InfoIn(process, clock, capture, lifetime) = read(body, body_at)?;
-                snapshot.process = process;
+                let ProcessIn(name, pid, started_unix_ns, uptime_ns, warnings) = process;
+                snapshot.process = Process {
+                    name,
+                    pid,
+                    started_unix_ns,
+                    uptime_ns,
+                    warnings,
+                    copies: snapshot.process.copies,
+                };
                 snapshot.clock = clock;
                 snapshot.capture = capture;
                 snapshot.lifetime = lifetime;
             }
+            COPIES => snapshot.process.copies = read::<Vec<String>>(body, body_at)?,
             THREADS => snapshot.threads = read::<Vec<Thread>>(body, body_at)?,
             SITES => snapshot.sites = sites(body, body_at)?,
             NODES => {
@@ -452,16 +481,29 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
 /// # Errors
 /// As [`decode`].
 pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
+    let info: Option<InfoIn> = alone(payload, INFO)?;
+    Ok(info.map_or_else(CaptureInfo::default, |InfoIn(_, _, capture, _)| capture))
+}
+
+/// Decodes only which other copies of the collector there are in the process.
+///
+/// # Errors
+/// As [`decode`].
+pub fn copies(payload: &[u8]) -> Result<Vec<String>, FormatError> {
+    Ok(alone(payload, COPIES)?.unwrap_or_default())
+}
+
+/// Decodes one section of a payload, if it is there.
+fn alone<T: Decode<()>>(payload: &[u8], wanted: u64) -> Result<Option<T>, FormatError> {
     let mut at = 0;
     while at < payload.len() {
         let (id, body) = section_at(payload, at)?;
-        if id == INFO {
-            let InfoIn(_, _, capture, _) = read(body, at + 16)?;
-            return Ok(capture);
+        if id == wanted {
+            return read(body, at + 16).map(Some);
         }
         at += 16 + body.len();
     }
-    Ok(CaptureInfo::default())
+    Ok(None)
 }
 
 /// Checks what later code relies on: columns of one length, parents before children and in the same thread,

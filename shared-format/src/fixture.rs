@@ -31,6 +31,7 @@ fn base() -> Snapshot {
             started_unix_ns: 1_763_000_000_000_000_000,
             uptime_ns: 134_000_000_000,
             warnings: vec![],
+            copies: vec![],
         },
         clock: ClockInfo {
             source: ClockSource::Tsc,

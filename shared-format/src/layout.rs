@@ -61,6 +61,12 @@ pub mod header {
     pub const COARSE_FIRST: usize = 24;
     /// Words that the coarse ring may grow to, a power of two.
     pub const COARSE_WORDS: usize = 25;
+    /// Bytes of the name of the library.
+    pub const LIBRARY_BYTES: usize = 26;
+    /// The file that the collector is in, if that is not the executable: 32 words.
+    pub const LIBRARY: usize = 27;
+    /// Words of it.
+    pub const LIBRARY_WORDS: usize = 32;
     /// CRC-32 of all words before it.
     pub const CRC: usize = 511;
 }
@@ -141,7 +147,8 @@ pub mod record {
 
 const _: () = {
     assert!(header::NAME + header::NAME_WORDS <= header::COARSE_FIRST);
-    assert!(header::COARSE_WORDS < header::CRC);
+    assert!(header::COARSE_WORDS < header::LIBRARY_BYTES);
+    assert!(header::LIBRARY + header::LIBRARY_WORDS <= header::CRC);
     assert!(header::CRC == PAGE_WORDS - 1);
     assert!(slot::COUNT * slot::WORDS <= PAGE_WORDS);
     assert!(slot::REQUEST_WORDS + slot::REPLY_WORDS == slot::WORDS);

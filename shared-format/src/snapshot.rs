@@ -132,7 +132,7 @@ pub enum Values {
 }
 
 /// The program that carries the collector.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
     /// The name given to `start`, by default that of the executable.
     pub name: String,
@@ -144,6 +144,8 @@ pub struct Process {
     pub uptime_ns: u64,
     /// Warnings of the collector to its user: a sentence each, with the next step.
     pub warnings: Vec<String>,
+    /// The files in it that bring a collector of their own, which counts as well.
+    pub copies: Vec<String>,
 }
 
 /// A clock that counts ticks.

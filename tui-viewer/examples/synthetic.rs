@@ -75,6 +75,7 @@ impl Synthetic {
             state: state.to_string(),
             since: since.to_string(),
             live,
+            library: String::new(),
         };
         vec![
             ring(

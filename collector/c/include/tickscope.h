@@ -27,6 +27,10 @@
  * Without a line of code: compile with -finstrument-functions, link with -ltickscope, and run with TICKSCOPE=live.
  *
  * Every function may be called on any thread and at any depth. In a signal handler only scopes and counters may be used.
+ *
+ * Every function takes what every other one returns. A session that is NULL or was finished is no session: nothing happens, and its
+ * state is TICKSCOPE_COUNTING. A text that is NULL is an empty one. A buffer that is NULL is not written to. Texts are UTF-8. Each byte of a name or a pattern that is not, as in Latin-1, is shown and matched as \xe9; paths
+ * are taken and given as they are.
  */
 #ifndef TICKSCOPE_H
 #define TICKSCOPE_H
@@ -38,8 +42,8 @@
 typedef enum tickscope_state {
     TICKSCOPE_PUBLISHING = 1, /* viewers can attach */
     TICKSCOPE_COUNTING = 2,   /* scopes are counted, but nothing is published; tickscope_warnings says why */
-    TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, or -DTICKSCOPE_DISABLE */
-    TICKSCOPE_UNSUPPORTED = 4 /* nothing is measured on this system */
+    TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, -DTICKSCOPE_DISABLE, or no library with -DTICKSCOPE_OPTIONAL */
+    TICKSCOPE_UNSUPPORTED = 4 /* nothing is measured, because the system is not Linux */
 } tickscope_state;
 
 /* How scopes are measured. */
@@ -77,6 +81,15 @@ typedef struct tickscope_site {
     void *made; /* the library's, NULL at first */
 } tickscope_site;
 
+/* Casts and null pointers that no warning of either language is about. */
+#ifdef __cplusplus
+#define TICKSCOPE_CAST_(type, number) static_cast<type>(number)
+#define TICKSCOPE_NULL_ nullptr
+#else
+#define TICKSCOPE_CAST_(type, number) ((type)(number))
+#define TICKSCOPE_NULL_ NULL
+#endif
+
 static inline __attribute__((unused)) size_t tickscope_nothing_(char *text, size_t size) {
     if (text && size) *text = 0;
     return 0;
@@ -84,11 +97,15 @@ static inline __attribute__((unused)) size_t tickscope_nothing_(char *text, size
 
 #if defined(TICKSCOPE_DISABLE) || !defined(__linux__)
 
-static inline __attribute__((unused)) tickscope_session *tickscope_start(const char *name) { (void)name; return NULL; }
+static inline __attribute__((unused)) tickscope_session *tickscope_start(const char *name) { (void)name; return TICKSCOPE_NULL_; }
 static inline __attribute__((unused)) void tickscope_finish(tickscope_session *session) { (void)session; }
 static inline __attribute__((unused)) tickscope_state tickscope_status(const tickscope_session *session) {
     (void)session;
+#ifdef TICKSCOPE_DISABLE
     return TICKSCOPE_OFF;
+#else
+    return TICKSCOPE_UNSUPPORTED;
+#endif
 }
 static inline __attribute__((unused)) size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size) {
     (void)session;
@@ -147,23 +164,24 @@ extern "C" {
 /* Starts publishing under a name, or joins the session that runs. When it returns, viewers can attach. It never fails and never stops the program: what
  * differs from what was asked for is said by tickscope_warnings. The name is 1 to 64 of A-Z a-z 0-9 . _ -, and not only digits; any
  * other name is corrected. The variables TICKSCOPE_* of the environment are the settings, if they are set before the first scope or
- * start. A session that is not finished ends with the program. */
+ * start. A session that is not finished ends with the program. Never returns NULL, except where nothing is measured in the whole program:
+ * with -DTICKSCOPE_DISABLE, on other systems, or without the library. */
 TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
 
-/* Ends a session, and waits for its last record, at most a second. NULL is no session. */
+/* Ends a session, and waits for its last record, at most a second. NULL, or a session that was finished: does nothing. */
 TICKSCOPE_API_ void tickscope_finish(tickscope_session *session);
 
-/* Returns the present state of a session: a tickscope_state. */
-TICKSCOPE_API_ int tickscope_status(const tickscope_session *session);
+/* Returns the present state of a session; TICKSCOPE_COUNTING for NULL and after its end. */
+TICKSCOPE_API_ tickscope_state tickscope_status(const tickscope_session *session);
 
 /* Writes what differs from what was asked for, a line each, cut to `size` bytes with the zero at the end. Returns the bytes of the whole
- * text without that zero, as snprintf does: 0 if there is no warning. */
+ * text without that zero, as snprintf does: 0 if there is no warning, or no session. NULL or a size of 0 writes nothing. */
 TICKSCOPE_API_ size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size);
 
-/* Writes the path of the ring file in the same way; 0 until it exists. */
+/* Writes the path of the ring file in the same way, byte for byte; 0 until it exists, or without a session. */
 TICKSCOPE_API_ size_t tickscope_path(const tickscope_session *session, char *text, size_t size);
 
-/* Writes in the same way why the last of the functions below that returned -1 on this thread did so. */
+/* Writes in the same way why the last of the functions below that returned -1 on this thread did so; 0 if none has. */
 TICKSCOPE_API_ size_t tickscope_error(char *text, size_t size);
 
 /* ------------------------------------------------------------------ at any time */
@@ -174,37 +192,48 @@ TICKSCOPE_API_ void tickscope_reset(void);
 /* The same soon, in the publisher's thread: this call returns at once. */
 TICKSCOPE_API_ void tickscope_request_reset(void);
 
-/* Writes a report to a new file, whole or not at all. Returns 0, or -1 if it cannot, a file of that name exists for instance. No session
- * is needed. Without the form in the library the snapshot is written in its place, with .tks appended to the name. */
+/* Writes a report to a new file, whole or not at all. Returns 0, or -1 if it cannot: a file of that name exists for instance, the path is
+ * NULL, or there is no such form. No session is needed. Without the form in the library the snapshot is written in its place, with .tks appended to the name. */
 TICKSCOPE_API_ int tickscope_dump(const char *path, tickscope_format format);
 
-/* Writes a report to an open file, pipe or socket. Returns 0, or -1 if it cannot. */
+/* Writes a report to an open file, pipe or socket, and waits until it has taken all of it. Returns 0, or -1 if it cannot; a pipe without a
+ * reader brings no SIGPIPE. */
 TICKSCOPE_API_ int tickscope_dump_to(int descriptor, tickscope_format format);
 
 /* Measures in another mode from now on, on all threads. Returns 0, or -1 if there is no such mode. */
 TICKSCOPE_API_ int tickscope_set_mode(tickscope_mode mode);
 
 /* Enable or disable all sites that a pattern matches, such as "parse" or "book::*". The last one that matches a site decides. Return how
- * many known sites match, or -1 if the pattern is none. */
+ * many known sites match, or -1 if the pattern is none: NULL, empty, too long. */
 TICKSCOPE_API_ int tickscope_enable(const char *pattern);
 TICKSCOPE_API_ int tickscope_disable(const char *pattern);
 
-/* Tells slow calls of the functions that a pattern matches from typical ones. Returns 0, or -1 if it cannot. */
+/* Tells slow calls of the functions that a pattern matches from typical ones. Returns 0, or -1 if it cannot, as if the pattern is none. */
 TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 
 /* The calling thread counts from now on, or no longer. */
 TICKSCOPE_API_ void tickscope_include_thread(void);
 TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
-/* ------------------------------------------------------------------ what the macros call */
+/* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope, and returns NULL if it does not count: then there is nothing to end. Else the thread that has opened it ends it by
- * tickscope_leave. */
+/* Opens a scope, and returns NULL if it does not count. The thread that has opened it ends it by tickscope_leave. A site is used by one of
+ * these functions alone. A site that is NULL counts nothing. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
+
+/* Ends a scope. NULL: does nothing. A scope that has ended, or is another thread's, ends nothing and is counted as unbalanced. */
 TICKSCOPE_API_ void tickscope_leave(void *scope);
+
 TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount);
 TICKSCOPE_API_ void tickscope_value(tickscope_site *site, uint64_t number);
 TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
+
+/* For the macros: nothing here may be NULL, and nothing looks whether it is. */
+TICKSCOPE_API_ void *tickscope_enter_(tickscope_site *site);
+TICKSCOPE_API_ void tickscope_leave_(void *scope);
+TICKSCOPE_API_ void tickscope_count_(tickscope_site *site, uint64_t amount);
+TICKSCOPE_API_ void tickscope_value_(tickscope_site *site, uint64_t number);
+TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 
 #ifdef __cplusplus
 } /* extern "C" */
@@ -212,9 +241,9 @@ TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
 
 #ifdef TICKSCOPE_OPTIONAL
 /* Each of them, or what it returns where the library is missing. */
-#define tickscope_start(name) (tickscope_start ? tickscope_start(name) : NULL)
+#define tickscope_start(name) (tickscope_start ? tickscope_start(name) : TICKSCOPE_NULL_)
 #define tickscope_finish(session) (tickscope_finish ? tickscope_finish(session) : (void)(session))
-#define tickscope_status(session) (tickscope_status ? tickscope_status(session) : (int)TICKSCOPE_OFF)
+#define tickscope_status(session) (tickscope_status ? tickscope_status(session) : TICKSCOPE_OFF)
 #define tickscope_warnings(session, text, size) \
     (tickscope_warnings ? tickscope_warnings(session, text, size) : tickscope_nothing_(text, size))
 #define tickscope_path(session, text, size) (tickscope_path ? tickscope_path(session, text, size) : tickscope_nothing_(text, size))
@@ -240,8 +269,19 @@ TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
 
 #define TICKSCOPE_JOINED_(a, b) a##b
 #define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
-#define TICKSCOPE_SITE_(variable, kind, group, name) \
-    static tickscope_site variable = {name, __FILE__, group, (uint32_t)__LINE__, kind, NULL}
+
+/* The address of a site of its own. Its name is in no block around it, and the same in each translation unit with an inline function. */
+#define TICKSCOPE_SITE_(kind, group, name) \
+    __extension__({ \
+        static tickscope_site tickscope_site_ = {name, __FILE__, group, TICKSCOPE_CAST_(uint32_t, __LINE__), kind, TICKSCOPE_NULL_}; \
+        &tickscope_site_; \
+    })
+
+/* Scopes are numbered, so several may stand on a line and in each other. All compilers have __COUNTER__. Since version 22 clang says of it by
+ * -pedantic that C2y has it: that is off from here on, because nothing smaller reaches macros in arguments of macros. */
+#if defined(__clang__) && __clang_major__ >= 22
+#pragma clang diagnostic ignored "-Wc2y-extensions"
+#endif
 
 #ifdef __cplusplus
 
@@ -250,9 +290,9 @@ namespace tickscope {
 /* An open scope, which ends with its block. */
 class scope {
 public:
-    explicit scope(tickscope_site &site) : open_(TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(&site) : nullptr) {}
+    explicit scope(tickscope_site *site) : open_(TICKSCOPE_HAS_(tickscope_enter_) ? tickscope_enter_(site) : nullptr) {}
     ~scope() {
-        if (open_) tickscope_leave(open_);
+        if (open_) tickscope_leave_(open_);
     }
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
@@ -270,28 +310,25 @@ private:
 
 #define TICKSCOPE_FUNCTION_NAME_ __func__
 #define TICKSCOPE_OPEN_(variable, site) \
-    __attribute__((cleanup(tickscope_close_), unused)) void *variable = TICKSCOPE_HAS_(tickscope_enter) ? tickscope_enter(&site) : NULL
+    __attribute__((cleanup(tickscope_close_), unused)) void *variable = TICKSCOPE_HAS_(tickscope_enter_) ? tickscope_enter_(site) : NULL
 
 static inline __attribute__((unused)) void tickscope_close_(void **scope) {
-    if (*scope) tickscope_leave(*scope);
+    if (*scope) tickscope_leave_(*scope);
 }
 
 #endif
 
 #define TICKSCOPE_OPEN_SITE_(kind, group, name) \
-    TICKSCOPE_SITE_(TICKSCOPE_JOIN_(tickscope_site_, __LINE__), kind, group, name); \
-    TICKSCOPE_OPEN_(TICKSCOPE_JOIN_(tickscope_scope_, __LINE__), TICKSCOPE_JOIN_(tickscope_site_, __LINE__))
+    TICKSCOPE_OPEN_(TICKSCOPE_JOIN_(tickscope_scope_, __COUNTER__), TICKSCOPE_SITE_(kind, group, name))
 
-#define TICKSCOPE_CALL_(function, kind, group, name, number) \
-    do { \
-        TICKSCOPE_SITE_(tickscope_site_here_, kind, group, name); \
-        if (TICKSCOPE_HAS_(function)) function(&tickscope_site_here_, number); \
-    } while (0)
+#define TICKSCOPE_CALL_(function, kind, group, name, amount) \
+    (TICKSCOPE_HAS_(function) ? function(TICKSCOPE_SITE_(kind, group, name), amount) : (void)0)
 
 /* ------------------------------------------------------------------ macros
  *
  * Names and groups are string literals. A scope ends with its block, however that is left: by a return, a break, a goto, an exception.
- * longjmp leaves it open until a scope around it ends.
+ * longjmp leaves it open until a scope around it ends. In C no goto and no case may lead into the block from before the scope to behind it, as in
+ * C++: clang refuses that, gcc warns of it by -Wjump-misses-init.
  */
 
 /* The rest of the block is a row. */
@@ -309,17 +346,17 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 /* Counts an execution, and adds an amount up. */
 #define TICKSCOPE_COUNT(name, amount) TICKSCOPE_COUNT_IN("", name, amount)
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
-    TICKSCOPE_CALL_(tickscope_count, TICKSCOPE_KIND_COUNTER_, group, name, (uint64_t)(amount))
+    TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
 /* Keeps the sum, the smallest and the largest of numbers, and their histogram. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
-    TICKSCOPE_CALL_(tickscope_value, TICKSCOPE_KIND_VALUE_, group, name, (uint64_t)(number))
+    TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
 
 /* Keeps the level that was set last, the lowest and the highest. */
 #define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
 #define TICKSCOPE_GAUGE_IN(group, name, level) \
-    TICKSCOPE_CALL_(tickscope_gauge, TICKSCOPE_KIND_GAUGE_, group, name, (int64_t)(level))
+    TICKSCOPE_CALL_(tickscope_gauge_, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))
 
 #endif /* measured */
 #endif /* TICKSCOPE_H */

@@ -1,16 +1,18 @@
 //! What a program may do while it runs: reset, dump, modes, rules, and which threads count.
 
-use std::ffi::c_char;
-use std::fs::File;
-use std::io::{self, Write};
-use std::os::fd::BorrowedFd;
+use std::ffi::{OsStr, c_char};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use tickscope::__private::write_all;
 use tickscope::{Format, Mode, Over, Snapshot, thread};
 use tickscope_format::snapshot_file;
 #[cfg(feature = "report")]
 use tickscope_report::form::{Form, FormOptions};
 
-use crate::text::{failed, of_c};
+use crate::text::{bytes_of, failed, of_c};
 
 /// Sets all counters to zero, in this call.
 #[unsafe(no_mangle)]
@@ -32,7 +34,7 @@ extern "C" fn tickscope_dump(path: *const c_char, format: i32) -> i32 {
             "no dump: there is no form {format}; wanted one of enum tickscope_format"
         ));
     };
-    match tickscope::dump(of_c(path), format) {
+    match tickscope::dump(Path::new(OsStr::from_bytes(bytes_of(path))), format) {
         Ok(_) => 0,
         Err(error) => failed(&error),
     }
@@ -53,14 +55,11 @@ extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
     }
     // SAFETY: the header asks for a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
-    let written = borrowed
-        .try_clone_to_owned()
-        .map(File::from)
-        .and_then(|mut file| {
-            // The time that writing takes is charged to no scope.
-            let _pause = tickscope::pause();
-            file.write_all(&bytes_of(&tickscope::snapshot(), format)?)
-        });
+    let written = borrowed.try_clone_to_owned().and_then(|file| {
+        // The time that writing takes is charged to no scope.
+        let _pause = tickscope::pause();
+        write_all(file.as_raw_fd(), &report(&tickscope::snapshot(), format)?, -1)
+    });
     match written {
         Ok(()) => 0,
         Err(error) => failed(&format!("no dump: descriptor {descriptor}: {error}")),
@@ -68,7 +67,7 @@ extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
 }
 
 #[cfg(feature = "report")]
-fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
+fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     let form = match format {
         Format::Text => Form::Text,
         Format::Html => Form::Html,
@@ -87,7 +86,7 @@ fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
 
 /// Without the feature `report` there is one form, from which `tickscope report` makes all others.
 #[cfg(not(feature = "report"))]
-fn bytes_of(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
+fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     if format != Format::Tks {
         return Err(io::Error::other(
             "this form needs the feature `report` of tickscope-c; wanted TICKSCOPE_TKS",

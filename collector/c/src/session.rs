@@ -1,27 +1,71 @@
 //! Sessions: from `tickscope_start` to `tickscope_finish`.
 
+use std::collections::BTreeMap;
 use std::ffi::c_char;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
+use tickscope::__private::is_forked_child;
 use tickscope::{Session, Status};
 
 use crate::text::{of_c, to_c};
 
+/// What C has of a session, in place of an address: a number that no other session gets. So NULL and a session that has ended are
+/// recognized, and nothing is read by an address from outside.
+type Handle = usize;
+
+/// The sessions that have not ended.
+#[derive(Debug)]
+struct Open {
+    last: Handle,
+    sessions: BTreeMap<Handle, Arc<Session>>,
+}
+
+static OPEN: Mutex<Open> = Mutex::new(Open {
+    last: 0,
+    sessions: BTreeMap::new(),
+});
+
+/// Locks the table. `None` in a forked child whose parent's other thread held the lock, because nobody gives it back there.
+fn open() -> Option<MutexGuard<'static, Open>> {
+    match OPEN.try_lock() {
+        Ok(open) => Some(open),
+        Err(TryLockError::Poisoned(error)) => Some(error.into_inner()),
+        Err(TryLockError::WouldBlock) if is_forked_child() => None,
+        Err(TryLockError::WouldBlock) => Some(OPEN.lock().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+fn session(handle: Handle) -> Option<Arc<Session>> {
+    open()?.sessions.get(&handle).cloned()
+}
+
 /// Starts publishing, or joins the session that runs.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_start(name: *const c_char) -> Option<Box<Session>> {
-    Some(Box::new(tickscope::start(of_c(name))))
+extern "C" fn tickscope_start(name: *const c_char) -> Handle {
+    let session = Arc::new(tickscope::start(of_c(name)));
+    let Some(mut open) = open() else {
+        // A forked child publishes nothing.
+        return Handle::MAX;
+    };
+    open.last += 1;
+    let handle = open.last;
+    open.sessions.insert(handle, session);
+    handle
 }
 
 /// Ends a session.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_finish(session: Option<Box<Session>>) {
-    drop(session);
+extern "C" fn tickscope_finish(handle: Handle) {
+    let ended = open().and_then(|mut open| open.sessions.remove(&handle));
+    // The table is open meanwhile: this waits for the last record.
+    drop(ended);
 }
 
 /// Returns the present state of a session.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_status(session: Option<&Session>) -> i32 {
-    match session.map(Session::status) {
+extern "C" fn tickscope_status(handle: Handle) -> i32 {
+    match session(handle).map(|session| session.status()) {
         Some(Status::Publishing) => 1,
         Some(Status::Counting) | None => 2,
         Some(Status::Off) => 3,
@@ -31,14 +75,15 @@ extern "C" fn tickscope_status(session: Option<&Session>) -> i32 {
 
 /// Writes what differs from what was asked for, a line each.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_warnings(session: Option<&Session>, text: *mut c_char, size: usize) -> usize {
-    let warnings = session.map_or_else(Vec::new, Session::warnings);
-    to_c(&warnings.join("\n"), text, size)
+extern "C" fn tickscope_warnings(handle: Handle, text: *mut c_char, size: usize) -> usize {
+    let warnings = session(handle).map_or_else(Vec::new, |session| session.warnings());
+    to_c(warnings.join("\n").as_bytes(), text, size)
 }
 
 /// Writes the path of the ring file.
 #[unsafe(no_mangle)]
-extern "C" fn tickscope_path(session: Option<&Session>, text: *mut c_char, size: usize) -> usize {
-    let path = session.and_then(Session::path).unwrap_or_default();
-    to_c(&path.to_string_lossy(), text, size)
+extern "C" fn tickscope_path(handle: Handle, text: *mut c_char, size: usize) -> usize {
+    let path = session(handle).and_then(|session| session.path());
+    let path = path.unwrap_or_default();
+    to_c(path.as_os_str().as_bytes(), text, size)
 }

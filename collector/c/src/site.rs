@@ -50,7 +50,7 @@ impl CSite {
             4 => Kind::Gauge,
             _ => Kind::Scope,
         };
-        let (given, file) = (of_constant(self.name), of_constant(self.file));
+        let (given, file) = (of_constant(self.name)?, of_constant(self.file)?);
         let place = Place {
             name: if self.kind & FUNCTION == 0 {
                 given
@@ -60,7 +60,7 @@ impl CSite {
             module: name::of_file(file),
             file,
             line: self.line,
-            group: of_constant(self.group),
+            group: of_constant(self.group)?,
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
@@ -73,48 +73,73 @@ impl CSite {
     }
 }
 
-// Nothing here unwinds. Without the guard against it, which `extern "C"` has, the rare ways are jumps and save no registers.
+// Nothing here unwinds. Without the guard against it, which `extern "C"` has, the rare ways are jumps and save no registers. What the
+// macros call has no test for null pointers: their site is a variable, and they end no scope that is none.
 
 /// Opens a scope.
 #[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_enter(site: &CSite) -> Option<Open> {
+extern "C-unwind" fn tickscope_enter_(site: &CSite) -> Option<Open> {
     match site.known() {
         Some(site) => foreign::enter(site),
         None => first(site, foreign::enter),
     }
 }
 
-/// Ends a scope. The header does not call it for one that does not count.
+/// Opens a scope of a site that may be none.
 #[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_leave(scope: Open) {
+extern "C-unwind" fn tickscope_enter(site: Option<&CSite>) -> Option<Open> {
+    tickscope_enter_(site?)
+}
+
+/// Ends a scope.
+#[unsafe(no_mangle)]
+extern "C-unwind" fn tickscope_leave_(scope: Open) {
     foreign::leave(scope);
 }
 
-/// Adds to a counter.
+/// Ends a scope, if there is one.
 #[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_count(site: &CSite, amount: u64) {
-    match site.known() {
-        Some(site) => __private::count(site, amount),
-        None => first_number(site, amount, __private::count),
+extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
+    if let Some(scope) = scope {
+        tickscope_leave_(scope);
     }
 }
 
-/// Keeps a number.
-#[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_value(site: &CSite, number: u64) {
-    match site.known() {
-        Some(site) => __private::value(site, number),
-        None => first_number(site, number, __private::value),
-    }
+/// Makes the two functions of what takes a number: one for the macros, and one for a site that may be none.
+macro_rules! takes_number {
+    ($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path) => {
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        extern "C-unwind" fn $unchecked(site: &CSite, number: $number) {
+            match site.known() {
+                Some(site) => $of(site, number),
+                None => first_number(site, number, $of),
+            }
+        }
+
+        $(#[$doc])*
+        #[unsafe(no_mangle)]
+        extern "C-unwind" fn $checked(site: Option<&CSite>, number: $number) {
+            if let Some(site) = site {
+                $unchecked(site, number);
+            }
+        }
+    };
 }
 
-/// Sets a level.
-#[unsafe(no_mangle)]
-extern "C-unwind" fn tickscope_gauge(site: &CSite, level: i64) {
-    match site.known() {
-        Some(site) => __private::gauge(site, level),
-        None => first_number(site, level, __private::gauge),
-    }
+takes_number! {
+    /// Adds to a counter.
+    tickscope_count, tickscope_count_, u64, __private::count
+}
+
+takes_number! {
+    /// Keeps a number.
+    tickscope_value, tickscope_value_, u64, __private::value
+}
+
+takes_number! {
+    /// Sets a level.
+    tickscope_gauge, tickscope_gauge_, i64, __private::gauge
 }
 
 /// Handles the first call of a site.

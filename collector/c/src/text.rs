@@ -3,34 +3,54 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
 
+use tickscope::__private::foreign;
+
 thread_local! {
     /// Why the last call of this thread that failed did so.
     static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Returns a text of C. What is no UTF-8 is replaced; a null pointer is an empty text.
-pub(crate) fn of_c(text: *const c_char) -> String {
+/// Returns the bytes of a text of C; a null pointer is an empty text.
+pub(crate) fn bytes_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
-        return String::new();
+        return &[];
     }
-    // SAFETY: the header asks for a text that ends in a zero and lives during the call.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    // SAFETY: the header asks for a text that ends in a zero and lives during the call, or for ever in a site.
+    unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns a text that lives as long as the program or library that has it, or nothing if it is no UTF-8 or a null pointer.
-pub(crate) fn of_constant(text: *const c_char) -> &'static str {
-    if text.is_null() {
-        return "";
-    }
-    // SAFETY: the macros of the header have string literals here.
-    unsafe { CStr::from_ptr(text) }.to_str().unwrap_or_default()
+/// Returns a text of C. Bytes that are no UTF-8 are escaped.
+pub(crate) fn of_c(text: *const c_char) -> String {
+    escaped(bytes_of(text)).collect()
+}
+
+/// Returns a text that a site has. It is kept only if bytes in it have to be escaped; `None` if there is no space for that.
+pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
+    let bytes = bytes_of(text);
+    str::from_utf8(bytes)
+        .ok()
+        .or_else(|| foreign::keep_text(escaped(bytes)))
+}
+
+/// The parts of a text in which each byte that is no UTF-8 is written as `\xe9`. Allocates nothing.
+fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
+    let digit = |value: u8| {
+        let at = usize::from(value);
+        &"0123456789abcdef"[at..=at]
+    };
+    bytes.utf8_chunks().flat_map(move |chunk| {
+        let others = chunk.invalid().iter();
+        std::iter::once(chunk.valid())
+            .chain(others.flat_map(move |byte| ["\\x", digit(byte >> 4), digit(byte & 15)]))
+    })
 }
 
 /// Copies a text to C, cut to what fits, with a zero behind it. Returns the bytes of the whole text.
-pub(crate) fn to_c(text: &str, place: *mut c_char, size: usize) -> usize {
+pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     if let Some(most) = size.checked_sub(1).filter(|_| !place.is_null()) {
         let mut fits = text.len().min(most);
-        while !text.is_char_boundary(fits) {
+        // A character is whole or not there: the bytes after its first one are 10xx xxxx.
+        while fits > 0 && text.get(fits).is_some_and(|byte| byte & 0xc0 == 0x80) {
             fits -= 1;
         }
         // SAFETY: the caller has `size` bytes there, and at most that many less one are written. A text of Rust's is elsewhere.
@@ -43,14 +63,17 @@ pub(crate) fn to_c(text: &str, place: *mut c_char, size: usize) -> usize {
 
 /// Notes why a call failed, and returns what it returns then.
 pub(crate) fn failed(why: &impl ToString) -> i32 {
-    ERROR.set(why.to_string());
+    // A thread that ends may call after its variables are gone.
+    let _ = ERROR.try_with(|error| error.replace(why.to_string()));
     -1
 }
 
 /// Writes why the last call of this thread that failed did so.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_error(text: *mut c_char, size: usize) -> usize {
-    ERROR.with_borrow(|error| to_c(error, text, size))
+    ERROR
+        .try_with(|error| to_c(error.borrow().as_bytes(), text, size))
+        .unwrap_or_else(|_| to_c(b"", text, size))
 }
 
 #[cfg(test)]
@@ -61,7 +84,7 @@ mod tests {
     fn a_text_is_cut_between_characters() {
         let cut = |size: usize| {
             let mut buffer = [c_char::MAX; 8];
-            let whole = to_c("ab\u{e9}d", buffer.as_mut_ptr(), size);
+            let whole = to_c("ab\u{e9}d".as_bytes(), buffer.as_mut_ptr(), size);
             let written = buffer.iter().position(|&byte| byte == 0);
             (whole, written.map(|_| of_c(buffer.as_ptr())))
         };
@@ -70,7 +93,25 @@ mod tests {
         assert_eq!(cut(4), (5, Some("ab".into())));
         assert_eq!(cut(1), (5, Some(String::new())));
         assert_eq!(cut(0), (5, None));
-        assert_eq!(to_c("abc", std::ptr::null_mut(), 5), 3);
+        assert_eq!(to_c(b"abc", std::ptr::null_mut(), 5), 3);
+        assert_eq!(to_c(&[0x80; 4], [0; 8].as_mut_ptr(), 3), 4);
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_escaped() {
+        for (text, shown) in [
+            (c"caf\xe9", "caf\\xe9"),
+            (c"caf\xc3\xa9", "caf\u{e9}"),
+            (c"\xff\xfe in \xe2\x82", "\\xff\\xfe in \\xe2\\x82"),
+            (c"", ""),
+        ] {
+            assert_eq!(of_c(text.as_ptr()), shown);
+            assert_eq!(of_constant(text.as_ptr()), Some(shown));
+        }
+        assert_eq!(
+            (of_c(std::ptr::null()), of_constant(std::ptr::null())),
+            (String::new(), Some(""))
+        );
     }
 
     #[test]

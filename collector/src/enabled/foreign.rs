@@ -73,6 +73,16 @@ pub fn site(kind: Kind, place: &Place<'_>) -> Option<&'static Site> {
     site
 }
 
+/// Keeps a text in parts for ever. Returns `None` if there is no space for it; a call is dropped then.
+#[cold]
+pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'static str> {
+    let kept = TEXTS.keep_parts(parts);
+    if kept.is_none() {
+        current_thread::drop_call();
+    }
+    kept
+}
+
 /// Opens a scope. Returns `None` if it does not count.
 #[inline(always)]
 pub fn enter(site: &'static Site) -> Option<Open> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds of a program that this workspace has none of: two versions of the library at once, which cargo takes for one
-# unless they are of different numbers, so the other is a copy of this one; and panics that abort. The viewer judges both:
+# unless they are of different numbers, so the other is a copy of this one; and panics that abort. The viewer judges:
 # the one that the tests have built, or that of TICKSCOPE_VIEWER.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -22,20 +22,23 @@ fail() {
 
 other=$work/other
 mkdir -p "$other"
-for package in collector collector/macros shared-format; do
+for package in collector collector/macros collector/once shared-format; do
     mkdir -p "$other/$package"
     cp -r "$package/src" "$other/$package"
+    [ ! -e "$package/build.rs" ] || cp "$package/build.rs" "$other/$package"
     # Its tests stay here.
     awk '/^\[/ { left = /^\[\[|^\[dev-dependencies\]/ } !left' "$package/Cargo.toml" >"$other/$package/Cargo.toml"
 done
-sed -E '/^members = \[/,/\]$/c members = ["shared-format", "collector", "collector/macros"]
+sed -E '/^members = \[/,/\]$/c members = ["shared-format", "collector", "collector/macros", "collector/once"]
     /^(exclude|default-members) = /d
     /^tickscope-(demo|bench|testkit) = /d
     s/^(version = |tickscope.* version = )"(=?)[0-9.]*"/\1"\20.0.1"/' Cargo.toml >"$other/Cargo.toml"
 
+# A program with this version, which measures, and the other one with these features.
 app=$work/app
 mkdir -p "$app/src"
-cat >"$app/Cargo.toml" <<END
+with_other() {
+    cat >"$app/Cargo.toml" <<END
 [workspace]
 
 [package]
@@ -45,12 +48,15 @@ edition = "2024"
 
 [dependencies]
 tickscope = { path = "$repository/collector", features = ["enable"] }
-other = { package = "tickscope", path = "$other/collector", features = ["enable"] }
+other = { package = "tickscope", path = "$other/collector", features = [$1] }
 
 [profile.dev]
 panic = "abort"
 debug = false
 END
+    # What is built is what is locked.
+    cp collector/tests/disabled/Cargo.lock "$app"
+}
 cat >"$app/src/main.rs" <<'END'
 #[tickscope::profile]
 fn fatal() {
@@ -61,14 +67,28 @@ fn fatal() {
 
 fn main() {
     let _own = tickscope::Builder::new("own").try_start().unwrap();
-    let _other = other::Builder::new("other").try_start().unwrap();
+    let other = other::Builder::new("other").start();
+    assert_eq!(other.status(), other::Status::Off);
     other::scope!("builds::around");
     fatal();
 }
 END
-# What is built is what is locked.
-cp collector/tests/disabled/Cargo.lock "$app"
+
+echo "(a) two versions that measure are refused by cargo, which names both"
+with_other '"enable"'
+if said=$("$cargo" build --quiet --offline --manifest-path "$app/Cargo.toml" 2>&1); then
+    fail "two versions with \`enable\` are built"
+fi
+for wanted in "links to the native library \`tickscope\`" "tickscope-once" "tickscope v0.0.1" "tickscope v0.1.0"; do
+    [[ "$said" == *"$wanted"* ]] || fail "cargo does not say \"$wanted\": $said"
+done
+
+echo "(b) a version that does not measure is built beside the other, without a build script"
+with_other ""
 "$cargo" build --quiet --offline --manifest-path "$app/Cargo.toml"
+built=$("$cargo" tree --offline --manifest-path "$app/Cargo.toml" -p tickscope@0.0.1 -e normal,build --prefix none --format "{p}" |
+    sed 's/ .*//' | sort -u | xargs)
+[ "$built" = "tickscope tickscope-macros" ] || fail "built: $built"
 
 if [ ! -x "$viewer" ]; then CARGO_TARGET_DIR=$built "$cargo" build --quiet -p tickscope-cli; fi
 export TICKSCOPE_DIR=$work/rings
@@ -84,24 +104,22 @@ await() {
     done
 }
 
-echo "(a) two versions in one program have a ring each, and each its own scopes"
 mkfifo "$work/input"
 "$CARGO_TARGET_DIR/debug/builds" <"$work/input" 2>"$work/said" &
 program=$!
 exec 3>"$work/input"
-await "other running own running" states
+await "own running" states
 await "builds::fatal;builds::done" "$viewer" report own --format folded
-await "builds::around" "$viewer" report other --format folded
 said=$("$viewer" report own --format folded)
 [[ "$said" != *around* ]] || fail "a scope of the other version: $said"
 
-echo "(b) a panic that aborts leaves the newest record"
+echo "(c) a panic that aborts leaves the newest record"
 exec 3>&-
 code=0
 wait "$program" 2>/dev/null || code=$?
 program=
 [ "$code" = 134 ] || fail "ended with $code: $(cat "$work/said")"
-[ "$(states)" = "other crashed own crashed" ] || fail "the viewer says: $("$viewer" list)"
+[ "$(states)" = "own crashed" ] || fail "the viewer says: $("$viewer" list)"
 said=$("$viewer" report own --format folded 2>/dev/null)
 [[ "$said" == *"builds::fatal;builds::done"* ]] || fail "the newest record has: $said"
 echo "ok"

@@ -176,6 +176,7 @@ fn writer(way: Option<Way>) {
             ring_words: (16 << 20) / 8,
             coarse_words: 0,
             control: false,
+            library: String::new(),
             version: (1, 1),
         };
         let dir = shared_place().join("rings");

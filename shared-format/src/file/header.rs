@@ -12,6 +12,9 @@ use crate::ring::growing::Growing;
 /// Longest name of a program, in bytes.
 pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
 
+/// What is kept of the path of a library, in bytes.
+pub const LIBRARY_BYTES_MAX: usize = at::LIBRARY_WORDS * WORD;
+
 /// The facts of the header page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -37,6 +40,8 @@ pub struct Header {
     pub coarse_words: u64,
     /// Whether the program takes requests.
     pub control: bool,
+    /// The path of the library that has the collector, if the executable has not; its end, if it is longer than [`LIBRARY_BYTES_MAX`].
+    pub library: String,
     /// Major and minor format version.
     pub version: (u32, u32),
 }
@@ -96,11 +101,17 @@ impl Header {
             page[at::COARSE_WORDS] = coarse.most.words;
         }
         page[at::NO_CONTROL] = u64::from(!self.control);
+        let mut put = |text: &[u8], bytes: usize, first: usize| {
+            page[bytes] = text.len() as u64;
+            for (index, &byte) in text.iter().enumerate() {
+                page[first + index / WORD] |= u64::from(byte) << (index % WORD * 8);
+            }
+        };
         let name = &self.name.as_bytes()[..self.name.len().min(NAME_BYTES_MAX)];
-        page[at::NAME_BYTES] = name.len() as u64;
-        for (index, &byte) in name.iter().enumerate() {
-            page[at::NAME + index / WORD] |= u64::from(byte) << (index % WORD * 8);
-        }
+        put(name, at::NAME_BYTES, at::NAME);
+        let library = self.library.as_bytes();
+        let cut = library.len().saturating_sub(LIBRARY_BYTES_MAX);
+        put(&library[cut..], at::LIBRARY_BYTES, at::LIBRARY);
         page[at::CRC] = checksum(&page[..at::CRC], &[]);
         page
     }
@@ -169,15 +180,18 @@ impl Header {
                 behind,
             ));
         }
-        let name_bytes = page[at::NAME_BYTES] as usize;
-        if name_bytes > NAME_BYTES_MAX {
-            return Err(damaged("name length", at::NAME_BYTES, name_bytes, "at most 64"));
-        }
-        let name: Vec<u8> = (0..name_bytes)
-            .map(|i| (page[at::NAME + i / WORD] >> (i % WORD * 8)) as u8)
-            .collect();
+        let text = |what: &'static str, bytes: usize, first: usize, most: usize| {
+            let length = page[bytes] as usize;
+            if length > most {
+                return Err(damaged(what, bytes, length, format!("at most {most}")));
+            }
+            let text: Vec<u8> = (0..length)
+                .map(|i| (page[first + i / WORD] >> (i % WORD * 8)) as u8)
+                .collect();
+            Ok(String::from_utf8_lossy(&text).into_owned())
+        };
         let header = Self {
-            name: String::from_utf8_lossy(&name).into_owned(),
+            name: text("name length", at::NAME_BYTES, at::NAME, NAME_BYTES_MAX)?,
             pid: page[at::PID] as u32,
             start_time: page[at::START_TIME],
             boot_id: [page[at::BOOT_ID], page[at::BOOT_ID + 1]],
@@ -188,6 +202,13 @@ impl Header {
             ring_words,
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
+            // Files from before it have zeros there.
+            library: text(
+                "length of the library's path",
+                at::LIBRARY_BYTES,
+                at::LIBRARY,
+                LIBRARY_BYTES_MAX,
+            )?,
             version,
         };
         if file_bytes < header.file_bytes() {
@@ -226,6 +247,7 @@ pub(crate) mod tests {
             ring_words: *RING_WORDS_RANGE.start(),
             coarse_words: 2 * RING_WORDS_RANGE.start(),
             control: true,
+            library: "/usr/lib/libplugin.so".into(),
             version: (FORMAT_MAJOR, FORMAT_MINOR),
         }
     }
@@ -233,10 +255,15 @@ pub(crate) mod tests {
     #[test]
     fn a_header_comes_back_as_it_was() {
         let header = example();
-        assert_eq!(
-            Header::decode(&header.encode(), header.file_bytes()).unwrap(),
-            header
-        );
+        let read = |header: &Header| Header::decode(&header.encode(), header.file_bytes());
+        assert_eq!(read(&header).unwrap(), header);
+        let longer = Header {
+            library: format!("/{}/lib.so", "x".repeat(LIBRARY_BYTES_MAX)),
+            ..header
+        };
+        let kept = read(&longer).unwrap().library;
+        assert_eq!(kept.len(), LIBRARY_BYTES_MAX);
+        assert!(longer.library.ends_with(&kept));
     }
 
     #[test]

@@ -111,6 +111,7 @@ mod tests {
             ring_words: LEAST_RING_BYTES / WORD as u64,
             coarse_words: LEAST_RING_BYTES / WORD as u64,
             control: true,
+            library: String::new(),
             version: (1, 1),
         };
         let file = tempfile::tempfile().unwrap();

@@ -79,6 +79,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             started_unix_ns: STARTED_UNIX_NS,
             uptime_ns: age_ns,
             warnings: vec![],
+            copies: vec![],
         },
         clock: ClockInfo {
             source: ClockSource::Monotonic,

@@ -32,6 +32,7 @@ pub fn header(name: &str) -> Header {
         ring_words: (1 << 20) / 8,
         coarse_words: 0,
         control: true,
+        library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     }
 }

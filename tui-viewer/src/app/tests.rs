@@ -1019,6 +1019,7 @@ fn the_picker_opens_what_is_selected() {
         state: "running".into(),
         since: String::new(),
         live: true,
+        library: String::new(),
     };
     let status = Status::Waiting { why: "which?".into() };
     let rings = Some(vec![ring("a"), ring("b"), ring("c")]);

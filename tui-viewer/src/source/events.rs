@@ -55,6 +55,8 @@ pub struct RingLine {
     pub since: String,
     /// Whether the program runs.
     pub live: bool,
+    /// The library whose collector it is of; nothing if it is the executable's.
+    pub library: String,
 }
 
 /// What has changed since the last look.

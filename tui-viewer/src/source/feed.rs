@@ -24,7 +24,7 @@ use crate::source::feed::attached::Attached;
 use crate::source::feed::recorded::Recorded;
 use crate::source::status::{Status, since_unix_ns, state_of};
 use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live};
+use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, library_of};
 use crate::text::clock_time::{UtcOffset, clock_time};
 
 pub use piped::PipeFeed;
@@ -214,6 +214,7 @@ fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOff
         state: state_of(liveness).as_str().into(),
         since: clock_time(since, offset),
         live: is_live(liveness),
+        library: library_of(ring),
     }
 }
 

@@ -41,7 +41,10 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
         .filter_map(|listed| listed.ring.ok());
     let mut others = rings.filter(|(ring, liveness)| {
         let new = ring.header();
-        is_live(liveness) && process(new) == process(old) && new.name == old.name && new.nonce != old.nonce
+        is_live(liveness)
+            && process(new) == process(old)
+            && (&new.name, &new.library) == (&old.name, &old.library)
+            && new.nonce != old.nonce
     });
     others.next()
 }

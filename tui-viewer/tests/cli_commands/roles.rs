@@ -256,8 +256,11 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
+/// The library that one of the collectors of `two_rings` is in.
+pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
+
 /// A ring as a collector makes it, with one record in it.
-fn made_ring(name: &str, nonce: u64) -> OwnRing {
+fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
     let header = Header {
         name: name.into(),
@@ -271,37 +274,43 @@ fn made_ring(name: &str, nonce: u64) -> OwnRing {
         ring_words: (64 << 10) / 8,
         coarse_words: 0,
         control: true,
+        library: library.into(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     // The file is named after the header, and not every name may be a file's.
     let mut ring = OwnRing::create(&dir, header).unwrap();
-    publish(&mut ring);
+    publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
     ring.link().unwrap();
     ring
 }
 
-fn publish(ring: &mut OwnRing) -> u64 {
+/// Publishes a record of the collector in a library, beside which the program's own one counts.
+fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
         tick: 1,
         unix_ns: 1,
     };
     let mut payload = Vec::new();
-    tickscope_format::codec::encode(&tickscope::snapshot(), &mut payload).unwrap();
+    let mut snapshot = tickscope::snapshot();
+    if !library.is_empty() {
+        snapshot.process.copies = vec!["/usr/bin/program".into()];
+    }
+    tickscope_format::codec::encode(&snapshot, &mut payload).unwrap();
     ring.publish(stamp, &payload).unwrap()
 }
 
 /// Two rings of one process, as two copies of the library make; the second has a name that no library gives.
 fn two_rings(name: &str) {
-    let rings = [1, 2].map(|nonce| made_ring(name, nonce));
+    let rings = [(1, ""), (2, LIBRARY)].map(|(nonce, library)| made_ring(name, nonce, library));
     wait_for_end();
     drop(rings);
 }
 
 /// A collector that knows no request but for a record.
 fn older(name: &str) {
-    let mut ring = made_ring(name, 1);
+    let mut ring = made_ring(name, 1, "");
     thread::spawn(|| {
         wait_for_end();
         END.store(true, Ordering::Relaxed);
@@ -309,7 +318,7 @@ fn older(name: &str) {
     while !END.load(Ordering::Relaxed) {
         for request in ring.requests() {
             let (outcome, record) = match request.op {
-                Some(Op::PublishNow) => (Outcome::Done, publish(&mut ring)),
+                Some(Op::PublishNow) => (Outcome::Done, publish(&mut ring, "")),
                 _ => (Outcome::Unknown, 0),
             };
             ring.answer(&request, outcome, record, 0);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::roles::LIBRARY;
 use crate::support::{Place, Program, VIEWER, beside, finish, name, sealed, sealed_tickscope, until};
 
 /// At most four lines, so that the message and the prompt fit on any screen.
@@ -355,6 +356,31 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
             );
         }
     }
+    // Which of them is the library's is said where one chooses, and in the list with what counts beside it.
+    let list = place.tickscope(&["list"]).ok();
+    let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
+    assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
+    let choice = place.tickscope(&["report", &pid]).with_code(2);
+    assert_eq!(
+        choice.err.matches(", in libplugin.so)").count(),
+        1,
+        "{}",
+        choice.err
+    );
+    let list = place.tickscope(&["list", "--json"]).ok();
+    let json: serde_json::Value = serde_json::from_str(&list.out).unwrap();
+    let programs = json["programs"].as_array().unwrap();
+    let of = |library: serde_json::Value| {
+        programs
+            .iter()
+            .find(|program| program["library"] == library)
+            .unwrap()
+    };
+    assert_eq!(
+        of(LIBRARY.into())["copies"],
+        serde_json::json!(["/usr/bin/program"])
+    );
+    assert_eq!(of(serde_json::Value::Null)["copies"], serde_json::json!([]));
     for ring in &rings {
         // Nobody answers there, which is said.
         let done = place

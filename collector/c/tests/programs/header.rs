@@ -28,6 +28,58 @@ fn every_compiler_takes_all_of_it_without_a_warning() {
     }
 }
 
+/// Warnings that projects switch on beside those of all tests, as errors.
+const MORE: [&str; 8] = [
+    "-Wshadow",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wundef",
+    "-Wcast-qual",
+    "-Wwrite-strings",
+    "-Wredundant-decls",
+    "-Wmissing-declarations",
+];
+const MORE_C: [&str; 3] = [
+    "-Wstrict-prototypes",
+    "-Wmissing-prototypes",
+    "-Wold-style-definition",
+];
+const MORE_CPP: [&str; 4] = [
+    "-Wold-style-cast",
+    "-Wzero-as-null-pointer-constant",
+    "-Wextra-semi",
+    "-Weffc++",
+];
+
+#[test]
+fn scopes_on_one_line_are_clean_with_more_warnings() {
+    let dir = tempfile::tempdir().unwrap();
+    for language in [Language::C, Language::Cpp] {
+        let more = match language {
+            Language::C => &MORE_C[..],
+            Language::Cpp => &MORE_CPP,
+        };
+        for compiler in language.compilers() {
+            for standard in language.standards() {
+                for how in ["-DPLAIN", "-DTICKSCOPE_DISABLE", "-DTICKSCOPE_OPTIONAL"] {
+                    let mut command = compile(compiler, language, &[standard, how, "-O1", "-c"]);
+                    command.args(MORE).args(more).arg(source("lines.c"));
+                    done(command.arg("-o").arg(dir.path().join("lines.o")));
+                }
+            }
+            let program = support::build(dir.path(), compiler, language, &["-O1"], "lines.c");
+            let kept = dir.path().join(format!("{compiler}.tks"));
+            done(support::program(&program, dir.path()).arg(&kept));
+            let calls = Counted::read(&kept).calls();
+            let one = |name: &&str| calls.get(*name) == Some(&1);
+            let all = [
+                "line one", "line two", "a", "b", "c", "d", "e", "f", "g", "outer", "in it", "v", "y",
+            ];
+            assert!(all.iter().all(one), "{compiler}: {calls:?}");
+        }
+    }
+}
+
 #[test]
 fn the_library_has_what_the_header_declares_and_nothing_else() {
     let header = fs::read_to_string(support::package().join("include/tickscope.h")).unwrap();
@@ -172,6 +224,103 @@ fn check(counted: &Counted) {
     assert!(site("leaves").file.ends_with("every.c") && site("leaves").line > 10);
     let losses = &counted.0.capture.losses;
     assert_eq!((losses.dropped, losses.unbalanced), (0, 0));
+}
+
+#[test]
+fn every_function_takes_what_the_others_return() {
+    let dir = tempfile::tempdir().unwrap();
+    for language in [Language::C, Language::Cpp] {
+        let Some(compiler) = language.compiler() else {
+            continue;
+        };
+        let program = support::build(dir.path(), compiler, language, &["-O1"], "misuse.c");
+        for settings in [
+            None,
+            Some(("TICKSCOPE", "off")),
+            Some(("TICKSCOPE", "live")),
+            Some(("TICKSCOPE_MODE", "off")),
+            Some(("TICKSCOPE_MODE", "exact")),
+            Some(("TICKSCOPE_MODE", "sampled")),
+            Some(("TICKSCOPE_THREADS", "opt-in")),
+        ] {
+            let mut command = support::program(&program, dir.path());
+            command.envs(settings).arg(dir.path().join("kept.tks"));
+            assert_eq!(done(&mut command).stdout, b"all\n", "{settings:?}");
+        }
+    }
+}
+
+#[test]
+fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
+    let program = support::build(dir.path(), compiler, Language::C, &["-O1"], "names.c");
+    let kept = dir.path().join("kept.tks");
+    let report = dir.path().join("at exit.txt");
+    let mut command = support::program(&program, dir.path());
+    done(command.env("TICKSCOPE_REPORT", &report).arg(&kept));
+    let counted = Counted::read(&kept);
+    let one = |name: &str| (name.to_string(), 1);
+    let shown = [
+        "early",
+        r"caf\xe9",
+        r"caf\xe8",
+        "caf\u{e9}",
+        r"\xff",
+        r"\xe9t\xe9",
+        "after",
+        "still",
+    ];
+    assert_eq!(counted.calls(), shown.map(one).into());
+    assert_eq!(counted.calls_below("caf\u{e9}", r"\xff"), 1);
+    let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
+    assert_eq!(site(r"\xff").group, r"gr\xfcn");
+    // The environment is known before `main` as well: the first scope asks what it wants.
+    let text = fs::read_to_string(&report).unwrap();
+    assert!(text.contains("names::early"), "{text}");
+}
+
+/// The rows of a table of the book: what stands between the first two bars, and behind them.
+fn rows<'a>(book: &'a str, first: &str) -> Option<&'a str> {
+    book.lines()
+        .find_map(|line| line.strip_prefix("| `")?.strip_prefix(first))
+}
+
+#[test]
+fn the_book_has_the_states_and_functions_of_the_header() {
+    let header = fs::read_to_string(support::package().join("include/tickscope.h")).unwrap();
+    let book = fs::read_to_string(support::package().join("../../docs/c-and-cpp.md")).unwrap();
+    let states = rows(&book, "tickscope_status(session)` | ").unwrap();
+    let mut count = 0;
+    for line in header.lines() {
+        let Some((name, rest)) = line.trim().split_once(" = ") else {
+            continue;
+        };
+        let number = rest.split([',', ' ']).next().unwrap();
+        if let Some(name) = name.strip_prefix("TICKSCOPE_")
+            && header.split("tickscope_state;").next().unwrap().contains(line)
+        {
+            let wanted = format!("{number} `_{name}`");
+            assert!(
+                states.replace("TICKSCOPE_", "_").contains(&wanted),
+                "{wanted}: {states}"
+            );
+            count += 1;
+        }
+    }
+    assert_eq!(count, 5);
+    for line in header
+        .lines()
+        .filter_map(|line| line.strip_prefix("TICKSCOPE_API_ "))
+    {
+        let name = line.split('(').next().unwrap().rsplit([' ', '*']).next().unwrap();
+        let is_for_macros = ["enter", "leave", "count", "value", "gauge"]
+            .iter()
+            .any(|end| name.trim_end_matches('_') == format!("tickscope_{end}"));
+        assert!(is_for_macros || book.contains(&format!("`{name}(")), "{name}");
+    }
 }
 
 #[test]

@@ -72,6 +72,28 @@ fn libraries_share_a_collector_or_have_one_each() {
 }
 
 #[test]
+fn a_program_starts_with_the_shared_library_that_cargo_leaves() {
+    let Some(compiler) = Language::C.compiler() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    // It stands alone here, under the name that cargo gives it.
+    let library = dir.path().join("libtickscope.so");
+    std::fs::copy(support::libraries().join("libtickscope.so"), library).unwrap();
+    let program = dir.path().join("program");
+    let mut command = compile(compiler, Language::C, &["-O1"]);
+    command
+        .arg(source("lines.c"))
+        .args(["-x", "none", "-ltickscope", "-L"])
+        .arg(dir.path());
+    command.arg(format!("-Wl,-rpath,{}", dir.path().display()));
+    done(command.arg("-o").arg(&program));
+    let kept = dir.path().join("kept.tks");
+    done(support::program(&program, dir.path()).arg(&kept));
+    assert_eq!(Counted::read(&kept).calls().get("line one"), Some(&1));
+}
+
+#[test]
 fn python_loads_a_library_that_uses_it() {
     let Some(compiler) = Language::C.compiler() else {
         return;

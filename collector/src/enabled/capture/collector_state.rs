@@ -45,6 +45,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config::{self, Config};
+use crate::enabled::runtime::copies;
 use crate::types::Clock;
 
 /// The largest number of closing snapshots, from resets by the program, that wait for the publisher. Further ones are
@@ -771,7 +772,12 @@ impl CollectorState {
             started_unix_ns: config.started_unix_ns,
             uptime_ns: now.ns.saturating_sub(config.started_ns),
             warnings: self.session.warnings.clone(),
+            copies: copies::files()
+                .iter()
+                .map(|file| file.display().to_string())
+                .collect(),
         };
+        snapshot.process.warnings.extend(copies::warning());
         if live_blocks::lost() > 0 {
             snapshot.process.warnings.push(LIVE_TOO_LOW.into());
         }

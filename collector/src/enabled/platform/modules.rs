@@ -4,12 +4,108 @@ use std::ffi::{CStr, OsStr, c_void};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::snapshot::BUILD_ID_MAX;
 
 /// The type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the name of its owner.
 const BUILD_ID: u32 = 3;
 const OWNER: &[u8] = b"GNU\0";
+
+/// The note by which copies of this library find each other: its kind, and the name of its owner. Its text is the distance from there to
+/// [`IN_USE`], and the version.
+const COPY: u32 = 1;
+const COPY_OWNER: &[u8] = b"tickscope\0";
+
+/// Not 0 once this copy counts.
+static IN_USE: AtomicU32 = AtomicU32::new(0);
+
+std::arch::global_asm!(
+    ".pushsection .note.tickscope,\"a\",%note",
+    ".balign 4",
+    ".long 10",
+    ".long 2f - 1f",
+    ".long 1",
+    ".asciz \"tickscope\"",
+    ".balign 4",
+    "1:",
+    ".long {in_use} - .",
+    concat!(".ascii \"", env!("CARGO_PKG_VERSION"), "\""),
+    "2:",
+    ".balign 4",
+    ".popsection",
+    in_use = sym IN_USE,
+);
+
+#[cfg(target_pointer_width = "64")]
+type Header = libc::Elf64_Phdr;
+#[cfg(target_pointer_width = "32")]
+type Header = libc::Elf32_Phdr;
+
+/// Another copy of this library, which counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OtherCopy {
+    /// Where the executable or the library is that brings it.
+    pub(crate) file: PathBuf,
+    pub(crate) version: String,
+}
+
+/// Lets other copies know that this one counts.
+pub(crate) fn note_use() {
+    IN_USE.store(1, Ordering::Relaxed);
+}
+
+/// Returns the other copies of this library that count. It allocates only if there are some.
+pub(crate) fn other_copies() -> Vec<OtherCopy> {
+    let mut all: Vec<OtherCopy> = Vec::new();
+    // SAFETY: the callback gets the list, which lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(add_copies), (&raw mut all).cast()) };
+    all
+}
+
+/// Runs for each file.
+unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
+    // SAFETY: the loader passes a valid description.
+    let info = unsafe { &*info };
+    // SAFETY: this is the list that `other_copies` passes, which nothing else uses meanwhile.
+    let all = unsafe { &mut *all.cast::<Vec<OtherCopy>>() };
+    let headers = || headers(info);
+    for header in headers().filter(|header| header.p_type == libc::PT_NOTE) {
+        for note in Notes(bytes_of(info, header)) {
+            if (note.kind, note.owner) != (COPY, COPY_OWNER) {
+                continue;
+            }
+            let Some((distance, version)) = note.text.split_first_chunk() else {
+                continue;
+            };
+            let from = note.text.as_ptr().addr();
+            let word = from.wrapping_add_signed(i32::from_ne_bytes(*distance) as isize);
+            let is_loaded = headers().any(|header| {
+                header.p_type == libc::PT_LOAD && range_of(info, header).contains(&word) && word % 4 == 0
+            });
+            if !is_loaded || word == (&raw const IN_USE).addr() {
+                continue;
+            }
+            let word = std::ptr::with_exposed_provenance::<AtomicU32>(word);
+            // SAFETY: the file's own note says that this word of it is a number that is changed as an atomic.
+            if unsafe { &*word }.load(Ordering::Relaxed) != 0 {
+                all.push(OtherCopy {
+                    file: path_of(file_of(&name_of(info))),
+                    version: String::from_utf8_lossy(version).into_owned(),
+                });
+            }
+        }
+    }
+    0
+}
+
+/// Returns the library that this code is in, or nothing if it is in the executable.
+pub(crate) fn own_library() -> Option<PathBuf> {
+    let own = loaded()
+        .into_iter()
+        .find(|loaded| loaded.holds((&raw const IN_USE).addr()))?;
+    (!own.name.as_os_str().is_empty()).then(|| own.path())
+}
 
 /// What was loaded from one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,17 +126,26 @@ impl Loaded {
 
     /// Returns a path by which this process can open the file, also if it was removed.
     pub(crate) fn file(&self) -> &Path {
-        match self.name.as_os_str().is_empty() {
-            true => Path::new("/proc/self/exe"),
-            false => &self.name,
-        }
+        file_of(&self.name)
     }
 
     /// Returns where the file is.
     pub(crate) fn path(&self) -> PathBuf {
-        let file = self.file();
-        std::fs::read_link(file).unwrap_or_else(|_| file.to_path_buf())
+        path_of(self.file())
     }
+}
+
+/// A path by which this process can open the file that the loader calls so.
+fn file_of(name: &Path) -> &Path {
+    match name.as_os_str().is_empty() {
+        true => Path::new("/proc/self/exe"),
+        false => name,
+    }
+}
+
+/// Where that file is.
+fn path_of(file: &Path) -> PathBuf {
+    std::fs::read_link(file).unwrap_or_else(|_| file.to_path_buf())
 }
 
 /// Returns all that is loaded now.
@@ -57,52 +162,91 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_vo
     let info = unsafe { &*info };
     // SAFETY: this is the list that `loaded` passes, which nothing else uses meanwhile.
     let all = unsafe { &mut *all.cast::<Vec<Loaded>>() };
-    let base = info.dlpi_addr as usize;
     let mut loaded = Loaded {
-        base,
+        base: info.dlpi_addr as usize,
+        name: name_of(info),
         ..Loaded::default()
     };
-    if !info.dlpi_name.is_null() {
-        // SAFETY: the name is zero-terminated.
-        let name = unsafe { CStr::from_ptr(info.dlpi_name) };
-        loaded.name = OsStr::from_bytes(name.to_bytes()).into();
-    }
-    let first = info.dlpi_phdr;
-    for index in 0..usize::from(info.dlpi_phnum) {
-        // SAFETY: the loader says where the headers are and how many.
-        let Some(header) = (unsafe { first.wrapping_add(index).as_ref() }) else {
-            continue;
-        };
-        let from = base.wrapping_add(header.p_vaddr as usize);
-        let length = header.p_memsz as usize;
+    for header in headers(info) {
         if header.p_type == libc::PT_LOAD {
-            loaded.segments.push(from..from.saturating_add(length));
+            loaded.segments.push(range_of(info, header));
         } else if header.p_type == libc::PT_NOTE && loaded.build_id.is_empty() {
-            #[allow(
-                clippy::disallowed_methods,
-                reason = "notes are constants, and no memory that is shared"
-            )]
-            // SAFETY: a segment of notes lies in one that is loaded, and the file stays loaded during the call.
-            let notes = unsafe { std::slice::from_raw_parts(from as *const u8, length) };
-            loaded.build_id = build_id(notes).unwrap_or_default().to_vec();
+            loaded.build_id = build_id(bytes_of(info, header)).unwrap_or_default().to_vec();
         }
     }
     all.push(loaded);
     0
 }
 
-/// The build id among notes, if there is one: each is three lengths and kinds, the owner's name, and the text, in words of 4 bytes.
-fn build_id(mut notes: &[u8]) -> Option<&[u8]> {
-    loop {
+/// What the loader calls a file.
+fn name_of(info: &libc::dl_phdr_info) -> PathBuf {
+    if info.dlpi_name.is_null() {
+        return PathBuf::new();
+    }
+    // SAFETY: the name is zero-terminated.
+    let name = unsafe { CStr::from_ptr(info.dlpi_name) };
+    OsStr::from_bytes(name.to_bytes()).into()
+}
+
+fn headers(info: &libc::dl_phdr_info) -> impl Iterator<Item = &Header> {
+    (0..usize::from(info.dlpi_phnum)).filter_map(|index| {
+        // SAFETY: the loader says where the headers are and how many.
+        unsafe { info.dlpi_phdr.wrapping_add(index).as_ref() }
+    })
+}
+
+/// Where a segment is in memory.
+fn range_of(info: &libc::dl_phdr_info, header: &Header) -> Range<usize> {
+    let from = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
+    from..from.saturating_add(header.p_memsz as usize)
+}
+
+/// The bytes of a segment of notes.
+fn bytes_of<'a>(info: &'a libc::dl_phdr_info, header: &Header) -> &'a [u8] {
+    let range = range_of(info, header);
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "notes are constants, and no memory that is shared"
+    )]
+    // SAFETY: a segment of notes lies in one that is loaded, and the file stays loaded while the loader describes it.
+    unsafe {
+        std::slice::from_raw_parts(range.start as *const u8, range.len())
+    }
+}
+
+/// A note: who wrote it, of which kind it is, and what it says.
+struct Note<'a> {
+    kind: u32,
+    owner: &'a [u8],
+    text: &'a [u8],
+}
+
+/// Notes behind each other. Each is two lengths and a kind, the owner's name, and the text, in words of 4 bytes.
+struct Notes<'a>(&'a [u8]);
+
+impl<'a> Iterator for Notes<'a> {
+    type Item = Note<'a>;
+
+    fn next(&mut self) -> Option<Note<'a>> {
+        let notes = self.0;
         let word = |at: usize| Some(u32::from_ne_bytes(*notes.get(at..)?.first_chunk()?));
         let (name, text, kind) = (word(0)? as usize, word(4)? as usize, word(8)?);
         let text_at = name.checked_next_multiple_of(4)?.checked_add(12)?;
-        let found = notes.get(text_at..)?.get(..text)?;
-        if kind == BUILD_ID && notes.get(12..)?.get(..name)? == OWNER {
-            return Some(found).filter(|found| found.len() <= BUILD_ID_MAX);
-        }
-        notes = notes.get(text_at.checked_add(text.checked_next_multiple_of(4)?)?..)?;
+        let note = Note {
+            kind,
+            owner: notes.get(12..)?.get(..name)?,
+            text: notes.get(text_at..)?.get(..text)?,
+        };
+        let end = text_at.checked_add(text.checked_next_multiple_of(4)?)?;
+        self.0 = notes.get(end..).unwrap_or_default();
+        Some(note)
     }
+}
+
+/// The build id among notes, if there is one.
+fn build_id(notes: &[u8]) -> Option<&[u8]> {
+    let found = Notes(notes).find(|note| (note.kind, note.owner) == (BUILD_ID, OWNER))?;
+    Some(found.text).filter(|text| text.len() <= BUILD_ID_MAX)
 }
 
 #[cfg(test)]

@@ -51,6 +51,37 @@ pub(crate) fn make_ready(pages: NonNull<c_void>, bytes: usize) {
     });
 }
 
+unsafe extern "C" {
+    /// libc's pointer to the environment.
+    static mut environ: *const *const libc::c_char;
+}
+
+/// Finds the environment where libc has none yet: for scopes in `.preinit_array`, which runs before libc begins. libc will find it in
+/// the same place.
+pub(crate) fn find_environment() {
+    // SAFETY: the pointer is only read. As with every reader of the environment, no thread may change it meanwhile.
+    if unsafe { !environ.is_null() } {
+        return;
+    }
+    let word = |name: &CStr| {
+        // SAFETY: the name is zero-terminated.
+        let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        // SAFETY: both of glibc's variables that are asked for are pointers to words.
+        unsafe { place.cast::<*const usize>().as_ref() }.copied()
+    };
+    let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
+        return;
+    };
+    // SAFETY: the name is a text, and empty until libc begins. A program that has a name has removed its environment itself.
+    if unsafe { name.cast::<u8>().read() } != 0 {
+        return;
+    }
+    // SAFETY: the kernel puts the number of arguments there.
+    let arguments = unsafe { stack.read() };
+    // SAFETY: the arguments with a zero behind them stand before the environment. No thread but this one runs before libc begins.
+    unsafe { environ = stack.wrapping_add(arguments + 2).cast() };
+}
+
 /// Returns an environment variable, without allocating and without a lock. Returns `None` in a program that has more
 /// rights than its caller.
 ///
@@ -60,6 +91,7 @@ pub(crate) fn variable(name: &'static CStr) -> Option<&'static [u8]> {
     if has_more_rights() {
         return None;
     }
+    find_environment();
     // SAFETY: `name` is zero-terminated.
     let value = unsafe { libc::getenv(name.as_ptr()) };
     if value.is_null() {
@@ -489,7 +521,7 @@ fn is_pending(signal: libc::c_int) -> bool {
 ///
 /// # Errors
 /// The system's error; also `BrokenPipe` if standard output or error is now another file of the program.
-pub(crate) fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
+pub fn write_all(descriptor: i32, bytes: &[u8], patience: i32) -> io::Result<()> {
     if !is_for_text(descriptor) {
         return Err(io::ErrorKind::BrokenPipe.into());
     }

@@ -31,8 +31,8 @@ use crate::enabled::publish::sampler::Sampler;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::mode_switch::Switch;
 use crate::enabled::runtime::clock_rate::Moment;
-use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::Settings;
+use crate::enabled::runtime::{config, copies};
 
 use self::coarse::Coarse;
 use self::identity::Identity;
@@ -649,6 +649,7 @@ impl Publisher {
             self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
             self.share_since = (cpu_before, now_ns);
         }
+        copies::look();
         self.tell();
         let published = self.publish_in_order(|state| Some(state.capture(kind)));
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));

@@ -23,9 +23,9 @@ use crate::enabled::publish::session_state::{
 };
 use crate::enabled::record::current_thread;
 use crate::enabled::record::mode_switch;
-use crate::enabled::runtime::config;
 use crate::enabled::runtime::process_name;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
+use crate::enabled::runtime::{config, copies};
 use crate::enabled::scope;
 use crate::types::{DumpError, Format, StartError, Status};
 
@@ -348,7 +348,7 @@ pub fn request_reset() {
 }
 
 impl Session {
-    /// Returns the present state of the session.
+    /// Returns the present state of the session. [`Session::other_copies`] says whether others in this process count as well.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
             return if config::get().off {
@@ -370,8 +370,17 @@ impl Session {
         let mut warnings = self.warnings.clone();
         if let Some(shared) = shared_unless_forked() {
             warnings.extend_from_slice(&shared.warnings);
+            copies::look();
+            warnings.extend(copies::warning());
         }
         warnings
+    }
+
+    /// Returns the files in this process that bring a copy of tickscope of their own which has counted: libraries that were linked with it, or
+    /// the executable. Each copy has rows and a ring of its own. A warning says the same.
+    pub fn other_copies(&self) -> Vec<PathBuf> {
+        copies::look();
+        copies::files()
     }
 
     /// Returns the path of the ring file, once it exists.

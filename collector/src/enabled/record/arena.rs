@@ -159,23 +159,37 @@ impl<const N: usize> Texts<N> {
 
     /// Keeps a copy of a text, or returns `None` if there is no space for it.
     pub(crate) fn keep(&'static self, text: &str) -> Option<&'static str> {
-        let fits = |from: u64| {
-            from.checked_add(text.len() as u64)
-                .is_some_and(|end| end <= N as u64)
-        };
+        self.keep_parts(std::iter::once(text))
+    }
+
+    /// Keeps a text that is given in parts.
+    pub(crate) fn keep_parts(
+        &'static self,
+        parts: impl Iterator<Item: AsRef<str>> + Clone,
+    ) -> Option<&'static str> {
+        let bytes = parts.clone().map(|part| part.as_ref().len() as u64).sum();
+        let fits = |from: u64| from.checked_add(bytes).is_some_and(|end| end <= N as u64);
         if !fits(self.used.load(Ordering::Relaxed)) {
             return None;
         }
-        let from = self.used.fetch_add(text.len() as u64, Ordering::Relaxed);
+        let from = self.used.fetch_add(bytes, Ordering::Relaxed);
         if !fits(from) {
             return None;
         }
         let to = self.bytes.get().cast::<u8>().wrapping_add(from as usize);
-        // SAFETY: the range is inside the bytes, as just checked, and no other caller has any of it.
-        unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), to, text.len()) };
+        let mut written = 0;
+        for part in parts {
+            let part = part.as_ref();
+            if part.len() > bytes as usize - written {
+                return None;
+            }
+            // SAFETY: the range is inside the bytes, as just checked, and no other caller has any of it.
+            unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), to.wrapping_add(written), part.len()) };
+            written += part.len();
+        }
         #[allow(clippy::disallowed_methods, reason = "own memory, which nothing writes again")]
         // SAFETY: these bytes were just written, and nothing writes them again.
-        let kept = unsafe { std::slice::from_raw_parts(to, text.len()) };
+        let kept = unsafe { std::slice::from_raw_parts(to, written) };
         // SAFETY: they are the bytes of a text.
         Some(unsafe { std::str::from_utf8_unchecked(kept) })
     }

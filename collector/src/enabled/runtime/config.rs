@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::clock::Chosen;
+use crate::enabled::platform::modules;
 use crate::enabled::platform::off_cpu;
 use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
@@ -144,6 +145,7 @@ pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
 
 fn decide(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
+    modules::note_use();
     os::note_standard();
     let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
@@ -198,7 +200,7 @@ pub(crate) fn exact_path() -> Path {
 }
 
 /// Returns whether this process is a forked child. Its locks may be held by threads that it does not have.
-pub(crate) fn is_forked_child() -> bool {
+pub fn is_forked_child() -> bool {
     let decided_by = PID.load(Ordering::Relaxed);
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }

@@ -442,6 +442,7 @@ impl Settings {
     /// Applies the environment, and adds a warning for each bad value. It reads the environment under std's lock,
     /// because it may run on the publisher's thread while the program changes the environment.
     pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
+        os::find_environment();
         // A program with more rights than its caller does not let the caller choose where files go.
         let variable = |name: &str| std::env::var_os(name).filter(|_| !os::has_more_rights());
         for known in &VARIABLES {

@@ -107,6 +107,43 @@ fn two_copies_in_one_process_have_a_ring_each() {
             facts.1 == Liveness::Running && facts.0.header().pid == std::process::id()
         });
         assert_eq!(running.count(), 3, "all of this process");
+        // Each knows of the others, and where they are.
+        let place = support::shared_place();
+        let files = [
+            std::env::current_exe().unwrap(),
+            place.join("one.so"),
+            place.join("two.so"),
+        ];
+        let texts = files.each_ref().map(|file| file.display().to_string());
+        for ring in rings() {
+            let library = ring.header().library.clone();
+            let own = texts.iter().position(|text| *text == library).unwrap_or(0);
+            assert_eq!(library.is_empty(), own == 0, "{library}");
+            let others: Vec<&String> = texts.iter().filter(|text| **text != texts[own]).collect();
+            wait_until("the other copies in the record", || {
+                let process = newest(&ring).process;
+                let mut copies: Vec<&String> = process.copies.iter().collect();
+                copies.sort();
+                let mut wanted = others.clone();
+                wanted.sort();
+                let warned = process.warnings.iter().any(|warning| {
+                    let has =
+                        |file: &&String| warning.contains(&format!("{file} ({})", env!("CARGO_PKG_VERSION")));
+                    warning.contains("another copy of tickscope") && others.iter().all(has)
+                });
+                warned && copies == wanted
+            });
+        }
+        let others = own.other_copies();
+        assert!(
+            files[1..].iter().all(|file| others.contains(file)) && others.len() == 2,
+            "{others:?}"
+        );
+        assert!(
+            own.warnings().iter().any(|warning| warning.contains(&texts[2])),
+            "{:?}",
+            own.warnings()
+        );
         drop(own);
     });
     let rings = rings_in(&done.place().join("rings"));

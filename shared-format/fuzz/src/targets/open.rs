@@ -67,6 +67,7 @@ fn honest() -> Vec<u64> {
         ring_words: RING_WORDS as u64,
         coarse_words: RING_WORDS as u64,
         control: true,
+        library: String::new(),
         version: (1, 1),
     };
     let mut ring = OwnRing::create(&dir, header).unwrap();

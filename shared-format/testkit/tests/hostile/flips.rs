@@ -42,6 +42,7 @@ fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
         control: true,
+        library: String::new(),
         version: (1, 1),
     };
     let mut ring = OwnRing::create(dir, header).unwrap();

@@ -82,6 +82,7 @@ fn snapshot() -> Snapshot {
             started_unix_ns: 1_700_000_000_000_000_000,
             uptime_ns: 5_000_000_000,
             warnings: vec!["a warning".into()],
+            copies: vec![],
         },
         clock: ClockInfo {
             source: ClockSource::Tsc,
@@ -240,6 +241,7 @@ fn ring(dir: &Path) -> Vec<u8> {
         ring_words: 8192,
         coarse_words: 8192,
         control: true,
+        library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     let mut ring = OwnRing::create(dir, header).unwrap();

@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tickscope_format::codec;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
+use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
 use tickscope_format::file::{clean, learned};
 
@@ -77,7 +79,8 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -
                 let since = clock_time(since_unix_ns(header.started_unix_ns, liveness), offset);
                 let (name, pid) = (printable(&header.name), header.pid);
                 let path = printable(&path.display().to_string());
-                out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}\n");
+                let copies = printable(&copies_text(ring, liveness));
+                out += &format!("{name:<24} {pid:>8}  {state:<8} {since:<14} {path}{copies}\n");
             }
             Err(error) => {
                 let why = printable(&about(path, error));
@@ -100,6 +103,29 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -
     out
 }
 
+/// Which library of a process a ring is of, and what else in the process has a collector of its own.
+fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
+    let library = &ring.header().library;
+    let own = match library.is_empty() {
+        true => String::new(),
+        false => format!("  of {library}"),
+    };
+    let others = copies(ring, liveness);
+    match others.is_empty() {
+        true => own,
+        false => format!("{own}  beside {}", others.join(", ")),
+    }
+}
+
+/// The files in a process that runs which bring other copies of the collector.
+fn copies(ring: &RingFile, liveness: &Liveness) -> Vec<String> {
+    if !is_live(liveness) {
+        return Vec::new();
+    }
+    let newest = ring.newest().and_then(|record| codec::copies(&record.payload));
+    newest.unwrap_or_default()
+}
+
 fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String {
     let programs: Vec<serde_json::Value> = listed
         .iter()
@@ -116,6 +142,8 @@ fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String
                     "uid": header.uid,
                     "format": format!("{}.{}", header.version.0, header.version.1),
                     "path": path.display().to_string(),
+                    "library": Some(&header.library).filter(|library| !library.is_empty()),
+                    "copies": copies(ring, liveness),
                 })
             }
             Err(error) => json!({ "path": path.display().to_string(), "error": advised(error) }),

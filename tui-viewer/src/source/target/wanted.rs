@@ -193,7 +193,22 @@ pub fn one_alone(name: &str, what: &str) -> Misuse {
 pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     let header = ring.header();
     let state = state_of(liveness).as_str();
-    format!("{} (pid {}, {state})", printable(&header.name), header.pid)
+    let library = library_of(ring);
+    let library = match library.is_empty() {
+        true => library,
+        false => format!(", in {}", printable(&library)),
+    };
+    format!(
+        "{} (pid {}, {state}{library})",
+        printable(&header.name),
+        header.pid
+    )
+}
+
+/// The name of the library whose collector a ring is of; nothing if it is the executable's.
+pub(crate) fn library_of(ring: &RingFile) -> String {
+    let name = Path::new(&ring.header().library).file_name();
+    name.unwrap_or_default().to_string_lossy().into_owned()
 }
 
 pub(crate) fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTarget {

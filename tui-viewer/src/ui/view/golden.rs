@@ -38,6 +38,7 @@ fn rings(live: bool) -> Vec<RingLine> {
         state: state.into(),
         since: since.into(),
         live,
+        library: String::new(),
     };
     vec![
         ring(

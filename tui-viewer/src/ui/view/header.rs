@@ -9,7 +9,7 @@ use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::source::events::Processes;
 use crate::source::status::Status;
-use crate::text::cells::{cut_middle, safe, width};
+use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::text::clock_time::running;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
@@ -181,6 +181,16 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
         pid.to_string()
     };
     left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
+    let copies = process.map_or(&[][..], |process| &process.copies);
+    if !copies.is_empty() {
+        let names: Vec<String> = copies
+            .iter()
+            .map(|file| safe(file.rsplit('/').next().unwrap_or(file), canvas.ascii).into_owned())
+            .collect();
+        let beside = format!("beside {}", names.join(", "));
+        let beside = cut_end(&beside, most, canvas.glyphs.cut).into_owned();
+        left.push(part(beside, Meaning::Notable, 3, if wordy { 2 } else { 1 }));
+    }
 }
 
 /// How many processes there are, in words or short.
@@ -379,6 +389,8 @@ fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_testkit::orderbook;
+
     use super::*;
     use crate::app::message::Message;
     use crate::source::events::Events;
@@ -406,6 +418,22 @@ mod tests {
                 0 => assert!(told.iter().all(|text| !text.starts_with('+')), "{told:?}"),
                 hidden => assert_eq!(told.last(), Some(&format!("+{hidden}!").as_str()), "{room}"),
             }
+        }
+    }
+
+    #[test]
+    fn other_copies_of_the_collector_are_named() {
+        for (width, wanted) in [
+            (200, "pid 41873  beside libplugin.so, app  "),
+            (80, " beside libplug"),
+        ] {
+            let mut app = test_driver::empty(width, 30);
+            let mut snapshot = orderbook::snapshot(20);
+            snapshot.process.copies = ["/usr/lib/libplugin.so", "/usr/bin/app"].map(String::from).into();
+            test_driver::events(&mut app, Status::Live, Some(snapshot));
+            let text = test_driver::text(&app);
+            let header = text.lines().next().unwrap();
+            assert!(header.contains(wanted), "{header}");
         }
     }
 

@@ -44,10 +44,14 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         .into_owned();
         canvas.put(area.x + 2, y, name_cells, &name, meaning);
         let facts = format!(
-            "pid {:<8} {:<8} {}",
+            "pid {:<8} {:<8} {}{}",
             ring.pid,
             ring.state,
-            safe(&ring.since, canvas.ascii)
+            safe(&ring.since, canvas.ascii),
+            match ring.library.is_empty() {
+                true => String::new(),
+                false => format!("  in {}", safe(&ring.library, canvas.ascii)),
+            }
         );
         let x = area.x + 2 + name_cells + 2;
         canvas.put_cut(x, y, area.right().saturating_sub(x + 1), &facts, meaning);

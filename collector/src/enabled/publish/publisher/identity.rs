@@ -3,8 +3,8 @@
 use tickscope_format::file::header::{Header, NAME_BYTES_MAX};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 
-use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::Settings;
+use crate::enabled::runtime::{config, copies};
 
 /// The identity of the program, for the header of its ring.
 #[derive(Clone, Debug)]
@@ -15,6 +15,7 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(super) fn header(&self, settings: &Settings) -> Header {
+        copies::look();
         debug_assert!(self.name.len() <= NAME_BYTES_MAX);
         Header {
             name: self.name.clone(),
@@ -28,6 +29,7 @@ impl Identity {
             ring_words: settings.ring_bytes / 8,
             coarse_words: settings.ring_bytes / 8,
             control: settings.allow_remote_control,
+            library: copies::own_library(),
             version: (FORMAT_MAJOR, FORMAT_MINOR),
         }
     }

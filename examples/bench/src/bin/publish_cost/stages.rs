@@ -51,6 +51,7 @@ fn ring() -> Result<OwnRing, FormatError> {
         ring_words: (64 << 20) / 8,
         coarse_words: (16 << 20) / 8,
         control: false,
+        library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     let mut failed = FormatError::NoRecord;

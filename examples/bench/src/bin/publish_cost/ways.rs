@@ -45,6 +45,7 @@ fn ring(dir: &Path, way: Way) -> Result<OwnRing, FormatError> {
         ring_words: (16 << 20) / 8,
         coarse_words: 0,
         control: false,
+        library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     let mut ring = OwnRing::create_by(dir, header, way)?;

@@ -1,0 +1,47 @@
+//! Other copies of this library in the process, in libraries that were linked with one of their own or in the executable. Each has rows, a
+//! ring and a publisher of its own, and knows nothing of what the others count.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::enabled::platform::modules::{self, OtherCopy};
+
+/// What was found last.
+static FOUND: Mutex<Vec<OtherCopy>> = Mutex::new(Vec::new());
+
+fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
+    FOUND.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks for copies that count. The caller holds no lock of the collector, because the loader's list has a lock, under which a program may
+/// call the collector.
+pub(crate) fn look() {
+    let others = modules::other_copies();
+    *found() = others;
+}
+
+/// The files that bring them.
+pub(crate) fn files() -> Vec<PathBuf> {
+    found().iter().map(|copy| copy.file.clone()).collect()
+}
+
+/// The warning about them.
+pub(crate) fn warning() -> Option<String> {
+    let found = found();
+    let others: Vec<String> = found
+        .iter()
+        .map(|OtherCopy { file, version }| format!("{} ({version})", file.display()))
+        .collect();
+    (!others.is_empty()).then(|| {
+        format!(
+            "this process has another copy of tickscope in {}: what that counts is not here, but in a ring of its own, which `tickscope list` \
+             shows once it publishes",
+            others.join(" and ")
+        )
+    })
+}
+
+/// The library that this copy is in; nothing if it is in the executable.
+pub(crate) fn own_library() -> String {
+    modules::own_library().map_or_else(String::new, |library| library.display().to_string())
+}
