@@ -89,6 +89,8 @@ mod emit;
 #[cfg(feature = "enable")]
 mod error;
 #[cfg(feature = "enable")]
+mod exits;
+#[cfg(feature = "enable")]
 mod expand;
 #[cfg(feature = "enable")]
 mod function;
@@ -98,6 +100,8 @@ mod item;
 mod open_scope;
 #[cfg(feature = "enable")]
 mod options;
+#[cfg(feature = "enable")]
+mod plain;
 #[cfg(feature = "enable")]
 mod profiling;
 #[cfg(feature = "enable")]
