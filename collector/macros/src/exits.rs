@@ -49,10 +49,31 @@ fn beginnings(body: &[TokenTree], from: usize) -> impl Iterator<Item = usize> {
     (from..body.len()).filter(move |&at| at == from || group_at(body, at - 1, Delimiter::Brace).is_some())
 }
 
+/// Returns the beginning of the last statement, which ends with a semicolon.
+fn before_last(body: &[TokenTree]) -> usize {
+    last_statement(&body[..body.len().saturating_sub(1)])
+}
+
 /// Returns whether the last statement, which ends with a semicolon, is a `return`.
 fn returns_last(body: &[TokenTree]) -> bool {
-    let inside = &body[..body.len().saturating_sub(1)];
-    beginnings(inside, last_statement(inside)).any(|at| is_word(inside, at, "return"))
+    beginnings(body, before_last(body)).any(|at| is_word(body, at, "return"))
+}
+
+/// Returns whether a statement is a macro call that never returns. What would stand behind it could not be reached.
+fn ends_in_panic(statement: &[TokenTree]) -> bool {
+    let sign = (0..statement.len()).find(|&at| is_punct(statement, at, '!'));
+    let is_panic = |sign: usize| {
+        ["panic", "todo", "unimplemented", "unreachable"]
+            .iter()
+            .any(|name| sign > 0 && is_word(statement, sign - 1, name))
+    };
+    sign.is_some_and(|sign| {
+        let path = &statement[..sign];
+        is_panic(sign)
+            && path
+                .iter()
+                .all(|tree| matches!(tree, TokenTree::Ident(_) | TokenTree::Punct(_)))
+    })
 }
 
 struct Exits<'a> {
@@ -72,6 +93,9 @@ impl Exits<'_> {
             let mut out: TokenStream = self.returns(&body[..tail]).into_iter().collect();
             out.extend(self.seen(&body[tail..])?);
             return Some(out);
+        }
+        if ends_in_panic(&body[last..]) || last == body.len() && ends_in_panic(&body[before_last(body)..]) {
+            return None;
         }
         let out = self.returns(body).into_iter().collect();
         if last == body.len() && returns_last(body) {

@@ -1,7 +1,6 @@
 //! Profiled futures: each counts one call, from its first poll until it is ready or dropped. Each poll is a scope of the
 //! thread that runs it.
 
-use std::fmt;
 use std::hint::unreachable_unchecked;
 use std::mem::replace;
 use std::pin::Pin;
@@ -22,6 +21,10 @@ use crate::enabled::scope;
 /// The future is a field of this type and not of another one inside it, such as `ManuallyDrop`: the compiler computes the
 /// layout of such levels one inside the other, up to its limit of recursion, and each type counts.
 #[must_use = "futures do nothing unless they are awaited or polled"]
+#[allow(
+    missing_debug_implementations,
+    reason = "without the feature it is any future, of which nothing else is known"
+)]
 pub enum Profiled<F> {
     #[doc(hidden)]
     Held {
@@ -154,15 +157,6 @@ impl Drop for Ending {
             scope.end_poll(0, &self.call.id, true);
         }
         self.call.end(self.site, self.node, true);
-    }
-}
-
-impl<F> fmt::Debug for Profiled<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Profiled")
-            .field("name", &self.name())
-            .field("polled", &self.held().is_some_and(|(_, call)| !call.is_new()))
-            .finish_non_exhaustive()
     }
 }
 
