@@ -13,19 +13,28 @@ use crate::tokens::{collect, group_at};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
+/// Whether anything is measured. Otherwise items stay as they are, and functions below return errors alone.
+const MEASURES: bool = cfg!(feature = "enable");
+
 /// Expands the attribute. After an error the item follows unchanged, so that code that uses it does not fail as well.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let attempt = Options::parse(options).and_then(|options| direct(item.clone(), &options));
-    attempt.unwrap_or_else(|error| {
-        let mut out = error.into_tokens();
+    let is_whole = MEASURES && attempt.is_ok();
+    let mut out = attempt.unwrap_or_else(Error::into_tokens);
+    if !is_whole {
         out.extend(item);
-        out
-    })
+    }
+    out
+}
+
+/// Returns tokens as they are, where they are part of what is returned.
+fn unchanged(trees: &[TokenTree]) -> TokenStream {
+    trees.iter().filter(|_| MEASURES).cloned().collect()
 }
 
 /// Expands the item that has the attribute. Anything that cannot be profiled is an error here.
 fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
-    let trees = collect(stream.clone());
+    let trees = collect(stream);
     // The item came through a `macro_rules!` as a whole.
     if let [TokenTree::Group(group)] = trees.as_slice()
         && group.delimiter() == Delimiter::None
@@ -46,7 +55,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
                 format!("#[profile] found another profile attribute on {found}, wanted only one"),
             ));
         }
-        _ if options.skip => return Ok(stream),
+        _ if options.skip => return Ok(unchanged(&trees)),
         Kind::Module if item.body.is_none() => {
             return Err(Error::new(
                 span,
@@ -102,7 +111,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
 fn member(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {
-        return item.trees.iter().cloned().collect();
+        return unchanged(item.trees);
     }
     profiled(item, options, stays_async || item.may_look_for_async)
 }
@@ -114,6 +123,9 @@ fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStrea
             // After an error the function follows unchanged, so that its callers do not fail as well.
             let refused = open_scope::across_await(original).map(Error::into_tokens);
             let mut out = refused.unwrap_or_default();
+            if !MEASURES {
+                return out;
+            }
             let head = || item.trees[..*at].iter().cloned();
             if *is_async {
                 let returns = Return::of(&item.trees[item.keyword..*at]);
@@ -131,24 +143,18 @@ fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStrea
             }
             out
         }
-        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
-            .iter()
-            .cloned()
-            .chain([members(body, options, stays_async)])
-            .collect(),
-        (Kind::Fragment, _) => item
-            .trees
-            .iter()
-            .enumerate()
-            .map(|(at, tree)| {
-                let fragment = group_at(item.trees, at, Delimiter::None);
-                fragment.map_or_else(
-                    || tree.clone(),
-                    |fragment| members(fragment, options, stays_async),
-                )
+        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => {
+            let mut out = unchanged(&item.trees[..*at]);
+            out.extend(members(body, options, stays_async));
+            out
+        }
+        (Kind::Fragment, _) => (0..item.trees.len())
+            .map(|at| match group_at(item.trees, at, Delimiter::None) {
+                Some(fragment) => members(fragment, options, stays_async),
+                None => unchanged(&item.trees[at..=at]),
             })
             .collect(),
-        _ => item.trees.iter().cloned().collect(),
+        _ => unchanged(item.trees),
     }
 }
 
@@ -160,9 +166,12 @@ fn returned(item: &Item<'_>, options: &Options) -> Option<TokenStream> {
 }
 
 /// Profiles everything in a group.
-fn members(group: &Group, options: &Options, stays_async: bool) -> TokenTree {
+fn members(group: &Group, options: &Options, stays_async: bool) -> TokenStream {
     let inside = map_items(group.stream(), |item| member(item, options, stays_async));
+    if !MEASURES {
+        return inside;
+    }
     let mut out = Group::new(group.delimiter(), inside);
     out.set_span(group.span());
-    TokenTree::Group(out)
+    TokenTree::Group(out).into()
 }

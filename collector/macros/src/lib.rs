@@ -58,7 +58,8 @@
 //!
 //! # The feature `enable`
 //!
-//! Without the feature the attribute returns its item token for token and does not read the options.
+//! Without the feature the attribute returns its item token for token. It refuses then what it refuses with the feature, so
+//! that a library builds in each application.
 //!
 //! # Limits
 //!
@@ -82,29 +83,17 @@
 
 use proc_macro::TokenStream;
 
-#[cfg(feature = "enable")]
 mod attribute;
-#[cfg(feature = "enable")]
 mod emit;
-#[cfg(feature = "enable")]
 mod error;
-#[cfg(feature = "enable")]
 mod exits;
-#[cfg(feature = "enable")]
 mod expand;
-#[cfg(feature = "enable")]
 mod function;
-#[cfg(feature = "enable")]
 mod item;
-#[cfg(feature = "enable")]
 mod open_scope;
-#[cfg(feature = "enable")]
 mod options;
-#[cfg(feature = "enable")]
 mod plain;
-#[cfg(feature = "enable")]
 mod profiling;
-#[cfg(feature = "enable")]
 mod tokens;
 
 /// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
@@ -120,35 +109,23 @@ mod tokens;
 /// }
 /// # fn main() { assert_eq!(parse_line("a b"), 2) }
 /// ```
-#[cfg(feature = "enable")]
 #[proc_macro_attribute]
 pub fn profile(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(options, item)
-}
-
-/// Returns its item unchanged, because the feature `enable` is off.
-#[cfg(not(feature = "enable"))]
-#[proc_macro_attribute]
-pub fn profile(_options: TokenStream, item: TokenStream) -> TokenStream {
-    item
 }
 
 /// `#[profiling::function]` of `tickscope-profiling`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn profiling_function(_options: TokenStream, item: TokenStream) -> TokenStream {
-    #[cfg(feature = "enable")]
-    let item = profiling::marked(item);
-    item
+    profiling::marked(item)
 }
 
 /// `#[profiling::all_functions]` of `tickscope-profiling`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn profiling_all_functions(_options: TokenStream, item: TokenStream) -> TokenStream {
-    #[cfg(feature = "enable")]
-    let item = profiling::all_marked(item);
-    item
+    profiling::all_marked(item)
 }
 
 /// `#[profiling::skip]` of `tickscope-profiling`: it says something only in a block with `all_functions`.
