@@ -132,8 +132,8 @@ struct Body {
     /// Inner attributes, which only the function's outermost braces may hold.
     attributes: TokenStream,
     rest: Vec<TokenTree>,
-    /// The braces' span. All braces of the body keep it: their edition decides how long temporaries live, and the compiler explains
-    /// a missing result as in a plain function.
+    /// The braces' span. All braces around the code as it was written keep it: their edition decides how long temporaries live,
+    /// and the compiler explains a missing result as in a plain function.
     span: Span,
 }
 
@@ -168,10 +168,21 @@ impl Body {
         writer().group(Delimiter::Brace, self.span, inside).done()
     }
 
-    /// Writes the function's braces.
+    /// Writes the function's braces around the code as it was written.
     fn outermost(&self, inside: TokenStream) -> TokenStream {
-        let inside = writer().kept(self.attributes.clone()).kept(inside).done();
-        self.braces(inside)
+        self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
+    }
+
+    /// Writes the function's braces around a value that it did not return before. They are of this crate, so that clippy does not
+    /// ask for a `return`.
+    fn value(&self, value: TokenStream) -> TokenStream {
+        let inside = writer().kept(self.attributes.clone()).kept(value).done();
+        writer().group(Delimiter::Brace, self.own_span(), inside).done()
+    }
+
+    /// Returns the span of braces that are of this crate, and of its edition.
+    fn own_span(&self) -> Span {
+        self.span.resolved_at(Span::mixed_site())
     }
 }
 
@@ -204,10 +215,10 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
             .done(),
         Return::Unit | Return::Opaque | Return::Type(_) => call,
     };
-    body.outermost(inside)
+    body.value(inside)
 }
 
-/// Writes `{ profile_future(__site!(..), async move { ARGUMENTS HINT { BODY } }) }` for a function that was async and
+/// Writes `{ profile_future(__site!(..), async move { ARGUMENTS { HINT BODY } }) }` for a function that was async and
 /// returns its future now.
 pub(crate) fn made(
     body: &Group,
@@ -217,15 +228,32 @@ pub(crate) fn made(
     place: Span,
 ) -> TokenStream {
     let body = Body::of(body);
-    let block = writer()
-        .kept(arguments)
-        .kept(hint(returns))
-        .kept(body.braces(body.rest()))
+    let mut first = hint(returns);
+    if first.is_empty() {
+        // The compiler would find braces around an expression alone unnecessary.
+        first = writer()
+            .word("let")
+            .parentheses(TokenStream::new())
+            .puncts("=")
+            .parentheses(TokenStream::new())
+            .puncts(";")
+            .done();
+    }
+    let mut block = writer()
+        .kept(first)
+        .kept(body.behind_statement(body.rest()))
         .done();
-    // The edition of this crate, so that what the last expression borrows for a moment ends before the arguments do.
-    let span = body.span.resolved_at(Span::mixed_site());
+    let block = if arguments.is_empty() {
+        async_block(body.span, block)
+    } else {
+        if !body.rest.is_empty() {
+            block = body.braces(block);
+        }
+        // The edition of this crate, so that what the last expression borrows for a moment ends before the arguments do.
+        async_block(body.own_span(), writer().kept(arguments).kept(block).done())
+    };
     let site = site_macro("::__site", options, place).done();
-    body.outermost(future(options, site, async_block(span, block)))
+    body.value(future(options, site, block))
 }
 
 /// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is a
@@ -239,8 +267,7 @@ pub(crate) fn returned(
     let body = Body::of(body);
     let site = || writer().word("__tickscope_site").done();
     // Braces of this attribute's own: the compiler would find those of short values unnecessary.
-    let span = body.span.resolved_at(Span::mixed_site());
-    let braces = |inside| writer().group(Delimiter::Brace, span, inside).done();
+    let braces = |inside| writer().group(Delimiter::Brace, body.own_span(), inside).done();
     let around = Around {
         future: &|value| future(options, site(), value),
         body: &|value| future(options, site(), braces(value)),
@@ -271,7 +298,7 @@ pub(crate) fn returned(
         .kept(site_macro("::__site", options, place).puncts(";").done())
         .kept(rest)
         .done();
-    Some(body.outermost(inside))
+    Some(body.value(inside))
 }
 
 fn async_block(span: Span, inside: TokenStream) -> TokenStream {

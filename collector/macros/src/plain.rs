@@ -40,7 +40,11 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     head.extend(signature[..at].iter().cloned());
     head.extend([TokenTree::Group(arguments.written)]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
-    head.extend(future_of(returned));
+    // The compiler shows the whole signature where both its ends are of the function.
+    let last = signature[..parts.end]
+        .last()
+        .map_or(Span::call_site(), TokenTree::span);
+    head.extend(future_of(returned, last));
     head.extend(signature[parts.end..].iter().cloned());
     Some(Plain {
         head,
@@ -54,8 +58,8 @@ fn is_async(tree: &TokenTree) -> bool {
 
 /// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate it has all lifetimes of the signature, whatever
 /// the edition of the function is.
-fn future_of(returned: &[TokenTree]) -> TokenStream {
-    let writer = || Writer::at(Span::mixed_site());
+fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
+    let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
     let output = match returned {
         [] => writer().parentheses(TokenStream::new()).done(),
         written => written.iter().cloned().collect(),
@@ -68,7 +72,18 @@ fn future_of(returned: &[TokenTree]) -> TokenStream {
         .word("Output")
         .puncts("=")
         .kept(output)
-        .puncts(">")
+        .kept(Writer::at(last).puncts(">").done())
+        .done()
+}
+
+/// Writes `let PATTERN = VALUE;`.
+fn binding(pattern: TokenStream, value: TokenStream) -> TokenStream {
+    Writer::at(Span::mixed_site())
+        .word("let")
+        .kept(pattern)
+        .puncts("=")
+        .kept(value)
+        .puncts(";")
         .done()
 }
 
@@ -98,40 +113,26 @@ impl Arguments {
                 .filter(|_| is_word(pattern, pattern.len() - 1, "self"))
             {
                 // All of it, where the body uses a field alone.
-                let receiver = receiver.clone();
-                taken.extend(
-                    writer()
-                        .word("let")
-                        .word("_")
-                        .puncts("=&")
-                        .kept(receiver.into())
-                        .puncts(";")
-                        .done(),
-                );
+                let receiver = writer().puncts("&").kept(receiver.clone().into()).done();
+                taken.extend(binding(writer().word("_").done(), receiver));
                 written.extend(argument.iter().cloned());
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
                 // Two steps, because a pattern need not take all of it.
-                taken.extend(
+                taken.extend(binding(name(), name()));
+                let is_silent =
+                    matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));
+                let value = if is_silent && !is_word(pattern, 0, "_") {
+                    // Clippy objects to `let _name = value` without an effect.
                     writer()
-                        .word("let")
-                        .kept(name())
-                        .puncts("=")
-                        .kept(name())
-                        .puncts(";")
-                        .done(),
-                );
-                let pattern = pattern.iter().cloned().collect();
-                taken.extend(
-                    writer()
-                        .word("let")
-                        .kept(pattern)
-                        .puncts("=")
-                        .kept(name())
-                        .puncts(";")
-                        .done(),
-                );
+                        .path("::core::convert::identity")
+                        .parentheses(name())
+                        .done()
+                } else {
+                    name()
+                };
+                taken.extend(binding(pattern.iter().cloned().collect(), value));
                 written.extend(name());
                 written.extend(argument[colon?..].iter().cloned());
             }
