@@ -46,7 +46,7 @@
 //! | `name = "..."` | functions | the name of the row; by default the path of the function |
 //! | `group = "..."` | all items | the group of the rows |
 //! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
-//! | `task` | async functions | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
+//! | `task` | async functions, and functions that are seen to return a future | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
 //! | `skip` | all items | leaves the item unchanged; must be the only option |
 //!
 //! # Locks
