@@ -107,7 +107,7 @@ impl Exits<'_> {
     /// Changes an expression that is a future whatever the signature says, or one in a new box.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
-            && (end == value.len() || is_punct(value, end, '.'))
+            && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))
         {
             self.found.set(true);
             let mut out = (self.around.future)(value[..end].iter().cloned().collect());
@@ -135,6 +135,12 @@ impl Exits<'_> {
         out.extend([TokenTree::Group(again)]);
         out.extend(value[at + 1..].iter().cloned());
         Some(out)
+    }
+
+    /// Returns whether methods that are called on a future return one. Another method may wait for it.
+    fn is_future(&self, value: &[TokenTree]) -> bool {
+        let boxes = |method| value.len() > 1 && is_word(value, value.len() - 2, method);
+        !matches!(self.promise, Promise::None) || boxes("boxed") || boxes("boxed_local")
     }
 
     /// Changes a value that is a future because the signature says so.

@@ -29,6 +29,10 @@ trait Later: Future + Sized + Send {
     {
         Box::pin(self)
     }
+
+    fn finished(self) -> Self::Output {
+        finish(self)
+    }
 }
 
 impl<F: Future + Send> Later for F {}
@@ -268,6 +272,10 @@ impl Shop {
         || Box::pin(work())
     }
 
+    fn blocks(&self) -> u8 {
+        async { work().await }.finished()
+    }
+
     fn spawned(&self) -> usize {
         size_of_val(&async { work().await })
     }
@@ -287,6 +295,7 @@ fn what_is_not_seen_to_be_a_future_is_timed_until_it_returns() {
         log_of(|| finish(Shop(2).closure()())),
         "+closure -closure a wait b"
     );
+    assert_eq!(log_of(|| Shop(2).blocks()), "+blocks a wait b -blocks");
     assert_eq!(log_of(|| Shop(2).spawned()), "+spawned -spawned");
 }
 
