@@ -81,3 +81,43 @@ impl Amount for usize {
         self as u64
     }
 }
+
+/// A literal in a macro. Where its type is open it becomes that of the method, because the methods of this type are looked at
+/// before those of [`OfAnyType`].
+#[derive(Debug)]
+pub struct Literal<'a, T>(pub &'a T);
+
+impl Literal<'_, u64> {
+    /// Does nothing.
+    #[inline(always)]
+    pub fn is_u64(self) {}
+}
+
+impl Literal<'_, i64> {
+    /// Does nothing.
+    #[inline(always)]
+    pub fn is_i64(self) {}
+}
+
+/// What a literal is that has another type.
+#[derive(Debug)]
+pub struct OfAnyType;
+
+impl<T> std::ops::Deref for Literal<'_, T> {
+    type Target = OfAnyType;
+
+    #[inline(always)]
+    fn deref(&self) -> &OfAnyType {
+        &OfAnyType
+    }
+}
+
+impl OfAnyType {
+    /// Does nothing.
+    #[inline(always)]
+    pub fn is_u64(&self) {}
+
+    /// Does nothing.
+    #[inline(always)]
+    pub fn is_i64(&self) {}
+}

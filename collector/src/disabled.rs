@@ -1,5 +1,5 @@
-//! The macros and the calling API where nothing is measured: without the feature `enable`, and on platforms that are
-//! not supported. The API is complete, and every part of it does nothing.
+//! What the macros call, and the calling API, where nothing is measured: without the feature `enable`, and on platforms
+//! that are not supported. The API is complete, and every part of it does nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,162 +14,97 @@ use crate::types::{
 const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
     or with --cfg tickscope_unsupported; build it for Linux without that flag";
 
-/// Does nothing, because nothing is measured here. The arguments are used, so that the compiler does not report them as
-/// unused.
-#[macro_export]
-macro_rules! scope {
-    () => {};
-    (watch $(, $($rest:tt)*)?) => {
-        $crate::scope!($($($rest)*)?)
-    };
-    (group = $group:expr $(, $name:expr)? $(,)?) => {
-        let _ = $group;
-        $(let _ = $name;)?
-    };
-    ($name:expr $(,)?) => {
-        let _ = $name;
-    };
-}
-
-/// Returns an empty guard, because nothing is measured here.
-#[macro_export]
-macro_rules! scope_guard {
-    ($($site:tt)*) => {{
-        $crate::scope!($($site)*);
-        $crate::Scope::NOTHING
-    }};
-}
-
-/// Evaluates the expression alone, because nothing is measured here.
-#[macro_export]
-macro_rules! time {
-    (group = $group:expr, $name:expr, $value:expr $(,)?) => {{
-        let _ = ($group, $name);
-        $value
-    }};
-    ($name:expr, $value:expr $(,)?) => {{
-        let _ = $name;
-        $value
-    }};
-}
-
-/// Returns the future alone, because nothing is measured here.
-#[macro_export]
-macro_rules! future {
-    (group = $group:expr, $name:expr, $future:expr $(,)?) => {{
-        let _ = ($group, $name);
-        ::core::future::IntoFuture::into_future($future)
-    }};
-    ($name:expr, $future:expr $(,)?) => {{
-        let _ = $name;
-        ::core::future::IntoFuture::into_future($future)
-    }};
-}
-
-/// Returns the future alone, because nothing is measured here.
-#[macro_export]
-macro_rules! wait {
-    ($($wait:tt)*) => {
-        $crate::future!($($wait)*)
-    };
-}
-
-/// Evaluates the amount once, as with the feature, and counts nothing.
-#[macro_export]
-macro_rules! count {
-    (group = $group:expr, $($counter:tt)*) => {{
-        let _ = $group;
-        $crate::count!($($counter)*)
-    }};
-    ($name:expr $(,)?) => {{
-        let _ = $name;
-    }};
-    ($name:expr, $amount:literal $(,)?) => {{
-        let _ = $name;
-        let _: u64 = $amount;
-    }};
-    ($name:expr, $amount:expr $(,)?) => {{
-        let _ = $name;
-        let _: u64 = $crate::Amount::amount($amount);
-    }};
-}
-
-/// Evaluates the number once, as with the feature, and keeps nothing.
-#[macro_export]
-macro_rules! value {
-    (group = $group:expr, $($value:tt)*) => {{
-        let _ = $group;
-        $crate::value!($($value)*)
-    }};
-    ($name:expr, $number:literal $(,)?) => {{
-        let _ = $name;
-        let _: u64 = $number;
-    }};
-    ($name:expr, $number:expr $(,)?) => {{
-        let _ = $name;
-        let _: u64 = $crate::Amount::amount($number);
-    }};
-}
-
-/// Evaluates the level once, as with the feature, and sets nothing.
-#[macro_export]
-macro_rules! gauge {
-    (group = $group:expr, $($gauge:tt)*) => {{
-        let _ = $group;
-        $crate::gauge!($($gauge)*)
-    }};
-    ($name:expr, $level:literal $(,)?) => {{
-        let _ = $name;
-        let _: i64 = $level;
-    }};
-    ($name:expr, $level:expr $(,)?) => {{
-        let _ = $name;
-        let _: i64 = $crate::Level::level($level);
-    }};
-}
-
-/// Evaluates the key and the value, and notes nothing.
-#[macro_export]
-macro_rules! note {
-    ($key:expr, $value:expr $(,)?) => {{
-        let _: &str = $key;
-        let _ = &$value;
-    }};
-}
-
-/// Returns an empty site. On a platform that is not supported, `#[profile]` with the feature `enable` writes it before
-/// the body of an async function.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __site {
-    ($($site:tt)*) => {{
-        $crate::scope!($($site)*);
-        $crate::__private::Site
-    }};
-}
-
-/// What `#[profile]` expands to. It is not part of the public API and may change in any release.
+/// What the macros and `#[profile]` expand to. It is not part of the public API and may change in any release.
 pub mod private {
-    /// An empty site.
+    use super::{OwnThread, Scope};
+    pub use crate::amount::Literal;
+
+    /// A place in the source, of which nothing is kept.
     #[derive(Clone, Copy, Debug)]
-    pub struct Site;
+    pub struct Site {
+        _private: (),
+    }
+
+    impl Site {
+        /// Returns an empty site.
+        pub const fn named(_: &'static str, _: &'static str, _: &'static str, _: u32) -> Self {
+            Self { _private: () }
+        }
+
+        /// Returns an empty site.
+        pub const fn enclosing(_: fn() -> &'static str, _: &'static str, _: &'static str, _: u32) -> Self {
+            Self { _private: () }
+        }
+
+        /// Returns the site unchanged.
+        pub const fn in_group(self, _: &'static str) -> Self {
+            self
+        }
+
+        /// Returns the site unchanged.
+        pub const fn watched(self) -> Self {
+            self
+        }
+
+        /// Returns the site unchanged.
+        pub const fn counting(self) -> Self {
+            self
+        }
+
+        /// Returns the site unchanged.
+        pub const fn of_value(self) -> Self {
+            self
+        }
+
+        /// Returns the site unchanged.
+        pub const fn of_gauge(self) -> Self {
+            self
+        }
+
+        /// Returns the site unchanged.
+        pub const fn naming_await(self) -> Self {
+            self
+        }
+    }
+
+    /// Returns an empty guard.
+    #[inline(always)]
+    pub fn enter(_: &'static Site) -> Scope {
+        Scope {
+            _own_thread: OwnThread::HERE,
+        }
+    }
 
     /// Does nothing.
     pub fn withdraw_session_of_environment() {}
 
     /// Returns the future unchanged.
-    pub fn profile_future<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+    #[inline(always)]
+    pub fn profile_future<F: IntoFuture>(_: &'static Site, future: F) -> impl Future<Output = F::Output> {
         future.into_future()
     }
 
     /// Returns the future unchanged.
-    pub fn profile_task<F: IntoFuture>(_: Site, future: F) -> F::IntoFuture {
+    #[inline(always)]
+    pub fn profile_task<F: IntoFuture>(_: &'static Site, future: F) -> impl Future<Output = F::Output> {
         future.into_future()
     }
 
     /// Counts nothing.
     #[inline(always)]
     pub fn count(_: &'static Site, _: u64) {}
+
+    /// Keeps nothing.
+    #[inline(always)]
+    pub fn value(_: &'static Site, _: u64) {}
+
+    /// Sets nothing.
+    #[inline(always)]
+    pub fn gauge(_: &'static Site, _: i64) {}
+
+    /// Notes nothing.
+    #[inline(always)]
+    pub fn note(_: &str, _: std::fmt::Arguments<'_>) {}
 
     /// Spans, of which none counts.
     pub mod spans {
@@ -180,7 +115,7 @@ pub mod private {
 
         /// Returns an empty site.
         pub fn site(_: &'static str, _: &'static str, _: &'static str, _: u32, _: bool) -> &'static Site {
-            &Site
+            &Site { _private: () }
         }
 
         /// Returns no span.
@@ -247,13 +182,6 @@ pub struct Snapshot {
 #[must_use = "nothing starts before `start`"]
 pub struct Builder {
     _private: (),
-}
-
-impl Scope {
-    #[doc(hidden)]
-    pub const NOTHING: Self = Self {
-        _own_thread: OwnThread::HERE,
-    };
 }
 
 impl Drop for Scope {

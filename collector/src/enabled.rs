@@ -90,4 +90,5 @@ pub mod private {
     pub use super::scope::enter;
     pub use super::spans;
     pub use super::tasks::profile_task;
+    pub use crate::amount::Literal;
 }

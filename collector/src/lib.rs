@@ -21,7 +21,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | (none) | Every macro expands to its input and the calling API does nothing. Only this crate and its macros are built. |
+//! | (none) | Macros and the calling API do nothing, and nothing is left of them in a release build. Only this crate and its macros are built. |
 //! | `enable` | Scopes count, and a session publishes them to viewers. Dumps and reports are written as `.tks` files, which `tickscope report FILE` converts. |
 //! | `report` | `enable`, and reports as text, HTML, folded stacks and callgrind; the log of groups. |
 //! | `export` | `report`, and reports as JSON, CSV, speedscope and pprof. |
@@ -46,7 +46,7 @@
 //! | `name = "..."` | functions | the name of the row; by default the path of the function |
 //! | `group = "..."` | all items | the group of the rows |
 //! | `crate = path` | all items | the path of this crate, for crates that re-export it; `::tickscope` by default |
-//! | `task` | async functions | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
+//! | `task` | async functions, and functions that are seen to return a future | the function is what a task runs ([`task`]): delays between wakes and polls are measured |
 //! | `skip` | all items | leaves the item unchanged; must be the only option |
 //!
 //! # Locks
@@ -133,6 +133,8 @@
 
 mod alloc;
 mod amount;
+#[macro_use]
+mod macros;
 mod own_thread;
 mod types;
 
@@ -140,15 +142,10 @@ mod types;
 // what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
-/// The macros where scopes are measured.
-#[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
-#[macro_use]
-mod macros;
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 use enabled as implementation;
 
 #[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
-#[macro_use]
 mod disabled;
 #[cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
 use disabled as implementation;

@@ -1,4 +1,5 @@
-//! The macros with the feature `enable`. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
+//! The macros, with the feature `enable` and without: what they call is another function there. So what compiles with the
+//! feature compiles without it. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
 
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
@@ -165,32 +166,14 @@ macro_rules! count {
     (group = $group:expr, $name:expr $(,)?) => {
         $crate::__private::count($crate::__counter!($name, $group), 1)
     };
-    (group = $group:expr, $name:expr, true $(,)?) => {
-        $crate::count!(group = $group, $name, 1)
-    };
-    (group = $group:expr, $name:expr, false $(,)?) => {
-        $crate::count!(group = $group, $name, 0)
-    };
-    (group = $group:expr, $name:expr, $amount:literal $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, $group), $amount)
-    };
     (group = $group:expr, $name:expr, $amount:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, $group), $crate::Amount::amount($amount))
+        $crate::__private::count($crate::__counter!($name, $group), $crate::__amount!($amount))
     };
     ($name:expr $(,)?) => {
         $crate::__private::count($crate::__counter!($name, ""), 1)
     };
-    ($name:expr, true $(,)?) => {
-        $crate::count!($name, 1)
-    };
-    ($name:expr, false $(,)?) => {
-        $crate::count!($name, 0)
-    };
-    ($name:expr, $amount:literal $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, ""), $amount)
-    };
     ($name:expr, $amount:expr $(,)?) => {
-        $crate::__private::count($crate::__counter!($name, ""), $crate::Amount::amount($amount))
+        $crate::__private::count($crate::__counter!($name, ""), $crate::__amount!($amount))
     };
 }
 
@@ -223,32 +206,11 @@ macro_rules! count {
 /// [`Amount`]: crate::Amount
 #[macro_export]
 macro_rules! value {
-    (group = $group:expr, $name:expr, true $(,)?) => {
-        $crate::value!(group = $group, $name, 1)
-    };
-    (group = $group:expr, $name:expr, false $(,)?) => {
-        $crate::value!(group = $group, $name, 0)
-    };
-    (group = $group:expr, $name:expr, $number:literal $(,)?) => {
-        $crate::__private::value($crate::__site!(@named $name, $group, .of_value()), $number)
-    };
     (group = $group:expr, $name:expr, $number:expr $(,)?) => {
-        $crate::__private::value(
-            $crate::__site!(@named $name, $group, .of_value()),
-            $crate::Amount::amount($number),
-        )
-    };
-    ($name:expr, true $(,)?) => {
-        $crate::value!($name, 1)
-    };
-    ($name:expr, false $(,)?) => {
-        $crate::value!($name, 0)
-    };
-    ($name:expr, $number:literal $(,)?) => {
-        $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $number)
+        $crate::__private::value($crate::__site!(@named $name, $group, .of_value()), $crate::__amount!($number))
     };
     ($name:expr, $number:expr $(,)?) => {
-        $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $crate::Amount::amount($number))
+        $crate::__private::value($crate::__site!(@named $name, "", .of_value()), $crate::__amount!($number))
     };
 }
 
@@ -276,32 +238,11 @@ macro_rules! value {
 /// [`Level`]: crate::Level
 #[macro_export]
 macro_rules! gauge {
-    (group = $group:expr, $name:expr, true $(,)?) => {
-        $crate::gauge!(group = $group, $name, 1)
-    };
-    (group = $group:expr, $name:expr, false $(,)?) => {
-        $crate::gauge!(group = $group, $name, 0)
-    };
-    (group = $group:expr, $name:expr, $level:literal $(,)?) => {
-        $crate::__private::gauge($crate::__site!(@named $name, $group, .of_gauge()), $level)
-    };
     (group = $group:expr, $name:expr, $level:expr $(,)?) => {
-        $crate::__private::gauge(
-            $crate::__site!(@named $name, $group, .of_gauge()),
-            $crate::Level::level($level),
-        )
-    };
-    ($name:expr, true $(,)?) => {
-        $crate::gauge!($name, 1)
-    };
-    ($name:expr, false $(,)?) => {
-        $crate::gauge!($name, 0)
-    };
-    ($name:expr, $level:literal $(,)?) => {
-        $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $level)
+        $crate::__private::gauge($crate::__site!(@named $name, $group, .of_gauge()), $crate::__level!($level))
     };
     ($name:expr, $level:expr $(,)?) => {
-        $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $crate::Level::level($level))
+        $crate::__private::gauge($crate::__site!(@named $name, "", .of_gauge()), $crate::__level!($level))
     };
 }
 
@@ -323,6 +264,40 @@ macro_rules! gauge {
 macro_rules! note {
     ($key:expr, $value:expr $(,)?) => {
         $crate::__private::note($key, ::core::format_args!("{}", $value))
+    };
+}
+
+/// The number that an expression is. A literal without a suffix is a `u64`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __amount {
+    ($amount:literal) => {
+        match $amount {
+            amount => {
+                $crate::__private::Literal(&amount).is_u64();
+                $crate::Amount::amount(amount)
+            }
+        }
+    };
+    ($amount:expr) => {
+        $crate::Amount::amount($amount)
+    };
+}
+
+/// The level that an expression is. A literal without a suffix is an `i64`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __level {
+    ($level:literal) => {
+        match $level {
+            level => {
+                $crate::__private::Literal(&level).is_i64();
+                $crate::Level::level(level)
+            }
+        }
+    };
+    ($level:expr) => {
+        $crate::Level::level($level)
     };
 }
 

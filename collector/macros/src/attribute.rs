@@ -11,19 +11,28 @@ pub(crate) struct Attributes {
     pub(crate) end: usize,
     /// Whether one of them is a `profile` attribute, or may become one by `cfg_attr`.
     pub(crate) profile: bool,
+    /// Whether another macro may be among them, or one that means something else on a function that is not async.
+    pub(crate) may_look_for_async: bool,
 }
+
+/// Attributes of the compiler that mean on a function that returns a future what they mean on an async one.
+const ALIKE: [&str; 8] = ["allow", "cfg", "cold", "deny", "doc", "forbid", "inline", "warn"];
 
 /// Reads `#[..]` and `#![..]` from the start. Doc comments have this form too.
 pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
     let mut attributes = Attributes {
         end: inner_end(trees),
         profile: false,
+        may_look_for_async: false,
     };
     while is_punct(trees, attributes.end, '#') {
         let Some(group) = group_at(trees, attributes.end + 1, Delimiter::Bracket) else {
             break;
         };
-        attributes.profile |= is_profile(&opened(group.stream()));
+        let meta = opened(group.stream());
+        attributes.profile |= is_profile(&meta);
+        attributes.may_look_for_async |=
+            is_path_separator(&meta, 1) || !ALIKE.iter().any(|word| is_word(&meta, 0, word));
         attributes.end += 2;
     }
     attributes

@@ -3,7 +3,8 @@
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
 use crate::attribute::inner_end;
-use crate::function::Return;
+use crate::exits::{self, Around};
+use crate::function::{Promise, Return};
 use crate::item::opens_with_item;
 use crate::options::Options;
 use crate::tokens::collect;
@@ -59,7 +60,7 @@ impl Writer {
     }
 
     /// Writes tokens that keep their own spans.
-    fn kept(mut self, tokens: TokenStream) -> Self {
+    pub(crate) fn kept(mut self, tokens: TokenStream) -> Self {
         self.out.extend(tokens);
         self
     }
@@ -72,7 +73,7 @@ impl Writer {
         self
     }
 
-    fn parentheses(self, inside: TokenStream) -> Self {
+    pub(crate) fn parentheses(self, inside: TokenStream) -> Self {
         let span = self.span;
         self.group(Delimiter::Parenthesis, span, inside)
     }
@@ -126,55 +127,82 @@ fn site_arguments(options: &Options) -> TokenStream {
     out.done()
 }
 
-/// Splits the body into inner attributes, which only the function's outermost braces may hold, and the rest.
-///
-/// If the rest begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to
-/// which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find those of
-/// short bodies unnecessary.
-///
-/// All braces here keep the span of the body's braces. Their edition decides how long temporaries live, and the
-/// compiler explains a missing result as in a plain function.
-fn split(body: &Group) -> (TokenStream, TokenStream) {
-    let trees = collect(body.stream());
-    let (attributes, rest) = trees.split_at(inner_end(&trees));
-    let apart = opens_with_item(rest);
-    let mut rest: TokenStream = rest.iter().cloned().collect();
-    if apart {
-        rest = writer().group(Delimiter::Brace, body.span(), rest).done();
+/// A body without its braces.
+struct Body {
+    /// Inner attributes, which only the function's outermost braces may hold.
+    attributes: TokenStream,
+    rest: Vec<TokenTree>,
+    /// The braces' span. All braces around the code as it was written keep it: their edition decides how long temporaries live,
+    /// and the compiler explains a missing result as in a plain function.
+    span: Span,
+}
+
+impl Body {
+    fn of(body: &Group) -> Self {
+        let mut trees = collect(body.stream());
+        let rest = trees.split_off(inner_end(&trees));
+        Body {
+            attributes: trees.into_iter().collect(),
+            rest,
+            span: body.span(),
+        }
     }
-    (attributes.iter().cloned().collect(), rest)
+
+    /// Writes what may stand behind a statement.
+    ///
+    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to
+    /// which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find those of
+    /// short bodies unnecessary.
+    fn behind_statement(&self, rest: TokenStream) -> TokenStream {
+        if opens_with_item(&self.rest) {
+            return self.braces(rest);
+        }
+        rest
+    }
+
+    fn rest(&self) -> TokenStream {
+        self.rest.iter().cloned().collect()
+    }
+
+    fn braces(&self, inside: TokenStream) -> TokenStream {
+        writer().group(Delimiter::Brace, self.span, inside).done()
+    }
+
+    /// Writes the function's braces around the code as it was written.
+    fn outermost(&self, inside: TokenStream) -> TokenStream {
+        self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
+    }
+
+    /// Writes the function's braces around a value that it did not return before. They are of this crate, so that clippy does not
+    /// ask for a `return`.
+    fn value(&self, value: TokenStream) -> TokenStream {
+        let inside = writer().kept(self.attributes.clone()).kept(value).done();
+        writer().group(Delimiter::Brace, self.own_span(), inside).done()
+    }
+
+    /// Returns the span of braces that are of this crate, and of its edition.
+    fn own_span(&self) -> Span {
+        self.span.resolved_at(Span::mixed_site())
+    }
 }
 
 /// Writes `{ scope!(..); BODY }` for a function that begins at `place`.
 pub(crate) fn scoped(body: &Group, options: &Options, place: Span) -> TokenStream {
-    let (attributes, rest) = split(body);
-    let inside = writer()
-        .kept(attributes)
-        .kept(site_macro("::scope", options, place).puncts(";").done())
-        .kept(rest)
-        .done();
-    writer().group(Delimiter::Brace, body.span(), inside).done()
+    let body = Body::of(body);
+    let scope = site_macro("::scope", options, place).puncts(";").done();
+    let rest = body.behind_statement(body.rest());
+    body.outermost(writer().kept(scope).kept(rest).done())
 }
 
 /// Writes `{ profile_future(__site!(..), async move { HINT BODY }).await }`, or `profile_task`, for a function that begins
-/// at `place`.
+/// at `place` and stays async.
 pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: Span) -> TokenStream {
-    let (attributes, rest) = split(body);
+    let body = Body::of(body);
+    let rest = body.behind_statement(body.rest());
     let block = writer().kept(hint(returns)).kept(rest).done();
-    let site = writer()
-        .kept(site_macro("::__site", options, place).done())
-        .puncts(",")
-        .word("async")
-        .word("move")
-        .group(Delimiter::Brace, body.span(), block)
-        .done();
+    let site = site_macro("::__site", options, place).done();
     let call = writer()
-        .kept(root(options, Span::mixed_site()))
-        .path(match options.task {
-            Some(_) => "::__private::profile_task",
-            None => "::__private::profile_future",
-        })
-        .parentheses(site)
+        .kept(future(options, site, async_block(body.span, block)))
         .puncts(".")
         .word("await")
         .done();
@@ -183,12 +211,114 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
         Return::Never => writer()
             .word("match")
             .kept(call)
-            .group(Delimiter::Brace, body.span(), TokenStream::new())
+            .kept(body.braces(TokenStream::new()))
             .done(),
         Return::Unit | Return::Opaque | Return::Type(_) => call,
     };
-    let inside = writer().kept(attributes).kept(inside).done();
-    writer().group(Delimiter::Brace, body.span(), inside).done()
+    body.value(inside)
+}
+
+/// Writes `{ profile_future(__site!(..), async move { ARGUMENTS { HINT BODY } }) }` for a function that was async and
+/// returns its future now.
+pub(crate) fn made(
+    body: &Group,
+    arguments: TokenStream,
+    returns: &Return,
+    options: &Options,
+    place: Span,
+) -> TokenStream {
+    let body = Body::of(body);
+    let mut first = hint(returns);
+    if first.is_empty() {
+        // The compiler would find braces around an expression alone unnecessary.
+        first = writer()
+            .word("let")
+            .parentheses(TokenStream::new())
+            .puncts("=")
+            .parentheses(TokenStream::new())
+            .puncts(";")
+            .done();
+    }
+    let mut block = writer()
+        .kept(first)
+        .kept(body.behind_statement(body.rest()))
+        .done();
+    let block = if arguments.is_empty() {
+        async_block(body.span, block)
+    } else {
+        if !body.rest.is_empty() {
+            block = body.braces(block);
+        }
+        // The edition of this crate, so that what the last expression borrows for a moment ends before the arguments do.
+        async_block(body.own_span(), writer().kept(arguments).kept(block).done())
+    };
+    let site = site_macro("::__site", options, place).done();
+    body.value(future(options, site, block))
+}
+
+/// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is a
+/// `profile_future(site, FUTURE)`. `None` if it is not seen to return one.
+pub(crate) fn returned(
+    body: &Group,
+    promise: &Promise,
+    options: &Options,
+    place: Span,
+) -> Option<TokenStream> {
+    let body = Body::of(body);
+    let site = || writer().word("__tickscope_site").done();
+    // Braces of this attribute's own: the compiler would find those of short values unnecessary.
+    let braces = |inside| writer().group(Delimiter::Brace, body.own_span(), inside).done();
+    let around = Around {
+        future: &|value| future(options, site(), value),
+        body: &|value| future(options, site(), braces(value)),
+        boxed: &|written, value| {
+            // Its type is written, because nothing else says what is in the box.
+            let name = || writer().word("__tickscope_future").done();
+            let pinned = writer()
+                .word("let")
+                .kept(name())
+                .puncts(":")
+                .kept(written.iter().cloned().collect())
+                .puncts("=")
+                .kept(braces(value))
+                .puncts(";")
+                .path("::std::boxed::Box::pin")
+                .parentheses(future(options, site(), name()))
+                .done();
+            writer()
+                .group(Delimiter::Brace, Span::mixed_site(), pinned)
+                .done()
+        },
+    };
+    let rest = body.behind_statement(exits::changed(&body.rest, promise, around)?);
+    let inside = writer()
+        .word("let")
+        .kept(site())
+        .puncts("=")
+        .kept(site_macro("::__site", options, place).puncts(";").done())
+        .kept(rest)
+        .done();
+    Some(body.value(inside))
+}
+
+fn async_block(span: Span, inside: TokenStream) -> TokenStream {
+    writer()
+        .word("async")
+        .word("move")
+        .group(Delimiter::Brace, span, inside)
+        .done()
+}
+
+/// Writes `ROOT::__private::profile_future(SITE, VALUE)`, or `profile_task`.
+fn future(options: &Options, site: TokenStream, value: TokenStream) -> TokenStream {
+    writer()
+        .kept(root(options, Span::mixed_site()))
+        .path(match options.task {
+            Some(_) => "::__private::profile_task",
+            None => "::__private::profile_future",
+        })
+        .parentheses(writer().kept(site).puncts(",").kept(value).done())
+        .done()
 }
 
 /// Writes `if let Some(value) = None::<RETURN TYPE> { return value; }`.

@@ -4,27 +4,37 @@ use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
 use crate::emit;
 use crate::error::Error;
-use crate::function::Return;
+use crate::function::{Promise, Return};
 use crate::item::{Item, Kind, map_items};
 use crate::open_scope;
 use crate::options::Options;
+use crate::plain;
 use crate::tokens::{collect, group_at};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
+/// Whether anything is measured. Otherwise items stay as they are, and functions below return errors alone.
+const MEASURES: bool = cfg!(feature = "enable");
+
 /// Expands the attribute. After an error the item follows unchanged, so that code that uses it does not fail as well.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     let attempt = Options::parse(options).and_then(|options| direct(item.clone(), &options));
-    attempt.unwrap_or_else(|error| {
-        let mut out = error.into_tokens();
+    let is_whole = MEASURES && attempt.is_ok();
+    let mut out = attempt.unwrap_or_else(Error::into_tokens);
+    if !is_whole {
         out.extend(item);
-        out
-    })
+    }
+    out
+}
+
+/// Returns tokens as they are, where they are part of what is returned.
+fn unchanged(trees: &[TokenTree]) -> TokenStream {
+    trees.iter().filter(|_| MEASURES).cloned().collect()
 }
 
 /// Expands the item that has the attribute. Anything that cannot be profiled is an error here.
 fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
-    let trees = collect(stream.clone());
+    let trees = collect(stream);
     // The item came through a `macro_rules!` as a whole.
     if let [TokenTree::Group(group)] = trees.as_slice()
         && group.delimiter() == Delimiter::None
@@ -45,7 +55,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
                 format!("#[profile] found another profile attribute on {found}, wanted only one"),
             ));
         }
-        _ if options.skip => return Ok(stream),
+        _ if options.skip => return Ok(unchanged(&trees)),
         Kind::Module if item.body.is_none() => {
             return Err(Error::new(
                 span,
@@ -66,13 +76,15 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
                  call this one, has no clock. Take away `const`, or profile the functions that call it",
             ));
         }
-        Kind::Function { is_async: true, .. } => {}
-        Kind::Function { .. } => {
-            if let Some(word) = &options.task {
+        Kind::Function { is_async, .. } => {
+            if let Some(word) = &options.task
+                && !is_async
+                && returned(&item, options).is_none()
+            {
                 return Err(Error::new(
                     word.span(),
-                    "found `task` on a fn that is not async, wanted an async fn: a task is a future that an executor \
-                     polls. For a future that a plain fn returns, write `tickscope::task(\"name\", future)`",
+                    "found `task` on a fn that is not seen to return a future, wanted an async fn: a task is a future \
+                     that an executor polls. For any other future, write `tickscope::task(\"name\", future)`",
                 ));
             }
         }
@@ -91,55 +103,75 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
             }
         }
     }
-    Ok(profiled(&item, options))
+    Ok(profiled(&item, options, item.may_look_for_async))
 }
 
-/// Expands an item inside another one. Anything that cannot be profiled stays unchanged.
-fn member(item: &Item<'_>, options: &Options) -> TokenStream {
+/// Expands an item inside another one. Anything that cannot be profiled stays unchanged. `stays_async` says that an
+/// attribute of an item around it may look for the word `async`.
+fn member(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {
-        return item.trees.iter().cloned().collect();
+        return unchanged(item.trees);
     }
-    profiled(item, options)
+    profiled(item, options, stays_async || item.may_look_for_async)
 }
 
-fn profiled(item: &Item<'_>, options: &Options) -> TokenStream {
+fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     match (&item.kind, &item.body) {
         (Kind::Function { is_async, .. }, Some((at, original))) => {
-            let signature = &item.trees[item.keyword..*at];
             let place = item.trees[item.keyword].span();
-            let body = if *is_async {
-                emit::polled(original, &Return::of(signature), options, place)
-            } else {
-                emit::scoped(original, options, place)
-            };
             // After an error the function follows unchanged, so that its callers do not fail as well.
             let refused = open_scope::across_await(original).map(Error::into_tokens);
-            let head = item.trees[..*at].iter().cloned();
-            refused.into_iter().flatten().chain(head).chain(body).collect()
+            let mut out = refused.unwrap_or_default();
+            if !MEASURES {
+                return out;
+            }
+            let head = || item.trees[..*at].iter().cloned();
+            if *is_async {
+                let returns = Return::of(&item.trees[item.keyword..*at]);
+                if let Some(plain) = plain::of(item, *at).filter(|_| !stays_async) {
+                    out.extend(plain.head);
+                    out.extend(emit::made(original, plain.arguments, &returns, options, place));
+                } else {
+                    out.extend(head());
+                    out.extend(emit::polled(original, &returns, options, place));
+                }
+            } else {
+                out.extend(head());
+                let future = returned(item, options);
+                out.extend(future.unwrap_or_else(|| emit::scoped(original, options, place)));
+            }
+            out
         }
-        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => item.trees[..*at]
-            .iter()
-            .cloned()
-            .chain([members(body, options)])
-            .collect(),
-        (Kind::Fragment, _) => item
-            .trees
-            .iter()
-            .enumerate()
-            .map(|(at, tree)| {
-                let fragment = group_at(item.trees, at, Delimiter::None);
-                fragment.map_or_else(|| tree.clone(), |fragment| members(fragment, options))
+        (Kind::Implementation | Kind::Trait | Kind::Module, Some((at, body))) => {
+            let mut out = unchanged(&item.trees[..*at]);
+            out.extend(members(body, options, stays_async));
+            out
+        }
+        (Kind::Fragment, _) => (0..item.trees.len())
+            .map(|at| match group_at(item.trees, at, Delimiter::None) {
+                Some(fragment) => members(fragment, options, stays_async),
+                None => unchanged(&item.trees[at..=at]),
             })
             .collect(),
-        _ => item.trees.iter().cloned().collect(),
+        _ => unchanged(item.trees),
     }
+}
+
+/// Returns the body of a function that is seen to return a future, which is profiled.
+fn returned(item: &Item<'_>, options: &Options) -> Option<TokenStream> {
+    let (at, body) = item.body.as_ref()?;
+    let promise = Promise::of(&item.trees[item.keyword..*at]);
+    emit::returned(body, &promise, options, item.trees[item.keyword].span())
 }
 
 /// Profiles everything in a group.
-fn members(group: &Group, options: &Options) -> TokenTree {
-    let inside = map_items(group.stream(), |item| member(item, options));
+fn members(group: &Group, options: &Options, stays_async: bool) -> TokenStream {
+    let inside = map_items(group.stream(), |item| member(item, options, stays_async));
+    if !MEASURES {
+        return inside;
+    }
     let mut out = Group::new(group.delimiter(), inside);
     out.set_span(group.span());
-    TokenTree::Group(out)
+    TokenTree::Group(out).into()
 }

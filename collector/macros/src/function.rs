@@ -1,8 +1,54 @@
-//! The return type of a function.
+//! The signature of a function: its arguments and its return type.
+
+use std::ops::Range;
 
 use proc_macro::{Delimiter, Group, Ident, TokenTree};
 
-use crate::tokens::{Angles, collect, group_at, is_arrow, is_punct, is_word};
+use crate::tokens::{
+    Angles, collect, group_at, is_any_word, is_arrow, is_path_separator, is_punct, is_word, opened, pieces,
+};
+
+/// Where the parts of a signature are, between the keyword `fn` and the body.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    /// The index of the arguments' parentheses, if there are any.
+    pub(crate) arguments: Option<usize>,
+    /// The return type behind its arrow.
+    pub(crate) returned: Option<Range<usize>>,
+    /// The index of `where`, or the end.
+    pub(crate) end: usize,
+}
+
+impl Signature {
+    pub(crate) fn of(trees: &[TokenTree]) -> Self {
+        let mut angles = Angles::default();
+        let mut arrow = None;
+        let mut arguments = None;
+        let mut end = trees.len();
+        for at in 0..trees.len() {
+            // Arrows before the arguments belong to bounds.
+            if arguments.is_some() && arrow.is_none() && is_arrow(trees, at) {
+                arrow = Some(at);
+            }
+            angles.feed(trees, at);
+            if !angles.closed() {
+                continue;
+            }
+            if arguments.is_none() && group_at(trees, at, Delimiter::Parenthesis).is_some() {
+                arguments = Some(at);
+            }
+            if is_word(trees, at, "where") {
+                end = at;
+                break;
+            }
+        }
+        Signature {
+            arguments,
+            returned: arrow.map(|arrow| arrow + 2..end),
+            end,
+        }
+    }
+}
 
 /// The return type in a signature.
 #[derive(Debug)]
@@ -18,29 +64,12 @@ pub(crate) enum Return {
 }
 
 impl Return {
-    /// Reads the signature between the keyword `fn` and the body.
+    /// Reads the return type of a signature.
     pub(crate) fn of(signature: &[TokenTree]) -> Self {
-        let mut angles = Angles::default();
-        let mut arrow = None;
-        let mut arguments = false;
-        let mut end = signature.len();
-        for at in 0..signature.len() {
-            // Arrows before the arguments belong to bounds.
-            if arguments && arrow.is_none() && is_arrow(signature, at) {
-                arrow = Some(at);
-            }
-            angles.feed(signature, at);
-            if !angles.closed() {
-                continue;
-            }
-            arguments |= group_at(signature, at, Delimiter::Parenthesis).is_some();
-            if is_word(signature, at, "where") {
-                end = at;
-                break;
-            }
-        }
-        let Some(arrow) = arrow else { return Return::Unit };
-        let written = &signature[arrow + 2..end];
+        let Some(returned) = Signature::of(signature).returned else {
+            return Return::Unit;
+        };
+        let written = &signature[returned];
         if written.len() == 1 && is_punct(written, 0, '!') {
             return Return::Never;
         }
@@ -89,4 +118,69 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
         angles.feed(written, at);
     }
     written.len()
+}
+
+/// What a return type tells of a future.
+#[derive(Debug)]
+pub(crate) enum Promise {
+    /// `impl Future<..> + Send`, or with other bounds that a profiled future keeps.
+    Opaque,
+    /// `Pin<Box<dyn Future<..> + ..>>`, as it can be written in a body.
+    Boxed(Vec<TokenTree>),
+    /// Anything else, which may be another name of a future.
+    None,
+}
+
+impl Promise {
+    /// Reads the return type of a function that is not async.
+    pub(crate) fn of(signature: &[TokenTree]) -> Self {
+        let Some(returned) = Signature::of(signature).returned else {
+            return Promise::None;
+        };
+        let written = opened(signature[returned.clone()].iter().cloned().collect());
+        if is_word(&written, 0, "impl") && is_future(&written[1..]) {
+            return Promise::Opaque;
+        }
+        if boxed_bounds(&written).is_some_and(is_future) {
+            return Promise::Boxed(without_opaque(&signature[returned]));
+        }
+        Promise::None
+    }
+}
+
+/// Returns the bounds in `Pin<Box<dyn Bounds>>`.
+fn boxed_bounds(written: &[TokenTree]) -> Option<&[TokenTree]> {
+    let pin =
+        path_end(written, 0).filter(|&at| is_word(written, at, "Pin") && is_punct(written, at + 1, '<'))?;
+    let boxed = path_end(written, pin + 2)
+        .filter(|&at| is_word(written, at, "Box") && is_punct(written, at + 1, '<'))?;
+    let inside = written.get(boxed + 2..)?.split_last()?.1.split_last()?.1;
+    is_word(inside, 0, "dyn").then(|| &inside[1..])
+}
+
+/// Returns the index of the last word of the path that begins at `at`.
+fn path_end(trees: &[TokenTree], mut at: usize) -> Option<usize> {
+    if is_path_separator(trees, at) {
+        at += 2;
+    }
+    while is_any_word(trees, at) && is_path_separator(trees, at + 1) {
+        at += 3;
+    }
+    is_any_word(trees, at).then_some(at)
+}
+
+/// Returns whether bounds have a future among them, and nothing that a profiled future may lack.
+fn is_future(bounds: &[TokenTree]) -> bool {
+    let mut has_future = false;
+    for bound in pieces(bounds, '+') {
+        let is_lifetime = is_punct(bound, 0, '\'') || is_word(bound, 0, "use");
+        let last = path_end(bound, 0);
+        let is = |name| last.is_some_and(|at| is_word(bound, at, name));
+        if is("Future") {
+            has_future = true;
+        } else if !is_lifetime && !["Send", "Sync", "Unpin"].into_iter().any(is) {
+            return false;
+        }
+    }
+    has_future
 }

@@ -52,6 +52,8 @@ pub(crate) struct Item<'a> {
     pub(crate) keyword: usize,
     /// Whether it has its own `profile` attribute.
     pub(crate) speaks_for_itself: bool,
+    /// Whether one of its attributes may look for the word `async`.
+    pub(crate) may_look_for_async: bool,
     /// The braces at its end, and their index. `None` for `fn f();`, `mod m;` and all other kinds.
     pub(crate) body: Option<(usize, Group)>,
 }
@@ -85,6 +87,7 @@ impl<'a> Item<'a> {
             kind,
             keyword,
             speaks_for_itself: attributes.profile,
+            may_look_for_async: attributes.may_look_for_async,
             body,
         }
     }

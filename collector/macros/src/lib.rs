@@ -34,7 +34,8 @@
 //! | on | effect |
 //! | --- | --- |
 //! | `fn` | `::tickscope::scope!();` becomes the first statement, after inner attributes |
-//! | `async fn` | the body becomes one profiled future: it counts one call, at its first poll, and its time is the sum of its polls |
+//! | `async fn` | it returns one profiled future: it counts one call, at its first poll, and its time is the sum of its polls |
+//! | `fn` that is seen to return a future | the future is profiled as that of an `async fn` |
 //! | `impl`, `trait` | each function with a body, as above |
 //! | `mod m { .. }` | each function, `impl`, `trait` and inline module inside, as above |
 //!
@@ -52,29 +53,35 @@
 //! | `name = "..."` | `fn` | the name of the row; by default the path of the function |
 //! | `group = "..."` | all | the group of the rows, passed on to each function inside |
 //! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
-//! | `task` | `async fn` | the function is what a task runs: its row also has the time from each wake to the poll that follows |
+//! | `task` | `async fn`, `fn` that is seen to return a future | the function is what a task runs: its row also has the time from each wake to the poll that follows |
 //! | `watch` | all | the slow calls are told from the typical ones, as with `tickscope::watch` |
 //! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`
 //!
-//! Without the feature the attribute returns its item token for token and does not read the options.
+//! Without the feature the attribute returns its item token for token. It refuses then what it refuses with the feature, so
+//! that a library builds in each application.
 //!
 //! # Limits
 //!
 //! - A `const fn` may run in the compiler, which has no clock, so the attribute refuses it.
 //! - The scope's guard is the function's first local and is dropped last, so the destructors of all other locals are
-//!   part of the function's time. The destructors of the arguments are not, except in an `async fn`: arguments that its
-//!   body uses belong to the future that is polled.
+//!   part of the function's time. The destructors of the arguments are not, except in an `async fn`: its arguments
+//!   belong to the future that is polled.
 //! - A future that is never polled is never counted. The time between polls is charged to no function.
 //! - A `scope!` or `time!` that is open at an `.await` in the function is refused, because other tasks run on the
 //!   thread during the wait. End the scope before the `.await`, or measure the polls of the future:
 //!   `tickscope::future!("name", future).await`.
 //! - The functions of a module in another file (`mod m;`) are not visible at its declaration. Put the attribute on the
 //!   functions, impl blocks and traits in that file.
-//! - `#[async_trait]` and similar attributes rewrite an `async fn` into a plain one that returns a box. Put
-//!   `#[profile]` above them; otherwise only the making of the box is measured.
-//! - A plain function that returns a future (`fn f() -> impl Future`) is measured until it returns that future.
+//! - A function that is not async is seen to return a future where its last expression, or what stands behind `return`, is
+//!   `async { .. }` or `Box::pin(async { .. })`, or where its return type is written as `impl Future<..>` or
+//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may stand above `#[profile]` or below. Any other function is
+//!   measured until it returns: one with a return type under another name around a future that another function made, and one
+//!   that returns another crate's type. `tickscope::future!("name", future)` measures such a future.
+//! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay within the
+//!   compiler's recursion limit. It stays an `async fn` where an attribute may look for that word: any but `allow`, `cfg`, `cold`, `deny`,
+//!   `doc`, `forbid`, `inline` and `warn`.
 //!
 //! [tickscope]: https://docs.rs/tickscope
 
@@ -82,25 +89,17 @@
 
 use proc_macro::TokenStream;
 
-#[cfg(feature = "enable")]
 mod attribute;
-#[cfg(feature = "enable")]
 mod emit;
-#[cfg(feature = "enable")]
 mod error;
-#[cfg(feature = "enable")]
+mod exits;
 mod expand;
-#[cfg(feature = "enable")]
 mod function;
-#[cfg(feature = "enable")]
 mod item;
-#[cfg(feature = "enable")]
 mod open_scope;
-#[cfg(feature = "enable")]
 mod options;
-#[cfg(feature = "enable")]
+mod plain;
 mod profiling;
-#[cfg(feature = "enable")]
 mod tokens;
 
 /// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
@@ -116,35 +115,23 @@ mod tokens;
 /// }
 /// # fn main() { assert_eq!(parse_line("a b"), 2) }
 /// ```
-#[cfg(feature = "enable")]
 #[proc_macro_attribute]
 pub fn profile(options: TokenStream, item: TokenStream) -> TokenStream {
     expand::expand(options, item)
-}
-
-/// Returns its item unchanged, because the feature `enable` is off.
-#[cfg(not(feature = "enable"))]
-#[proc_macro_attribute]
-pub fn profile(_options: TokenStream, item: TokenStream) -> TokenStream {
-    item
 }
 
 /// `#[profiling::function]` of `tickscope-profiling`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn profiling_function(_options: TokenStream, item: TokenStream) -> TokenStream {
-    #[cfg(feature = "enable")]
-    let item = profiling::marked(item);
-    item
+    profiling::marked(item)
 }
 
 /// `#[profiling::all_functions]` of `tickscope-profiling`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn profiling_all_functions(_options: TokenStream, item: TokenStream) -> TokenStream {
-    #[cfg(feature = "enable")]
-    let item = profiling::all_marked(item);
-    item
+    profiling::all_marked(item)
 }
 
 /// `#[profiling::skip]` of `tickscope-profiling`: it says something only in a block with `all_functions`.

@@ -106,3 +106,27 @@ impl Angles {
         self.depth == 0
     }
 }
+
+/// Splits at each `sign` outside of `<..>`. The piece after a last `sign` is left out if it is empty.
+pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
+    let mut angles = Angles::default();
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for at in 0..trees.len() {
+        angles.feed(trees, at);
+        if angles.closed() && is_punct(trees, at, sign) {
+            pieces.push(&trees[from..at]);
+            from = at + 1;
+        }
+    }
+    if from < trees.len() {
+        pieces.push(&trees[from..]);
+    }
+    pieces
+}
+
+/// Returns the index after the block if `async { .. }` or `async move { .. }` begins at `at`.
+pub(crate) fn async_block_end(trees: &[TokenTree], at: usize) -> Option<usize> {
+    let block = at + 1 + usize::from(is_word(trees, at + 1, "move"));
+    (is_word(trees, at, "async") && group_at(trees, block, Delimiter::Brace).is_some()).then_some(block + 1)
+}

@@ -17,12 +17,6 @@ async fn later() -> u8 {
     2
 }
 
-#[profile]
-const fn constant() -> u8 {
-    3
-}
-
-#[profile(no such option = 7, name = )]
 struct Holder {
     field: u8,
 }
@@ -35,19 +29,30 @@ impl Holder {
     }
 }
 
-#[profile(skip)]
+#[profile]
 mod inside {
     pub(crate) fn free() -> u8 {
         5
     }
+
+    pub(crate) const fn constant() -> u8 {
+        3
+    }
+}
+
+#[profile(task)]
+fn returned() -> impl Future<Output = u8> {
+    later()
 }
 
 #[test]
 fn everything_is_as_written() {
-    const CONSTANT: u8 = constant();
-    assert_eq!((plain(), CONSTANT), (1, 3));
-    assert_eq!((Holder { field: 4 }.field(), inside::free()), (4, 5));
-    let future = std::pin::pin!(later());
+    assert_eq!(plain(), 1);
+    assert_eq!(
+        (Holder { field: 4 }.field(), inside::free(), inside::constant()),
+        (4, 5, 3)
+    );
+    let future = std::pin::pin!(returned());
     let poll = future.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
     assert_eq!(poll, std::task::Poll::Ready(2));
 }

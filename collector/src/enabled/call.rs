@@ -13,7 +13,7 @@ use crate::enabled::scope;
 
 /// The call of a future.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Call {
+pub struct Call {
     /// The tick of the first poll, or [`NOT_POLLED`], or [`NOT_COUNTED`].
     pub(crate) began: u64,
     /// Its place among the calls in flight.

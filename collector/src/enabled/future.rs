@@ -1,8 +1,8 @@
 //! Profiled futures: each counts one call, from its first poll until it is ready or dropped. Each poll is a scope of the
 //! thread that runs it.
 
-use std::fmt;
-use std::mem::ManuallyDrop;
+use std::hint::unreachable_unchecked;
+use std::mem::replace;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -17,20 +17,33 @@ use crate::enabled::scope;
 ///
 /// This is a type and not an async function, which would hold the future twice: as its argument and pinned. Each level
 /// of profiled functions that await each other would then double the size.
+///
+/// The future is a field of this type and not of another one inside it, such as `ManuallyDrop`: the compiler computes the
+/// layout of such levels one inside the other, up to its limit of recursion, and each type counts.
 #[must_use = "futures do nothing unless they are awaited or polled"]
-pub struct Profiled<F> {
-    site: &'static Site,
-    call: Call,
-    future: ManuallyDrop<F>,
+#[allow(
+    missing_debug_implementations,
+    reason = "without the feature it is any future, of which nothing else is known"
+)]
+pub enum Profiled<F> {
+    #[doc(hidden)]
+    Held {
+        site: &'static Site,
+        call: Call,
+        future: F,
+    },
+    /// The future was dropped in its row. Only the end of `drop` is left.
+    #[doc(hidden)]
+    Dropped,
 }
 
 /// Profiles a future, or the future that `.await` makes of a value.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
     site.note_future();
-    Profiled {
+    Profiled::Held {
         site,
         call: Call::NEW,
-        future: ManuallyDrop::new(future.into_future()),
+        future: future.into_future(),
     }
 }
 
@@ -51,44 +64,54 @@ impl<F: Future> Profiled<F> {
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
         // SAFETY: nothing is moved out of it here.
-        let this = unsafe { self.get_unchecked_mut() };
-        let is_first = this.call.is_new();
-        let scope = scope::enter_poll(this.site, is_first, &this.call.id, delay);
+        let Self::Held { site, call, future } = (unsafe { self.get_unchecked_mut() }) else {
+            // SAFETY: only `drop` makes it `Dropped`.
+            unsafe { unreachable_unchecked() }
+        };
+        let is_first = call.is_new();
+        let scope = scope::enter_poll(site, is_first, &call.id, delay);
         let node = scope.node();
-        let polling = this.call.begin_poll(this.site, node, is_first, delay);
+        let polling = call.begin_poll(site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
         // type is `Unpin` only where the future is.
-        let future = unsafe { Pin::new_unchecked(&mut *this.future) };
+        let future = unsafe { Pin::new_unchecked(future) };
         let poll = future.poll(context);
         let number = polling.as_ref().map_or(0, |polling| polling.number);
         drop(polling);
-        scope.end_poll(number, &this.call.id, poll.is_ready());
+        scope.end_poll(number, &call.id, poll.is_ready());
         if poll.is_ready() {
-            this.call.end(this.site, node, false);
+            call.end(site, node, false);
         }
         poll
     }
 }
 
 impl<F> Profiled<F> {
+    /// Returns its site and its call, unless it is being dropped.
+    fn held(&self) -> Option<(&'static Site, Call)> {
+        match self {
+            Self::Held { site, call, .. } => Some((site, *call)),
+            Self::Dropped => None,
+        }
+    }
+
     /// Returns whether its call counts or may begin to.
     pub(crate) fn may_count(&self) -> bool {
-        self.call.may_count()
+        self.held().is_some_and(|(_, call)| call.may_count())
     }
 
     /// Returns the name of its row.
-    pub(crate) fn name(&self) -> String {
-        self.site.describe().name
+    pub(crate) fn name(&self) -> Option<String> {
+        self.held().map(|(site, _)| site.describe().name)
     }
 }
 
 impl<F> Drop for Profiled<F> {
     fn drop(&mut self) {
-        if self.call.is_in_flight() {
-            return self.cancel();
+        // Futures that were ready, or never polled, are dropped as fields.
+        if self.held().is_some_and(|(_, call)| call.is_in_flight()) {
+            self.cancel();
         }
-        // SAFETY: this is the only place that drops it where the call is not in flight, once.
-        unsafe { ManuallyDrop::drop(&mut self.future) };
     }
 }
 
@@ -96,51 +119,44 @@ impl<F> Profiled<F> {
     /// Drops the future, whose call is in flight. It is apart, so that futures that were ready save no registers for it.
     #[inline(never)]
     fn cancel(&mut self) {
+        let Self::Held { site, call, .. } = self else {
+            return;
+        };
+        let (site, call) = (*site, replace(call, Call::OVER));
         // What it awaits is dropped in its row, so that calls which end with it end where they began.
         let tree = current_thread::hot();
-        let has_place = tree.is_none_or(|tree| scope::place(tree, self.site).is_some());
-        let id = self.call.id;
-        let scope = has_place.then(|| scope::enter_poll(self.site, false, &id, None));
+        let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
+        let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
         let node = scope.as_ref().and_then(scope::Scope::node);
         // It is no poll, so it is not among the latencies of polls.
         if let Some(node) = node {
             node.forget_beginning();
         }
-        let ending = Ending {
-            call: &mut self.call,
-            site: self.site,
+        let _ending = Ending {
+            call,
+            site,
             node,
             scope,
         };
-        // SAFETY: this is the only place that drops it where the call is in flight, once.
-        unsafe { ManuallyDrop::drop(&mut self.future) };
-        drop(ending);
+        // This drops it where it is, with a call that is over.
+        *self = Self::Dropped;
     }
 }
 
 /// Ends a cancelled call when it is dropped, also where a destructor of its future panics.
-struct Ending<'a> {
-    call: &'a mut Call,
+struct Ending {
+    call: Call,
     site: &'static Site,
     node: Option<&'static Node>,
     scope: Option<scope::Scope>,
 }
 
-impl Drop for Ending<'_> {
+impl Drop for Ending {
     fn drop(&mut self) {
         if let Some(scope) = self.scope.take() {
             scope.end_poll(0, &self.call.id, true);
         }
         self.call.end(self.site, self.node, true);
-    }
-}
-
-impl<F> fmt::Debug for Profiled<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Profiled")
-            .field("name", &self.site.describe().name)
-            .field("polled", &!self.call.is_new())
-            .finish_non_exhaustive()
     }
 }
 

@@ -1,8 +1,39 @@
-//! What the compiler says of mistakes in calls of the library, word for word.
+//! What compiles, and what the compiler says of mistakes in calls of the library, word for word: with the feature `enable` and
+//! without.
+
+const IS_MEASURED: bool = cfg!(all(
+    feature = "enable",
+    target_os = "linux",
+    not(tickscope_unsupported)
+));
+
+/// A table of what compiles.
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    missing_debug_implementations,
+    reason = "a program's code"
+)]
+#[path = "../disabled/lib/src/user.rs"]
+mod user;
 
 #[test]
-fn mistakes() {
+fn each_form_of_each_macro_compiles_with_the_feature_and_without() {
+    assert_eq!(user::macros(&[1, 2]), Some(3));
+    user::numbers();
+    user::own_numbers("text");
+    user::notes(1);
+    assert_eq!(tickscope::snapshot().calls() > 0, IS_MEASURED);
+}
+
+#[test]
+fn mistakes_are_refused_with_the_feature_and_without() {
     let cases = trybuild::TestCases::new();
+    if !IS_MEASURED {
+        // Its files are those of `cases`; only the places of what the macros call are others.
+        return cases.compile_fail("tests/compile/unmeasured/*.rs");
+    }
     cases.compile_fail("tests/compile/cases/*.rs");
     // Other packages of the workspace switch the feature on; `cargo test -p tickscope --features enable` alone does not.
     if cfg!(not(feature = "report")) {

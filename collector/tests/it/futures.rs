@@ -451,6 +451,61 @@ fn a_million_calls_in_flight_are_bounded() {
     });
 }
 
+/// Twenty functions that await each other, with the attribute and without.
+macro_rules! chain {
+    ($($name:ident -> $next:ident),*) => {
+        mod marked {
+            $(#[tickscope::profile]
+            pub(super) async fn $name(amount: u64) -> u64 {
+                $next(amount + 1).await + amount
+            })*
+
+            #[tickscope::profile]
+            async fn last(amount: u64) -> u64 {
+                super::Pending(1).await;
+                amount
+            }
+        }
+
+        mod plain {
+            $(pub(super) async fn $name(amount: u64) -> u64 {
+                $next(amount + 1).await + amount
+            })*
+
+            async fn last(amount: u64) -> u64 {
+                super::Pending(1).await;
+                amount
+            }
+        }
+    };
+}
+
+chain!(
+    a -> b, b -> c, c -> d, d -> e, e -> f, f -> g, g -> h, h -> i, i -> j, j -> k, k -> l, l -> m, m -> n, n -> o,
+    o -> p, p -> q, q -> r, r -> s, s -> last
+);
+
+fn twenty_functions_that_await_each_other_compile_and_stay_small() {
+    isolated!(|| {
+        let _session = Builder::new("chain").clock(clock()).start();
+        let mut future: Pin<Box<dyn Future<Output = u64> + Send>> = Box::pin(marked::a(1));
+        let size = size_of_val(&*future);
+        let plain = size_of_val(&plain::a(1));
+        assert!(
+            size <= plain + 20 * 32,
+            "{size} bytes, and {plain} without the attribute"
+        );
+        assert!(poll(&mut future).is_pending());
+        assert_eq!(poll(&mut future), Poll::Ready(210));
+        let snapshot = tickscope::snapshot();
+        assert_eq!(snapshot.nodes.len(), 20);
+        assert_eq!(
+            (calls(&snapshot, "a").ended, calls(&snapshot, "last").polls),
+            (1, 2)
+        );
+    });
+}
+
 crate::support::tests![
     a_call_lasts_from_its_first_poll_to_its_end,
     futures_that_are_dropped_or_panic_are_cancelled_where_they_were,
@@ -460,4 +515,5 @@ crate::support::tests![
     tasks_have_the_time_from_a_wake_to_the_poll_that_follows,
     calls_that_move_between_threads_are_all_there,
     a_million_calls_in_flight_are_bounded,
+    twenty_functions_that_await_each_other_compile_and_stay_small,
 ];

@@ -12,7 +12,7 @@ use tickscope_macros::profile;
 use crate::mock::{log_of, logged, note};
 
 /// Polls by hand until it is ready.
-fn finish<F: Future>(future: F) -> F::Output {
+pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
     loop {
@@ -24,7 +24,7 @@ fn finish<F: Future>(future: F) -> F::Output {
 }
 
 /// Pending once.
-async fn pause() {
+pub(crate) async fn pause() {
     let mut waited = false;
     poll_fn(|_| {
         if std::mem::replace(&mut waited, true) {
@@ -340,16 +340,16 @@ impl Drop for Noisy {
 }
 
 #[profile]
-async fn drops(used: Noisy, _unused: Noisy) {
+async fn drops(used: Noisy, _unused: Noisy, _: Noisy) {
     let _local = Noisy("local");
     let _ = &used;
 }
 
 #[test]
-fn arguments_that_the_body_uses_are_dropped_in_the_poll() {
+fn all_arguments_are_dropped_in_the_poll_in_the_order_of_a_plain_function() {
     assert_eq!(
-        log_of(|| finish(drops(Noisy("used"), Noisy("unused")))),
-        "*drops +drops local used -drops unused"
+        log_of(|| finish(drops(Noisy("used"), Noisy("unused"), Noisy("nameless")))),
+        "*drops +drops local nameless unused used -drops"
     );
 }
 
@@ -399,6 +399,7 @@ async fn scopes_that_end_in_time(flag: bool) -> u8 {
     }
     let made = async move { one().await + sum };
     let closure = async |by: u8| one().await + by;
+    #[expect(clippy::async_yields_async)]
     let block = async { time!("made", async { one().await }) };
     let _: fn() -> u8 = || 1;
     drop((made, closure, block, inner()));

@@ -14,5 +14,6 @@ mod fragments;
 mod functions;
 mod futures;
 mod mock;
+mod returned;
 
 pub(crate) use mock::{__private, __site, scope};

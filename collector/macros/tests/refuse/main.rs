@@ -1,6 +1,10 @@
-//! What the attribute refuses, word for word.
+//! What `#[profile]` refuses, with the feature `enable` and without, and what the compiler says of mistakes in a profiled body.
 
 #[test]
 fn refusals() {
-    trybuild::TestCases::new().compile_fail("tests/refuse/cases/*.rs");
+    let cases = trybuild::TestCases::new();
+    cases.compile_fail("tests/refuse/cases/*.rs");
+    if cfg!(feature = "enable") {
+        cases.compile_fail("tests/refuse/bodies/*.rs");
+    }
 }

@@ -30,6 +30,11 @@ macro_rules! run_all {
         assert_eq!((thing.get(), thing.skipped(), ready(thing.later())), (3, 3, 3));
         assert_eq!($user::Shape::twice(&thing), 18);
         assert_eq!($user::inside::called(), 5);
+        $user::numbers();
+        $user::own_numbers("text");
+        $user::auto_traits();
+        $user::notes(1);
+        assert_eq!(ready($user::returned::all()).unwrap(), 14);
     }};
 }
 

@@ -1,4 +1,5 @@
-//! Every form of every macro and every call, compiled with the feature and without, warnings denied.
+//! Every form of every macro and every call, compiled with the feature and without, warnings denied. What is not allowed in
+//! either is in `collector/tests/compile/cases`.
 
 use std::time::Duration;
 
@@ -71,6 +72,77 @@ pub fn macros(values: &[u8]) -> Option<u8> {
     Some(closure(second))
 }
 
+/// Each number that the macros take, as a variable and as a literal.
+pub fn numbers() {
+    macro_rules! each {
+        ($name:ident: $($number:ident $literal:literal),*) => {$(
+            let number: $number = $literal;
+            tickscope::$name!("a variable", number);
+            tickscope::$name!("a literal", $literal);
+            tickscope::$name!(group = "g", "a variable in a group", number,);
+            tickscope::$name!(group = "g", "a literal in a group", $literal,);
+        )*};
+    }
+    each!(count: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, u64 6);
+    each!(value: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, u64 6);
+    each!(gauge: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, i64 6);
+    each!(gauge: i8 -1i8, i16 -2i16, i32 -3i32, i64 -4i64, isize -5isize, i64 -6);
+    tickscope::count!("the largest", 18_446_744_073_709_551_615);
+    tickscope::value!("the largest value", 0xffff_ffff_ffff_ffff);
+    tickscope::gauge!("the lowest", -9_223_372_036_854_775_808);
+    tickscope::count!("a sum", 1 + 2u64);
+    tickscope::gauge!("a difference", 1 - 2i16);
+    /// A macro of the program's own, which hands on an expression.
+    macro_rules! bytes {
+        ($bytes:expr) => {
+            tickscope::count!("handed on", $bytes)
+        };
+    }
+    bytes!(7);
+    bytes!("text".len());
+}
+
+/// A number and a level of the program's own. It cannot be copied.
+pub struct Bytes(pub String);
+
+impl tickscope::Amount for Bytes {
+    fn amount(self) -> u64 {
+        self.0.len() as u64
+    }
+}
+
+impl tickscope::Level for Bytes {
+    fn level(self) -> i64 {
+        self.0.len() as i64
+    }
+}
+
+pub fn own_numbers(text: &str) {
+    tickscope::count!("own", Bytes(text.to_owned()));
+    tickscope::value!("own value", Bytes(text.to_owned()));
+    tickscope::gauge!("own level", Bytes(text.to_owned()));
+}
+
+/// What may go to another thread, and what survives a panic.
+pub fn auto_traits() {
+    fn of_its_future<T: Send + Sync + Unpin + std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: T) {}
+    of_its_future(tickscope::future!("future", std::future::ready(1)));
+    of_its_future(tickscope::wait!("wait", std::future::ready(1)));
+    fn of_a_scope<T: Unpin + std::panic::UnwindSafe + std::panic::RefUnwindSafe + std::fmt::Debug>(_: &T) {}
+    of_a_scope(&tickscope::scope_guard!("guard"));
+}
+
+pub fn notes(order: u64) {
+    tickscope::scope!(watch, "watched");
+    tickscope::note!("order", order);
+    tickscope::note!("text", "text",);
+    tickscope::note!(NAME, format_args!("{order}"));
+    tickscope::scope!(watch);
+    tickscope::scope!(watch, group = "g");
+    tickscope::scope!(watch, group = "g", NAME);
+    drop(tickscope::scope_guard!(watch, "guard"));
+}
+
 #[tickscope::profile]
 pub fn function<T: Clone>(value: &T) -> T {
     value.clone()
@@ -98,6 +170,70 @@ pub async fn futures(value: &str) -> usize {
 #[tickscope::profile(task, group = "g")]
 pub async fn spawned(value: &str) -> usize {
     value.len()
+}
+
+type Boxed<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Futures of functions that are not async.
+#[tickscope::profile]
+pub mod returned {
+    use super::Boxed;
+    use std::pin::Pin;
+
+    #[allow(clippy::manual_async_fn)]
+    pub fn built(value: u8) -> impl Future<Output = u8> + Send {
+        async move { value }
+    }
+
+    #[allow(clippy::type_complexity)]
+    pub fn boxed(
+        value: &str,
+    ) -> Pin<Box<dyn Future<Output = Result<u8, Box<dyn std::error::Error>>> + Send + '_>> {
+        Box::pin(async move { Ok(value.parse()?) })
+    }
+
+    pub fn of_an_alias(value: &str) -> Boxed<'_, usize> {
+        let length = value.len();
+        Box::pin(async move { length })
+    }
+
+    pub fn chosen(value: &u8) -> Pin<Box<dyn Future<Output = u8> + '_>> {
+        if *value > 3 {
+            return Box::pin(std::future::ready(3));
+        }
+        match value {
+            0 => Box::pin(built(*value)),
+            1 => std::process::abort(),
+            _ => Box::pin(async { *value }),
+        }
+    }
+
+    pub fn of_another(value: u8) -> impl Future<Output = u8> {
+        built(value)
+    }
+
+    #[allow(clippy::needless_return)]
+    pub fn behind_return(value: u8) -> impl Future<Output = u8> {
+        return built(value);
+    }
+
+    #[allow(clippy::todo)]
+    pub fn never() -> Pin<Box<dyn Future<Output = u8> + Send>> {
+        todo!()
+    }
+
+    #[tickscope::profile(task)]
+    pub fn task(value: u8) -> impl Future<Output = u8> {
+        built(value)
+    }
+
+    /// The sum of what they return.
+    pub async fn all() -> Result<u8, Box<dyn std::error::Error>> {
+        let _: fn() -> Boxed<'static, u8> = || Box::pin(never());
+        let parsed = boxed("2").await? + of_an_alias("abc").await as u8;
+        let chosen = chosen(&0).await + chosen(&2).await + chosen(&4).await;
+        Ok(built(1).await + parsed + chosen + of_another(1).await + behind_return(1).await + task(1).await)
+    }
 }
 
 #[tickscope::profile]

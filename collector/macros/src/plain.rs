@@ -1,0 +1,148 @@
+//! Makes of an async function one that returns its future, as the compiler does.
+//!
+//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the
+//! layout of a chain of futures one inside the other, up to its limit of recursion: one future fewer for each function
+//! nearly doubles the chain that is possible.
+
+use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+
+use crate::emit::Writer;
+use crate::function::Signature;
+use crate::item::Item;
+use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces};
+
+/// An async function without the word `async`.
+#[derive(Debug)]
+pub(crate) struct Plain {
+    /// Everything before its body. Each argument has one name in place of its pattern.
+    pub(crate) head: TokenStream,
+    /// What its future begins with: it takes all arguments, in their order, and drops them at its end.
+    pub(crate) arguments: TokenStream,
+}
+
+/// Returns the function whose body is at `body`. `None` if its signature cannot be written without `async`.
+pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
+    let (before, signature) = item.trees[..body].split_at(item.keyword);
+    let parts = Signature::of(signature);
+    let returned = parts.returned.clone().map_or(&[][..], |range| &signature[range]);
+    // `!` is not allowed among the arguments of a type.
+    if returned.len() == 1 && is_punct(returned, 0, '!') {
+        return None;
+    }
+    let at = parts.arguments?;
+    let TokenTree::Group(group) = &signature[at] else {
+        return None;
+    };
+    let arguments = Arguments::of(group)?;
+    let before_arrow = parts.returned.map_or(parts.end, |range| range.start - 2);
+
+    let mut head: TokenStream = before.iter().filter(|tree| !is_async(tree)).cloned().collect();
+    head.extend(signature[..at].iter().cloned());
+    head.extend([TokenTree::Group(arguments.written)]);
+    head.extend(signature[at + 1..before_arrow].iter().cloned());
+    // The compiler shows the whole signature where both its ends are of the function.
+    let last = signature[..parts.end]
+        .last()
+        .map_or(Span::call_site(), TokenTree::span);
+    head.extend(future_of(returned, last));
+    head.extend(signature[parts.end..].iter().cloned());
+    Some(Plain {
+        head,
+        arguments: arguments.taken,
+    })
+}
+
+fn is_async(tree: &TokenTree) -> bool {
+    matches!(tree, TokenTree::Ident(word) if word.to_string() == "async")
+}
+
+/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate it has all lifetimes of the signature, whatever
+/// the edition of the function is.
+fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
+    let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
+    let output = match returned {
+        [] => writer().parentheses(TokenStream::new()).done(),
+        written => written.iter().cloned().collect(),
+    };
+    writer()
+        .puncts("->")
+        .word("impl")
+        .path("::core::future::Future")
+        .puncts("<")
+        .word("Output")
+        .puncts("=")
+        .kept(output)
+        .kept(Writer::at(last).puncts(">").done())
+        .done()
+}
+
+/// Writes `let PATTERN = VALUE;`.
+fn binding(pattern: TokenStream, value: TokenStream) -> TokenStream {
+    Writer::at(Span::mixed_site())
+        .word("let")
+        .kept(pattern)
+        .puncts("=")
+        .kept(value)
+        .puncts(";")
+        .done()
+}
+
+struct Arguments {
+    written: Group,
+    taken: TokenStream,
+}
+
+impl Arguments {
+    /// `None` if an argument has an attribute, or cannot be read.
+    fn of(group: &Group) -> Option<Self> {
+        let trees = collect(group.stream());
+        let writer = || Writer::at(Span::mixed_site());
+        let (mut written, mut taken) = (TokenStream::new(), TokenStream::new());
+        for (number, argument) in pieces(&trees, ',').into_iter().enumerate() {
+            if is_punct(argument, 0, '#') {
+                return None;
+            }
+            let colon = (0..argument.len()).find(|&at| {
+                is_punct(argument, at, ':')
+                    && !is_path_separator(argument, at)
+                    && !(at > 0 && is_path_separator(argument, at - 1))
+            });
+            let pattern = &argument[..colon.unwrap_or(argument.len())];
+            if let Some(receiver) = pattern
+                .last()
+                .filter(|_| is_word(pattern, pattern.len() - 1, "self"))
+            {
+                // All of it, where the body uses a field alone.
+                let receiver = writer().puncts("&").kept(receiver.clone().into()).done();
+                taken.extend(binding(writer().word("_").done(), receiver));
+                written.extend(argument.iter().cloned());
+            } else {
+                let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
+                let name = || TokenStream::from(TokenTree::Ident(name.clone()));
+                // Two steps, because a pattern need not take all of it.
+                taken.extend(binding(name(), name()));
+                let is_silent =
+                    matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));
+                let value = if is_silent && !is_word(pattern, 0, "_") {
+                    // Clippy objects to `let _name = value` without an effect.
+                    writer()
+                        .path("::core::convert::identity")
+                        .parentheses(name())
+                        .done()
+                } else {
+                    name()
+                };
+                taken.extend(binding(pattern.iter().cloned().collect(), value));
+                written.extend(name());
+                written.extend(argument[colon?..].iter().cloned());
+            }
+            written.extend(writer().puncts(",").done());
+        }
+        let mut again = Group::new(Delimiter::Parenthesis, written);
+        again.set_span(group.span());
+        Some(Self {
+            written: again,
+            taken,
+        })
+    }
+}

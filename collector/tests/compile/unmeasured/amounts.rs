@@ -1,0 +1,5 @@
+#[path = "../cases/amounts.rs"]
+#[allow(dead_code)]
+mod case;
+
+fn main() {}

@@ -1,0 +1,5 @@
+#[path = "../cases/names.rs"]
+#[allow(dead_code)]
+mod case;
+
+fn main() {}

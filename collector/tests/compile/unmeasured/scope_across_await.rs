@@ -1,0 +1,5 @@
+#[path = "../cases/scope_across_await.rs"]
+#[allow(dead_code)]
+mod case;
+
+fn main() {}

@@ -1,0 +1,5 @@
+#[path = "../cases/types.rs"]
+#[allow(dead_code)]
+mod case;
+
+fn main() {}
