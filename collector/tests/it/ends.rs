@@ -1,7 +1,5 @@
-//! Nothing is missing at the two ends of a program. `ENDS` is the number of programs of each kind, beside four busy loops for each CPU;
-//! without it there are a few, and no loops.
+//! Nothing is missing at the two ends of a program. `ENDS` is the number of programs of each kind; `.ci/nightly` runs many, on a busy machine.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 
 use crate::support::{Done, Isolated, calls_of, newest, test_name};
@@ -11,19 +9,10 @@ use tickscope_format::file::open::Liveness;
 const ROWS: u64 = 1 << 12;
 const THREADS: usize = 8;
 
-/// Runs a body beside busy loops, so many times as is asked for.
+/// Runs a body as often as is asked for.
 fn again_and_again(few: u32, body: impl Fn()) {
     let asked = std::env::var("ENDS").map(|ends| ends.parse().unwrap());
-    let over = Arc::new(AtomicBool::new(false));
-    if asked.is_ok() {
-        let cpus = std::thread::available_parallelism().unwrap().get();
-        for _ in 0..4 * cpus {
-            let over = Arc::clone(&over);
-            std::thread::spawn(move || while !over.load(Ordering::Relaxed) {});
-        }
-    }
     (0..asked.unwrap_or(few)).for_each(|_| body());
-    over.store(true, Ordering::Relaxed);
 }
 
 /// A program that ended normally has an ended ring with all calls.

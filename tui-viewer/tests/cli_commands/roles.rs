@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{env, thread};
@@ -13,6 +14,8 @@ use tickscope_format::os;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
+
+use crate::support::VIEWER;
 
 /// Names the role in the environment; without it the test below is none.
 pub(crate) const ROLE: &str = "CLI_TEST_ROLE";
@@ -28,6 +31,7 @@ fn role() {
     match role.as_str() {
         "busy" => busy(&argument),
         "computing" => computing(&argument),
+        "reported" => reported(&argument),
         "frames" => frames(&argument),
         "peeking" => peeking(&argument),
         "stuck" => stuck(&argument),
@@ -46,6 +50,15 @@ fn role() {
         other => panic!("no role {other}"),
     }
     std::process::exit(0);
+}
+
+/// Has a report made of itself as soon as it has started.
+fn reported(name: &str) {
+    let _session = tickscope::start(name);
+    let report = Command::new(VIEWER).args(["report", "-f", "json", name]).output().unwrap();
+    std::io::stdout().write_all(&report.stdout).unwrap();
+    std::io::stderr().write_all(&report.stderr).unwrap();
+    std::process::exit(report.status.code().unwrap_or(101));
 }
 
 /// Uses the CPU in a scope until the test ends.

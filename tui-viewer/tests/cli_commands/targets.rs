@@ -1,5 +1,6 @@
 //! How a target is found, and what is said where it is not.
 
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -190,6 +191,25 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
         .ok()
         .quiet();
     assert_eq!(first.json()["process"]["state"], "exited");
+}
+
+/// `ENDS` is how often; `.ci/nightly` asks for many.
+#[test]
+fn a_program_is_found_as_soon_as_its_start_has_returned() {
+    let place = Place::new();
+    let name = name("reported");
+    // Each run finds those before it, which have ended.
+    let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
+    for _ in 0..times {
+        let running = place.role("reported", &name).stdout(Stdio::piped()).spawn().unwrap();
+        let pid = running.id();
+        let done = running.wait_with_output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        // The test harness writes in front of it.
+        let out = String::from_utf8(done.stdout).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
+        assert_eq!(report["process"]["pid"], pid, "{report}");
+    }
 }
 
 /// A script took the numbers of an older run for those of the program that had just been started, with exit code 0.

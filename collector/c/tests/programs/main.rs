@@ -9,6 +9,7 @@
 
 #[cfg(not(debug_assertions))]
 mod cost;
+mod ends;
 mod examples;
 mod functions;
 mod header;
