@@ -159,11 +159,13 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
             manifest.as_bytes(),
         )?;
         if package.facts["source"].is_null() {
-            say(&format!("rerun-if-changed={}", package.dir.join("src").display()))?;
-            say(&format!(
-                "rerun-if-changed={}",
-                package.dir.join("Cargo.toml").display()
-            ))?;
+            for part in ["src", "Cargo.toml", "build.rs"] {
+                // A file that is missing would have changed each time.
+                let part = package.dir.join(part);
+                if part.exists() {
+                    say(&format!("rerun-if-changed={}", part.display()))?;
+                }
+            }
         }
         let mut files = Vec::new();
         list(&package.dir, &mut files)?;
