@@ -31,10 +31,11 @@ test *ARGS:
 test-features:
     cargo test -p tickscope-macros --features enable
     cargo test -p tickscope-macros --features test-disabled
-    cargo test -p tickscope --test disabled
+    cargo test -p tickscope --test disabled --test compile
     cargo test -p tickscope-tracing -p tickscope-profiling -p tickscope-puffin -p tickscope-criterion
     cargo test -p tickscope-profiling -p tickscope-puffin --features tickscope-profiling/enable,tickscope-puffin/enable
     collector/tests/disabled/check.sh
+    collector/tests/lints/check.sh
 
 # The long forms of tests, all or those that STEPS name.
 nightly *STEPS:

@@ -83,7 +83,7 @@ impl Amount for usize {
 }
 
 /// A literal in a macro. Where its type is open it becomes that of the method, because the methods of this type are looked at
-/// before those of [`OfAnyType`].
+/// before those of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 

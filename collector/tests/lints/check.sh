@@ -8,7 +8,7 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/../../../target}/lints"
 
 warnings() {
     # Each warning with its line, up to the first colon: behind it are names of types.
-    cargo clippy --quiet --offline --message-format=short "$@" -- \
+    cargo clippy --quiet --message-format=short "$@" -- \
         -W clippy::all -W clippy::pedantic -W clippy::nursery -W clippy::restriction -A clippy::blanket_clippy_restriction_lints \
         -W future_incompatible -W let_underscore -W nonstandard_style -W rust_2018_idioms -W rust_2021_compatibility \
         -W rust_2024_compatibility -W unused -W missing_docs -W single_use_lifetimes -W trivial_casts \
