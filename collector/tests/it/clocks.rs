@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, check, isolated, threads_named, ticks_of, tree, wait_until};
+use crate::support::{self, Isolated, check, isolated, test_name, threads_named, ticks_of, tree, wait_until};
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::ClockSource;
@@ -189,6 +189,71 @@ fn steps_backward_charge_nothing_and_are_counted() {
     });
 }
 
+/// Numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn a_step_back_and_forward_again_is_charged_once_or_not_at_all() {
+    for mode in ["exact", "adaptive"] {
+        let test = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+        let done = test.run(|| {
+            let _session = Builder::new("steps").clock(by_hand()).start();
+            let mut random = Random(7);
+            tickscope::time!("first", ());
+            tickscope::reset();
+            for _ in 0..3_000 {
+                let (mut passed, mut charged, mut steps) = (0, 0, 0);
+                let mut guards = Vec::new();
+                let mut is_back = false;
+                for _ in 0..30 {
+                    let ticks = random.below(20);
+                    spend(ticks);
+                    passed += ticks;
+                    match random.below(12) {
+                        0..4 => guards.push(tickscope::scope_guard!("scope")),
+                        4..8 => drop(guards.pop()),
+                        8 if !is_back => {
+                            TICK.fetch_sub(1_000, Ordering::Relaxed);
+                            is_back = true;
+                        }
+                        9 if is_back => {
+                            spend(1_000);
+                            is_back = false;
+                            steps += 1;
+                        }
+                        10 => {
+                            let reset = tickscope::reset();
+                            charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
+                        }
+                        _ => {
+                            let _ = tickscope::snapshot();
+                        }
+                    }
+                }
+                while guards.pop().is_some() {}
+                if is_back {
+                    spend(1_000);
+                    steps += 1;
+                }
+                tickscope::time!("last", ());
+                let reset = tickscope::reset();
+                charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
+                assert!(
+                    charged <= passed + 1_000 * steps,
+                    "{charged} of {passed}, {steps} steps"
+                );
+            }
+        });
+        done.succeeded();
+    }
+}
+
 fn absurd_gaps_charge_nothing_and_are_counted() {
     isolated!(|| {
         let _session = Builder::new("absurd")
@@ -332,6 +397,7 @@ crate::support::tests![
     a_clock_of_the_programs_own_gives_exact_trees,
     a_reset_cuts_an_open_scope_to_the_tick,
     steps_backward_charge_nothing_and_are_counted,
+    a_step_back_and_forward_again_is_charged_once_or_not_at_all,
     absurd_gaps_charge_nothing_and_are_counted,
     a_gap_that_will_not_be_charged_is_not_shown_either,
     time_before_an_exclusion_ends_is_not_charged,

@@ -16,6 +16,7 @@ mod functions;
 mod in_place;
 mod measuring;
 mod pause;
+mod unseen_ends;
 mod waiting;
 mod watching;
 
@@ -23,6 +24,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, Tagged, zeroed};
+use crate::enabled::record::deepest_nodes::DeepestNodes;
 use crate::enabled::record::frames::Frames;
 use crate::enabled::record::in_flight::OwnSlots;
 use crate::enabled::record::journal::Kind;
@@ -121,6 +123,8 @@ zeroed! {
         pub(crate) unit: UnitCalls,
         /// The spans that are open, and places for more.
         pub(crate) spans: OpenSpans,
+        /// Where on the stack the deepest nodes were made.
+        deepest: DeepestNodes,
     }
 }
 
@@ -203,6 +207,7 @@ impl Tree {
             watching: Watching::new(),
             unit: UnitCalls::new(),
             spans: OpenSpans::new(),
+            deepest: DeepestNodes::new(),
         }
     }
 
@@ -220,6 +225,7 @@ impl Tree {
         self.watching.clear();
         self.unit.clear();
         self.spans.clear();
+        self.deepest.clear();
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };

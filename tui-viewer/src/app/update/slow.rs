@@ -53,9 +53,7 @@ impl App {
             return self.tell("a group has no calls of its own: & shows its members, W watches one of them");
         }
         let Some(pattern) = Pattern::of_path(&name) else {
-            return self.complain(format!(
-                "no pattern can name {name}: its name has control characters"
-            ));
+            return self.complain("no pattern can name it: it has no name");
         };
         self.watch_function(pattern, effects);
     }
