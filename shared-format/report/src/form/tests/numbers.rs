@@ -35,23 +35,24 @@ fn unmarked(cell: &str) -> String {
 
 fn in_text(text: &str) -> Rows {
     let mut rows = Rows::new();
-    let mut path: Vec<&str> = Vec::new();
+    let mut path: Vec<String> = Vec::new();
     let mut lines = text.lines().skip_while(|line| !line.ends_with("FUNCTION"));
-    let header = lines.next().expect("a call tree");
-    let at = header.chars().count() - "FUNCTION".len();
+    lines.next().expect("a call tree");
     for line in lines.take_while(|line| !line.contains("(outside)")) {
-        let numbers: String = line.chars().take(at).collect();
-        let cells: Vec<String> = numbers.split_whitespace().map(unmarked).collect();
-        let [total, _, _, own, _, average, p50, p99, max] = &cells[..] else {
-            panic!("{line}");
-        };
-        let drawn: String = line.chars().skip(at).collect();
+        let mut rest = line;
+        let cells: [String; 9] = std::array::from_fn(|_| {
+            let (cell, after) = rest.trim_start().split_once(' ').unwrap();
+            rest = after;
+            unmarked(cell)
+        });
+        let [total, _, _, own, _, average, p50, p99, max] = &cells;
+        // Two cells stand before the column.
+        let drawn = &rest[1..];
         let name = drawn.trim_start_matches([' ', '├', '└', '│', '─']);
         let before = drawn.chars().count() - name.chars().count();
         // Two cells for each level but the last, which has three.
         path.truncate(before.div_ceil(2).saturating_sub(usize::from(before > 0)));
-        let function = header_free(name);
-        path.push(Box::leak(function.into_boxed_str()));
+        path.push(plain_name(name));
         let cells = [total, own, average, p50, p99, max].map(String::clone);
         assert!(rows.insert(path.join("/"), cells).is_none(), "{line}");
     }
@@ -59,7 +60,7 @@ fn in_text(text: &str) -> Rows {
 }
 
 /// The name without its module and the marks behind it.
-fn header_free(name: &str) -> String {
+fn plain_name(name: &str) -> String {
     let name = name.split(' ').next().unwrap_or(name);
     name.rsplit("::").next().unwrap_or(name).to_string()
 }
@@ -222,7 +223,7 @@ fn in_pages(pages: &[String]) -> Option<Vec<Vec<Rows>>> {
         let threads: Vec<Vec<(Vec<String>, [String; 6])>> = serde_json::from_str(line).unwrap();
         let rows = |rows: Vec<(Vec<String>, [String; 6])>| {
             let row = |(path, cells): (Vec<String>, [String; 6])| {
-                let names: Vec<String> = path.iter().map(|name| header_free(name)).collect();
+                let names: Vec<String> = path.iter().map(|name| plain_name(name)).collect();
                 (names.join("/"), cells.map(|cell| unmarked(&cell)))
             };
             rows.into_iter().map(row).collect::<Rows>()
