@@ -13,7 +13,8 @@ const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
 /// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
 /// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
-/// module. A `*` matches any text, including `::`.
+/// module. A `*` matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show
+/// control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],
@@ -53,17 +54,33 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
-    /// Returns a pattern that selects what has this path. Names of functions may be long: the middle of what is too long becomes a
-    /// star. None if there are control characters in it.
+    /// Returns a pattern that selects what has this path, or none of an empty path. Names of functions may be long: the middle of what is
+    /// too long becomes a star.
     pub fn of_path(path: &str) -> Option<Self> {
-        if path.len() <= BYTES_MAX {
-            return Self::new(path).ok();
+        let has_control = path.contains(char::is_control);
+        let written = |c: char| match c {
+            '\\' if has_control => c.escape_default().to_string(),
+            c if c.is_control() => c.escape_default().to_string(),
+            c => c.to_string(),
+        };
+        let parts: Vec<String> = path.chars().map(written).collect();
+        let whole = parts.concat();
+        if whole.len() <= BYTES_MAX {
+            return Self::new(&whole).ok();
         }
         let half = (BYTES_MAX - 1) / 2;
-        let is_boundary = |at: &usize| path.is_char_boundary(*at);
-        let start = (0..=half).rev().find(is_boundary)?;
-        let end = (path.len() - half..=path.len()).find(is_boundary)?;
-        Self::new(&format!("{}*{}", &path[..start], &path[end..])).ok()
+        let fit = |taken: &mut usize, part: &&String| {
+            *taken += part.len();
+            (*taken <= half).then(|| part.to_string())
+        };
+        let start: String = parts.iter().scan(0, |taken, part| fit(taken, &part)).collect();
+        let end: Vec<String> = parts
+            .iter()
+            .rev()
+            .scan(0, |taken, part| fit(taken, &part))
+            .collect();
+        let end: String = end.into_iter().rev().collect();
+        Self::new(&format!("{start}*{end}")).ok()
     }
 
     /// Returns the pattern as text.
@@ -73,16 +90,12 @@ impl Pattern {
 
     /// Whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
-        let pattern = self.as_str().as_bytes();
-        let mut places = [0u128; 256];
-        for (place, &byte) in pattern.iter().enumerate().filter(|(_, byte)| **byte != b'*') {
-            places[usize::from(byte)] |= 1 << place;
-        }
-        covers_parts(pattern, &site.path(), |byte| places[usize::from(byte)])
+        let (text, path) = (self.as_str(), site.path());
+        covers(text, &path) || text.contains('\\') && covers(&unescaped(text), &path)
     }
 
-    /// Whether the pattern `text` selects the site with this path, with little stack, and slower than [`Self::matches`]. A text that is
-    /// longer than [`BYTES_MAX`] selects nothing.
+    /// Whether the pattern `text` selects the site with this path, without allocating, with little stack, and slower than
+    /// [`Self::matches`]. Escapes stand for themselves. A text that is longer than [`BYTES_MAX`] selects nothing.
     pub fn text_covers(text: &str, path: &str) -> bool {
         let pattern = text.as_bytes();
         let places = |wanted: u8| {
@@ -91,6 +104,42 @@ impl Pattern {
         };
         pattern.len() <= BYTES_MAX && covers_parts(pattern, path, places)
     }
+}
+
+/// Whether a pattern without escapes covers any sequence of whole parts of a path.
+fn covers(pattern: &str, path: &str) -> bool {
+    let mut places = [0u128; 256];
+    for (place, byte) in pattern.bytes().enumerate() {
+        places[usize::from(byte)] |= 1 << place;
+    }
+    covers_parts(pattern.as_bytes(), path, |byte| places[usize::from(byte)])
+}
+
+/// The text with characters in place of their escapes, those of [`char::escape_default`].
+fn unescaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let (c, length) = match after.as_bytes().first() {
+            Some(b'n') => ('\n', 1),
+            Some(b'r') => ('\r', 1),
+            Some(b't') => ('\t', 1),
+            Some(b'\\') => ('\\', 1),
+            // It may be the name's own.
+            _ => by_number(after).unwrap_or(('\\', 0)),
+        };
+        out.push(c);
+        rest = &after[length..];
+    }
+    out + rest
+}
+
+/// The character of an escape such as `u{1b}`, and how long that is.
+fn by_number(escape: &str) -> Option<(char, usize)> {
+    let (number, _) = escape.strip_prefix("u{")?.split_once('}')?;
+    let c = char::from_u32(u32::from_str_radix(number, 16).ok()?)?;
+    Some((c, "u{}".len() + number.len()))
 }
 
 /// Whether a pattern with `*` covers any sequence of whole parts of a path. One pass over the path tries all sequences
@@ -133,6 +182,45 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn names_match_as_they_are_shown() {
+        for name in [
+            "a\u{1b}[2Jb",
+            "a\nb",
+            "tab\there",
+            "back\\slash",
+            "a\\nb",
+            "\\u{zz}",
+            "back\\and\n",
+            "gr\u{f6}\u{202e}",
+        ] {
+            let site = Site {
+                name: name.into(),
+                ..Site::default()
+            };
+            let shown: String = name
+                .chars()
+                .flat_map(|c| {
+                    match c.is_control() || c == '\u{202e}' {
+                        true => c.escape_default().to_string(),
+                        false => c.to_string(),
+                    }
+                    .chars()
+                    .collect::<Vec<_>>()
+                })
+                .collect();
+            assert!(Pattern::new(&shown).unwrap().matches(&site), "{shown}");
+            let ascii: String = name.chars().flat_map(char::escape_default).collect();
+            assert!(Pattern::new(&ascii).unwrap().matches(&site), "{ascii}");
+            assert!(Pattern::of_path(name).unwrap().matches(&site), "{name:?}");
+            let other = Site {
+                name: "other".into(),
+                ..Site::default()
+            };
+            assert!(!Pattern::of_path(name).unwrap().matches(&other), "{name:?}");
+        }
+    }
 
     #[test]
     fn whole_parts_match_and_stars_take_anything() {

@@ -139,15 +139,15 @@ impl Builder {
     }
 
     /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
-    /// more are dropped and counted as dropped. It is fixed at the first scope or start of the process. Variable:
+    /// more share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
     /// `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
-    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more are
-    /// dropped and counted as dropped. It is fixed at the first scope or start of the process. Variable:
+    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more share
+    /// a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
     /// `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;

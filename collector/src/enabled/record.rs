@@ -17,6 +17,7 @@ pub(crate) mod carried_calls;
 pub(crate) mod catch_up;
 pub(crate) mod choices;
 pub(crate) mod current_thread;
+pub(crate) mod deepest_nodes;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[cfg_attr(
     not(feature = "functions"),

@@ -204,7 +204,7 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     if let Some(tree) = current_thread::hot() {
         if site.watch().is_some() {
             tree.watch_call(node);
-        } else if calls > 0 && tree.begin_unit(node, site.unit().into(), config::now) {
+        } else if calls > 0 && node.site.is(site) && tree.begin_unit(node, site.unit().into(), config::now) {
             return Some(&UNIT_GUARD);
         }
     }
@@ -246,9 +246,9 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
         add(&tree.dropped, 1);
         return None;
     };
-    let child = match tree.known_child(current, site) {
-        Some(child) => child,
-        None => new_child(tree, current, site)?,
+    let (current, child) = match tree.known_child(current, site) {
+        Some(child) => (current, child),
+        None => new_place(tree, current, site, calls)?,
     };
     match tree.path() {
         Path::Sampled => tree.begin_untimed(child, calls),
@@ -281,9 +281,33 @@ pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static
     let current = tree.current.get()?;
     tree.known_child(current, site)
         .or_else(|| add_child(tree, current, site))
+        .or_else(|| child_over_the_limit(tree, current, site))
 }
 
-/// Adds a child that does not exist yet.
+/// Returns the innermost open node and where calls at a site count that has no node in it yet: in a new one, or in that of calls over the
+/// limit.
+fn new_place(
+    tree: &'static Tree,
+    current: &'static Node,
+    site: &'static Site,
+    calls: u64,
+) -> Option<(&'static Node, &'static Node)> {
+    if tree.end_leaked(current, config::now) {
+        let current = tree.current.get()?;
+        let known = tree.known_child(current, site);
+        let child = known.or_else(|| new_child(tree, current, site));
+        return child.map(|child| (current, child));
+    }
+    let child = add_child(tree, current, site).or_else(|| {
+        let over = child_over_the_limit(tree, current, site);
+        // The continuation of a call is no loss where it has a place.
+        add(&tree.dropped, if over.is_some() { calls } else { 1 });
+        over
+    });
+    child.map(|child| (current, child))
+}
+
+/// Adds the child of a counter, a value or a gauge.
 pub(crate) fn new_child(
     tree: &'static Tree,
     current: &'static Node,
@@ -299,6 +323,17 @@ pub(crate) fn new_child(
 fn add_child(tree: &'static Tree, current: &'static Node, site: &'static Site) -> Option<&'static Node> {
     tree.mark();
     let child = tree.add_child(current, site, registry::may_add_node);
+    tree.put(current);
+    child
+}
+
+fn child_over_the_limit(
+    tree: &'static Tree,
+    current: &'static Node,
+    site: &'static Site,
+) -> Option<&'static Node> {
+    tree.mark();
+    let child = tree.child_over_the_limit(current, site, registry::add_node);
     tree.put(current);
     child
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, check, isolated, threads_named, ticks_of, tree, wait_until};
+use crate::support::{self, Isolated, check, isolated, test_name, threads_named, ticks_of, tree, wait_until};
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::ClockSource;
@@ -189,6 +189,68 @@ fn steps_backward_charge_nothing_and_are_counted() {
     });
 }
 
+/// Numbers that are the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.0 >> 33) % bound
+    }
+}
+
+fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once() {
+    for mode in ["exact", "adaptive"] {
+        let test = Isolated::new(test_name!()).env("TICKSCOPE_MODE", mode);
+        let done = test.run(|| {
+            let _session = Builder::new("steps").clock(by_hand()).start();
+            let mut random = Random(7);
+            tickscope::time!("first", ());
+            let is_exact = tickscope::snapshot().capture.mode == tickscope_format::snapshot::Mode::Exact;
+            tickscope::reset();
+            let (mut passed, mut charged, mut unseen) = (0, 0, 0);
+            for round in 0..3_000 {
+                let mut back = 0;
+                let mut guards = Vec::new();
+                for _ in 0..30 {
+                    let ticks = random.below(if round % 2 == 0 { 20 } else { 2_000 });
+                    spend(ticks);
+                    passed += ticks;
+                    match random.below(12) {
+                        0..4 => guards.push(tickscope::scope_guard!("scope")),
+                        4..8 => drop(guards.pop()),
+                        8 if back == 0 => {
+                            tickscope::time!("before", ());
+                            back = 1 + random.below(1_000);
+                            // Adaptive mode reads no clock at some events.
+                            unseen += if is_exact { 0 } else { back };
+                            TICK.fetch_sub(back, Ordering::Relaxed);
+                            tickscope::time!("back", ());
+                        }
+                        9 => {
+                            spend(std::mem::take(&mut back));
+                            tickscope::time!("forward", ());
+                        }
+                        _ => {
+                            let _ = tickscope::snapshot();
+                        }
+                    }
+                }
+                while guards.pop().is_some() {}
+                spend(back);
+                tickscope::time!("last", ());
+                let reset = tickscope::reset();
+                charged += reset.measured_ticks() + reset.threads[0].outside_ticks;
+                assert!(
+                    charged <= passed + unseen,
+                    "{charged} of {passed} and {unseen} in round {round}"
+                );
+            }
+        });
+        done.succeeded();
+    }
+}
+
 fn absurd_gaps_charge_nothing_and_are_counted() {
     isolated!(|| {
         let _session = Builder::new("absurd")
@@ -332,6 +394,7 @@ crate::support::tests![
     a_clock_of_the_programs_own_gives_exact_trees,
     a_reset_cuts_an_open_scope_to_the_tick,
     steps_backward_charge_nothing_and_are_counted,
+    a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_once,
     absurd_gaps_charge_nothing_and_are_counted,
     a_gap_that_will_not_be_charged_is_not_shown_either,
     time_before_an_exclusion_ends_is_not_charged,

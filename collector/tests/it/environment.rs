@@ -401,7 +401,7 @@ fn good_values_win_over_the_program() {
         check(&snapshot);
         assert_eq!(snapshot.capture.interval_ns, 20_000_000);
         assert_eq!(snapshot.clock.source, ClockSource::Monotonic);
-        assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (3, 2));
+        assert_eq!((snapshot.nodes.len(), snapshot.capture.losses.dropped), (4, 2));
     })
     .succeeded();
 }

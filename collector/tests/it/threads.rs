@@ -12,7 +12,8 @@ use crate::support::{
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::snapshot::ThreadState;
+use tickscope_format::ids::NodeId;
+use tickscope_format::snapshot::{Snapshot, ThreadState};
 
 fn a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed() {
     let mut running = Isolated::new(test_name!()).start(|| {
@@ -366,6 +367,51 @@ fn beyond_the_depth_limit_time_belongs_to_the_frame_at_it() {
     });
 }
 
+fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
+    isolated!(|| {
+        let _session = Builder::new("leaks").start();
+        for round in 1..=3 {
+            for _ in 0..2_000 {
+                std::mem::forget(tickscope::scope_guard!("leaked"));
+                tickscope::time!("inside", ());
+            }
+            for _ in 0..10 {
+                tickscope::time!("after", ());
+            }
+            let snapshot = tickscope::snapshot();
+            check(&snapshot);
+            let losses = snapshot.capture.losses;
+            assert_eq!(losses.dropped, 0, "{losses:?}");
+            assert!(losses.unbalanced >= round * 1_500, "{losses:?}");
+            assert_eq!(calls_of(&snapshot, "leaked"), 2_000 * round);
+            assert_eq!(calls_of(&snapshot, "inside"), 2_000 * round);
+            assert_eq!(calls_of(&snapshot, "after"), 10 * round);
+        }
+    });
+}
+
+/// Calls itself, so many deep.
+fn deep(depth: u32) {
+    tickscope::scope!("deep");
+    if depth > 1 {
+        deep(depth - 1);
+    }
+}
+
+fn recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards() {
+    isolated!(|| {
+        let _session = Builder::new("deep").start();
+        for _ in 0..3 {
+            deep(600);
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let losses = snapshot.capture.losses;
+        assert_eq!((losses.dropped, losses.unbalanced), (3 * 88, 0));
+        assert_eq!(calls_of(&snapshot, "deep"), 3 * 512);
+    });
+}
+
 /// Twenty different places, each in each other.
 fn bush(depth: u32) -> u64 {
     if depth == 0 {
@@ -384,6 +430,67 @@ fn bush(depth: u32) -> u64 {
     opened
 }
 
+/// How many rows there are of calls that have one, and of those over the limit.
+#[derive(Debug, Default)]
+struct Rows {
+    own: usize,
+    own_calls: u64,
+    over: usize,
+    over_calls: u64,
+}
+
+fn rows_and_calls(snapshot: &Snapshot) -> Rows {
+    let mut rows = Rows::default();
+    for (row, &calls) in (0..).zip(&snapshot.nodes.calls) {
+        if snapshot.site_of(NodeId(row)).name == "(over the limit)" {
+            rows.over += 1;
+            rows.over_calls += calls;
+        } else {
+            rows.own += 1;
+            rows.own_calls += calls;
+        }
+    }
+    rows
+}
+
+fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
+    isolated!(|| {
+        let _session = Builder::new("paths").max_nodes(3).start();
+        let inner = || tickscope::time!("inner", ());
+        for _ in 0..2 {
+            tickscope::time!("outer", {
+                inner();
+                tickscope::time!("other", ());
+                // It has no row, and what it calls has one below "outer".
+                tickscope::time!("one too many", {
+                    inner();
+                    inner();
+                });
+            });
+        }
+        let snapshot = tickscope::snapshot();
+        check(&snapshot);
+        let names = |snapshot: &Snapshot| {
+            let rows = (0..snapshot.nodes.len() as u32).map(NodeId);
+            let row = |row: NodeId| {
+                (
+                    snapshot.site_of(row).name.clone(),
+                    snapshot.nodes.calls[row.index()],
+                )
+            };
+            rows.map(row).collect::<Vec<_>>()
+        };
+        let expected = [("outer", 2), ("inner", 2), ("other", 2), ("(over the limit)", 2)];
+        assert_eq!(
+            names(&snapshot),
+            expected.map(|(name, calls)| (name.to_owned(), calls))
+        );
+        assert_eq!(snapshot.nodes.parent_of(NodeId(3)), Some(NodeId(0)));
+        assert_eq!(snapshot.capture.losses.dropped, 2 * 3);
+        assert!(snapshot.nodes.self_ticks[3] > 0, "it has its time");
+    });
+}
+
 fn beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted() {
     isolated!(|| {
         let _session = Builder::new("nodes").max_nodes(100).start();
@@ -391,15 +498,18 @@ fn beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted() {
         assert_eq!(opened, 840);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        assert_eq!(snapshot.nodes.len(), 100);
-        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
-        // What stands inside a dropped call counts for the frame around that, where such a node exists.
-        assert!(snapshot.calls() >= 200, "what has a node counts on");
+        // Five of the twenty have rows, with all twenty below four of them.
+        let rows = rows_and_calls(&snapshot);
+        assert_eq!((rows.own, rows.own_calls), (100, 200));
+        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
+        // Below the fifth, and at the top.
+        assert_eq!((rows.over, rows.over_calls), (2, 2 * (5 + 15)));
         // Another thread has a hundred of its own.
         std::thread::spawn(|| bush(2)).join().unwrap();
         let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.nodes.len(), 200);
-        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened + 420);
+        let rows = rows_and_calls(&snapshot);
+        assert_eq!(rows.own, 200);
+        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened + 420);
     });
 }
 
@@ -426,14 +536,16 @@ fn nodes_of_the_process_are_given_back_by_threads_that_end() {
         opened += bush(2);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        assert_eq!(snapshot.nodes.len(), 420 + 500);
+        let rows = rows_and_calls(&snapshot);
+        assert_eq!(rows.own, 420 + 500);
         assert!(snapshot.capture.losses.dropped > 0);
-        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
+        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
         assert_eq!(snapshot.lifetime.calls, snapshot.calls());
         drop(told);
         holder.join().unwrap();
         let snapshot = tickscope::snapshot();
-        assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, opened);
+        let rows = rows_and_calls(&snapshot);
+        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
     });
 }
 
@@ -560,6 +672,9 @@ crate::support::tests![
     threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system,
     deep_recursion_is_cut_at_the_limit_and_counted,
     beyond_the_depth_limit_time_belongs_to_the_frame_at_it,
+    guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured,
+    recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards,
+    what_calls_over_the_limit_call_is_no_part_of_their_callers,
     beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted,
     nodes_of_the_process_are_given_back_by_threads_that_end,
     finished_threads_beyond_the_nodes_of_the_process_are_one_row,

@@ -81,7 +81,10 @@ pub(crate) use tests;
 ///
 /// A test is called by its file and its function, `storm::name`; a child knows its own by the function alone.
 pub(crate) fn main(files: &[&[Test]]) -> std::process::ExitCode {
-    let without_crate = |&(path, test): &Test| (path.split_once("::").map_or(path, |(_, name)| name), test);
+    let without_crate = |&(path, test): &Test| {
+        let split = path.split_once("::all::").or_else(|| path.split_once("::"));
+        (split.map_or(path, |(_, name)| name), test)
+    };
     let tests: Vec<Test> = files.iter().copied().flatten().map(without_crate).collect();
     let function = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
     if let Some(role) = std::env::var_os(ROLE) {

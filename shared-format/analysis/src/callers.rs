@@ -23,8 +23,6 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Its calls inside another call of it.
     pub recursive_calls: u64,
-    /// If it is a future, its calls that are over and are not inside another call of it.
-    pub asynchronous: AsyncCalls,
     /// What a counter, a value or a gauge shows, which has no time; none for a function.
     pub tally: Option<Tally>,
     /// Ticks in its outermost calls and all below.
@@ -124,7 +122,6 @@ impl Neighbours {
                 let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
                 if above == Place::Outside {
                     own.outermost_calls = own.outermost_calls.saturating_add(row.calls);
-                    own.asynchronous += row.asynchronous;
                     own.total_ticks = own.total_ticks.saturating_add(row.total_ticks);
                     own.total_ns = own.total_ns.saturating_add(row.total_ns);
                     own.total_off += row.total_off;
@@ -212,7 +209,6 @@ impl Neighbours {
             function,
             outermost_calls: 0,
             recursive_calls: 0,
-            asynchronous: AsyncCalls::default(),
             tally: Some(Tally::Nothing),
             total_ticks: 0,
             self_ticks: 0,

@@ -207,7 +207,7 @@ impl<'a> Groups<'a> {
 }
 
 /// Whether no call of the same function stands above a row, by row.
-pub(super) fn outermost(tree: &CallTree) -> Vec<bool> {
+pub fn outermost(tree: &CallTree) -> Vec<bool> {
     let mut outermost = vec![true; tree.rows.len()];
     tree.visit(|row, is_outermost| outermost[row as usize] = is_outermost);
     outermost

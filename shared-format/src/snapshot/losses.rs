@@ -10,7 +10,8 @@ use bincode::{Decode, Encode};
 /// written to a section of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
-    /// Calls that were not recorded: depth or node limit, re-entrance, or a thread that was already torn down.
+    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down. Beyond the limits of
+    /// nodes, rows "(over the limit)" have their time, and the number of those that were called by functions with rows.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,
@@ -49,7 +50,8 @@ impl Losses {
                 short: "drop",
                 counted: "calls dropped",
                 cause: "over a limit",
-                explanation: "calls found no place (over a limit): they are not counted, their time is their callers'",
+                explanation: "calls got no row of their own (over a limit): they are in rows \"(over the limit)\", or not counted and \
+                    their time is their callers'",
             },
             Loss {
                 value: self.unbalanced,

@@ -26,7 +26,7 @@ use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
 use crate::app::slow_table::SlowTable;
-use crate::app::tails::tails;
+use crate::app::tails::{Tail, tails};
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
@@ -70,7 +70,7 @@ pub(crate) struct Data {
     pub(crate) then: Option<Box<Data>>,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
-    tails: OnceCell<Vec<u32>>,
+    tails: OnceCell<Vec<Tail>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<SiteTable>,
     /// What the table of sites before this one has left.
@@ -190,7 +190,6 @@ impl Data {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
             self.tails = OnceCell::new();
-            self.tails = OnceCell::new();
         }
         if !Rc::ptr_eq(&self.tree, &seen.tree) {
             self.measured_ns = seen.tree.measured_ns();
@@ -208,9 +207,16 @@ impl Data {
         self.hot.get_or_init(|| hot(&self.calls))
     }
 
-    /// The functions that have a tail, among the hotspots; derived when first asked for.
-    pub(crate) fn tails(&self) -> &[u32] {
-        self.tails.get_or_init(|| tails(self.hot()))
+    /// The functions that have a tail, in the order of the hotspots; derived when first asked for.
+    pub(crate) fn tails(&self) -> &[Tail] {
+        self.tails.get_or_init(|| tails(&self.calls, self.hot()))
+    }
+
+    /// The tail of a function; none where it has none.
+    pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
+        let What::Hot(row) = what else { return None };
+        let at = self.tails().binary_search_by_key(&row, |tail| tail.hot).ok()?;
+        self.tails().get(at)
     }
 
     /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.

@@ -222,7 +222,11 @@ pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
 
 /// The functions that have a tail.
 pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
-    flat(data, shape, data.tails().iter().copied().map(What::Hot).collect())
+    flat(
+        data,
+        shape,
+        data.tails().iter().map(|tail| What::Hot(tail.hot)).collect(),
+    )
 }
 
 /// The paths of one of the watched functions.

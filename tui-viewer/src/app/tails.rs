@@ -1,6 +1,8 @@
 //! The functions with a tail: what the view Slow offers while no function is watched.
 
+use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::HotRow;
+use tickscope_analysis::transform::outermost;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 
 /// Of fewer calls a tail says little.
@@ -9,17 +11,49 @@ const CALLS_LEAST: u64 = 200;
 /// Calls that take so many times the median are in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
-/// The functions that have one, among the hotspots.
-pub(crate) fn tails(hot: &[HotRow]) -> Vec<u32> {
-    let rows = (0..).zip(hot);
-    // Values have histograms as well, and no time.
-    let has_tail = |row: &HotRow| row.tally.is_none() && ticks(&row.latency).is_some();
-    let with_tail = rows.filter(|(_, row)| has_tail(row));
-    with_tail.map(|(index, _)| index).collect()
+/// A function that has one.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    /// Its row among the hotspots.
+    pub(crate) hot: u32,
+    /// How long its outermost calls took: the time of a call inside of another one is a part of that one's.
+    pub(crate) latency: Histogram,
+    /// What those in the tail take above the median, in ticks.
+    pub(crate) ticks: u64,
+}
+
+/// The functions that have one, by their rows among the hotspots of a tree.
+pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
+    let outermost = outermost(tree);
+    let tail = |(at, row): (u32, &HotRow)| {
+        // Values have histograms as well, and no time.
+        if row.tally.is_some() || row.latency.count() < CALLS_LEAST {
+            return None;
+        }
+        let latency = latency_of_outermost(tree, row, &outermost);
+        let ticks = ticks(&latency)?;
+        Some(Tail {
+            hot: at,
+            latency,
+            ticks,
+        })
+    };
+    (0..).zip(hot).filter_map(tail).collect()
+}
+
+fn latency_of_outermost(tree: &CallTree, row: &HotRow, outermost: &[bool]) -> Histogram {
+    if row.rows.iter().all(|&at| outermost[at as usize]) {
+        return row.latency.clone();
+    }
+    let mut sum = Histogram::default();
+    for &at in row.rows.iter().filter(|&&at| outermost[at as usize]) {
+        sum.add(tree.latency(at));
+    }
+    sum
 }
 
 /// What the calls in the tail take above the median, in ticks; none without a tail.
-pub(crate) fn ticks(latency: &Histogram) -> Option<u64> {
+fn ticks(latency: &Histogram) -> Option<u64> {
     let median = latency.quantile(0.5).filter(|&median| median > 0)?;
     let (longest, _) = latency.max()?;
     let above = latency.buckets.iter().map(|&(bucket, calls)| {
@@ -36,6 +70,9 @@ pub(crate) fn ticks(latency: &Histogram) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_analysis::hotspots::hot;
+    use tickscope_testkit::fixture;
+
     use super::*;
 
     fn of(calls: &[(u64, u64)]) -> Option<u64> {
@@ -54,5 +91,26 @@ mod tests {
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn the_tail_of_a_recursion_is_that_of_its_outermost_calls() {
+        let mut outer = Histogram::default();
+        (0..300).for_each(|_| outer.insert(1_024));
+        outer.insert(1 << 20);
+        // Each long call is open through the whole of the one below it.
+        let mut inner = Histogram::default();
+        (0..500).for_each(|_| inner.insert(1 << 20));
+        let mut snapshot = fixture::recursion();
+        for (row, latency) in [(1, &outer), (2, &inner), (3, &inner)] {
+            snapshot.latencies.push(row, latency);
+        }
+        let tree = CallTree::build(&snapshot, |_| true);
+        let tails = tails(&tree, &hot(&tree));
+        let [tail] = tails.as_slice() else {
+            panic!("{tails:?}");
+        };
+        assert_eq!(tail.latency, outer);
+        assert!(tail.ticks < 1 << 20, "{}", tail.ticks);
     }
 }

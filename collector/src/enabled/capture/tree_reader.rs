@@ -464,7 +464,8 @@ fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
         since = (switch.is_timed() && !tree.stands_still()).then_some(tick);
         stretch = &mut pending.behind;
     }
-    *stretch = stretch.saturating_add(since.map_or(0, |since| within(now.saturating_sub(since))));
+    let last = since.map_or(0, |since| tree.without_step(within(now.saturating_sub(since))));
+    *stretch = stretch.saturating_add(last);
     pending
 }
 

@@ -82,7 +82,8 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             return;
         };
         let Some(node) = top.node() else { return };
-        if function_sites::get(number).is_some_and(|site| node.site.is(site)) {
+        let is_own = |site| node.site.is(site) || node.is_over_the_limit();
+        if function_sites::get(number).is_some_and(is_own) {
             tree.frames.close(top);
             scope::end_function(tree, node);
         } else {

@@ -126,7 +126,8 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         }
         close_ended(tree, place, false);
         let top = tree.frames.top().filter(|top| top.place() == place);
-        let Some(top) = top.filter(|top| top.node().is_some_and(|node| node.site.is(site))) else {
+        let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
+        let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
                 // Another function stood there, whose end was not seen.
                 close_ended(tree, place, true);

@@ -5,7 +5,7 @@ use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
 
 use crate::enabled::platform::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
-use crate::enabled::record::site::{Site, SiteKind};
+use crate::enabled::record::site::{OVER_THE_LIMIT, Site, SiteKind};
 
 zeroed! {
     /// One function at one place of a thread's call tree. It fills one cache line.
@@ -237,6 +237,11 @@ impl Node {
     /// charged to it.
     pub(crate) fn is_counter(&self) -> bool {
         self.kind().is_counter()
+    }
+
+    /// Returns whether calls without a row of their own are counted here. Nothing stands below such a node.
+    pub(crate) fn is_over_the_limit(&self) -> bool {
+        OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }
 
     /// Returns when the open call began, if that is measured.

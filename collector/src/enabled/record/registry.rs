@@ -102,6 +102,11 @@ pub(crate) fn may_add_node() -> bool {
     has_space
 }
 
+/// Counts one more node in this process, however many there are.
+pub(crate) fn add_node() {
+    NODES.fetch_add(1, Ordering::Relaxed);
+}
+
 /// Counts a call that no tree can count.
 pub(crate) fn drop_call() {
     DROPPED.fetch_add(1, Ordering::Relaxed);

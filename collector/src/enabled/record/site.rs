@@ -86,6 +86,13 @@ pub(crate) enum SiteState {
     Watched,
 }
 
+/// The sites of rows for calls that get no row of their own, because there are too many: functions, and futures, whose rows count calls
+/// that last over many polls.
+pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
+    Site::named("(over the limit)", "", "", 0),
+    Site::named("(futures over the limit)", "", "", 0).of_futures(),
+];
+
 impl SiteKind {
     /// Returns whether such a site opens no scopes.
     pub(crate) fn is_counter(self) -> bool {
@@ -252,6 +259,12 @@ impl Site {
     /// Returns whether the site is a name for an await.
     pub(crate) fn names_await(&self) -> bool {
         self.names_await
+    }
+
+    /// Makes the site one of futures.
+    pub(crate) const fn of_futures(mut self) -> Self {
+        self.future = AtomicU32::new(1);
+        self
     }
 
     /// Notes that the scopes of the site are polls of futures.

@@ -16,6 +16,7 @@ mod functions;
 mod in_place;
 mod measuring;
 mod pause;
+mod unseen_ends;
 mod waiting;
 mod watching;
 
@@ -23,6 +24,7 @@ use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Array, Column, Ref, Tagged, zeroed};
+use crate::enabled::record::deepest_nodes::DeepestNodes;
 use crate::enabled::record::frames::Frames;
 use crate::enabled::record::in_flight::OwnSlots;
 use crate::enabled::record::journal::Kind;
@@ -121,6 +123,10 @@ zeroed! {
         pub(crate) unit: UnitCalls,
         /// The spans that are open, and places for more.
         pub(crate) spans: OpenSpans,
+        /// Where on the stack the deepest nodes were made.
+        deepest: DeepestNodes,
+        /// How many ticks the clock has gone back, and not forward again.
+        stepped_back: AtomicU64,
     }
 }
 
@@ -203,6 +209,8 @@ impl Tree {
             watching: Watching::new(),
             unit: UnitCalls::new(),
             spans: OpenSpans::new(),
+            deepest: DeepestNodes::new(),
+            stepped_back: AtomicU64::new(0),
         }
     }
 
@@ -220,6 +228,8 @@ impl Tree {
         self.watching.clear();
         self.unit.clear();
         self.spans.clear();
+        self.deepest.clear();
+        self.stepped_back.store(0, Ordering::Relaxed);
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
@@ -340,6 +350,7 @@ impl Tree {
             self.refuse_gap(node, then);
             return;
         }
+        let gap = self.take_step_out(gap);
         self.place_past_wait(node, gap, then);
         self.charge_gap(node, gap, then);
     }
@@ -370,6 +381,7 @@ impl Tree {
             self.refuse_gap(node, now);
             return None;
         }
+        let gap = self.take_step_out(gap);
         let looked = self.place_wait(node, gap, now);
         self.charge_gap(node, gap, now);
         if looked > 0 {
@@ -392,11 +404,40 @@ impl Tree {
     }
 
     fn refuse_gap(&self, node: &'static Node, now: u64) {
-        if self.last.load(Ordering::Relaxed) == PAUSED {
+        let last = self.last.load(Ordering::Relaxed);
+        if last == PAUSED {
             return;
         }
         self.lose_gap(node);
+        if let Some(back) = last.checked_sub(now) {
+            let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
+            self.stepped_back.store(step, Ordering::Relaxed);
+            // The step forward is looked at, however short gaps may be otherwise.
+            let limit = self.limit_set.load(Ordering::Relaxed);
+            self.limit.store(limit.min(step - 1), Ordering::Relaxed);
+        }
         self.last.store(now, Ordering::Release);
+    }
+
+    /// Returns a gap without the step forward by which the clock has made up for one backward. What was charged before that would
+    /// else be charged again.
+    pub(crate) fn without_step(&self, gap: u64) -> u64 {
+        let step = self.stepped_back.load(Ordering::Relaxed);
+        gap.checked_sub(step).unwrap_or(gap)
+    }
+
+    fn take_step_out(&self, gap: u64) -> u64 {
+        let without = self.without_step(gap);
+        if without != gap {
+            self.forget_step();
+        }
+        without
+    }
+
+    fn forget_step(&self) {
+        self.stepped_back.store(0, Ordering::Relaxed);
+        self.limit
+            .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
     /// Counts a gap of `node` that is unknown or not charged.

@@ -353,6 +353,23 @@ impl Life {
         self.known.insert(path.clone());
         Some(path)
     }
+
+    /// The place of calls that have none of their own below the innermost call. What they call has no place at all.
+    fn place_over_the_limit(&self, name: &str, (depth, _): (usize, usize)) -> Option<Path> {
+        let at = self.at();
+        let is_inside = at.ends_with("over the limit)");
+        let over = if name == POLLED {
+            "(futures over the limit)"
+        } else {
+            "(over the limit)"
+        };
+        (!is_inside && self.open.len() < depth).then(|| below(&at, over))
+    }
+
+    fn place_of_any(&mut self, name: &str, limits: (usize, usize)) -> Option<Path> {
+        let own = self.place(name, limits);
+        own.or_else(|| self.place_over_the_limit(name, limits))
+    }
 }
 
 impl Model {
@@ -460,10 +477,13 @@ impl Model {
             return None;
         }
         let life = self.life(hand);
-        let Some(path) = life.place(name, limits) else {
-            self.dropped += 1;
-            return None;
-        };
+        let own = life.place(name, limits);
+        let place = own.clone().or_else(|| life.place_over_the_limit(name, limits));
+        if own.is_none() {
+            self.dropped += if place.is_some() { calls } else { 1 };
+        }
+        let path = place?;
+        let life = self.life(hand);
         life.counted.now.at(&path).calls += calls;
         life.open.push(Frame {
             path: path.clone(),
@@ -608,7 +628,7 @@ impl Model {
             let limits = self.limits;
             let life = self.life(hand);
             let counts = life.registered && !life.excluded;
-            let guard = if !counts || life.place(POLLED, limits).is_some() {
+            let guard = if !counts || life.place_of_any(POLLED, limits).is_some() {
                 self.open(hand, POLLED, 0)
             } else {
                 None
@@ -634,7 +654,7 @@ impl Model {
         if !life.registered || life.excluded {
             return;
         }
-        let Some(path) = guard.or_else(|| life.place(POLLED, limits)) else {
+        let Some(path) = guard.or_else(|| life.place_of_any(POLLED, limits)) else {
             return;
         };
         life.counted.standing(&path).in_flight -= 1;

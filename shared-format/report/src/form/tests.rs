@@ -1,3 +1,6 @@
+#[cfg(feature = "export")]
+mod numbers;
+
 use tickscope_testkit::fixture;
 
 use super::*;

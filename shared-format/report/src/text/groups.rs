@@ -32,7 +32,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         .clamp("GROUP".len(), MAX_NAME_COLUMN);
     writeln!(
         out,
-        "\nGroups ({}): TOTAL is inside the outermost member, OUTER its calls; members are functions of the list above\n",
+        "\nGroups ({}): TOTAL is inside the outermost member, OUTER its calls, AVG = TOTAL/OUTER;\nmembers are functions of the list above\n",
         rows.len(),
     )?;
     let columns = Columns {

@@ -42,7 +42,7 @@ const HEADER: Part = (
         ("CPU", "of the process: 100 % is one CPU"),
         ("calls/s", "calls that began in the last second"),
         ("cost", "what measuring takes: at least to at most"),
-        ("dropped", "calls that found no place; none: no word"),
+        ("dropped", "calls that found no place of their own"),
         ("unbalanced", "scopes leaked, or ended out of order"),
         ("pruned", "rows that were summed up in (pruned)"),
         ("lapped", "reads done again: it wrote faster"),

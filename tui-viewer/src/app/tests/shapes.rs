@@ -4,6 +4,7 @@ use super::*;
 use crate::test_driver::looks;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::snapshot::{Mode, OpenFrame};
+use tickscope_testkit::fixture;
 
 /// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
 fn recursive(tenths: u64) -> Snapshot {
@@ -60,6 +61,24 @@ fn shares(app: &App) -> Vec<(String, u64, u64)> {
 
 fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
     (name.to_string(), ms, calls)
+}
+
+#[test]
+fn a_recursive_function_has_one_average_on_a_screen() {
+    let mut app = empty(120, 30);
+    events(&mut app, Status::Live, Some(fixture::recursion()));
+    keys(&mut app, "2");
+    let row = names(&app).iter().position(|name| name.ends_with("fib")).unwrap();
+    app.select(row);
+    keys(&mut app, "3");
+    let screen = text(&app);
+    let of_avg = screen
+        .split("avg ")
+        .skip(1)
+        .filter_map(|rest| rest.split_whitespace().next());
+    let averages: Vec<&str> = of_avg.collect();
+    // 600 ticks of 0.4 ns in 7 calls, of which one is the outermost.
+    assert_eq!(averages, ["34ns", "34ns"], "{screen}");
 }
 
 #[test]

@@ -39,6 +39,29 @@ fn ruled(rules: &[(&str, bool)]) -> Snapshot {
     s
 }
 
+#[test]
+fn a_site_with_control_characters_in_its_name_is_switched() {
+    let mut app = live(120, 30);
+    let mut s = snapshot(1_341);
+    s.sites[3].name = "draw\u{1b}[2J".into();
+    events(&mut app, Status::Live, Some(s.clone()));
+    keys(&mut app, "6");
+    let line = names(&app)
+        .iter()
+        .position(|name| name.contains("draw"))
+        .expect("it is listed");
+    keys(&mut app, &format!("g{}", "j".repeat(line)));
+    let sent = asked(&key(&mut app, Code::Char(' ')));
+    let [Request::SitesOff(pattern)] = sent[..] else {
+        panic!("{sent:?}: {}", last_line(&app))
+    };
+    assert_eq!(pattern.as_str(), r"orderbook_sim::book::draw\u{1b}[2J");
+    let matched: Vec<usize> = (0..s.sites.len())
+        .filter(|&site| pattern.matches(&s.sites[site]))
+        .collect();
+    assert_eq!(matched, [3]);
+}
+
 /// Selects a site by its name.
 pub(super) fn to(app: &mut App, name: &str) {
     let line = names(app)

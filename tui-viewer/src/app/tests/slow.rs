@@ -78,8 +78,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     let tails: Vec<u64> = {
         let data = app.derived.data.as_ref().unwrap();
         let rows = app.list().rows.iter();
-        rows.map(|row| crate::app::tails::ticks(data.latency(row.what)).unwrap())
-            .collect()
+        rows.map(|row| data.tail(row.what).unwrap().ticks).collect()
     };
     assert!(tails.len() > 1 && tails.is_sorted_by(|a, b| a >= b), "{tails:?}");
     key(&mut app, Code::Down);

@@ -20,26 +20,31 @@ use crate::source::known_functions::KnownFunctions;
 /// So many functions one key switches at most: each needs a rule, and a program takes 256.
 const TOGETHER_MOST: usize = 64;
 
+/// The pattern of a path.
+fn naming(path: &str) -> Result<Pattern, String> {
+    Pattern::of_path(path).ok_or_else(|| "no rule can name it: it has no name".to_string())
+}
+
 /// The pattern that chooses a site by its whole path.
 fn pattern_of(site: &Site) -> Result<Pattern, String> {
     let path = site.path();
-    Pattern::new(&path).map_err(|_| {
-        format!(
+    if path.len() > BYTES_MAX {
+        return Err(format!(
             "no rule can name it: a pattern has at most {BYTES_MAX} bytes, its path has {}; switch it by a \
              shorter pattern with *",
             path.len()
-        )
-    })
+        ));
+    }
+    naming(&path)
 }
 
 /// The pattern of a row: of a place its path, of a module all that is in it.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
-    let no_rule = || "no rule can name it: its name has control characters".to_string();
     match table.source(&data.snapshot, row) {
-        Some(site) if table.is_grouped() => Pattern::of_path(&site.path()).ok_or_else(no_rule),
+        Some(site) if table.is_grouped() => naming(&site.path()),
         Some(site) => pattern_of(site),
-        None => Pattern::of_path(&format!("{}::*", table.path(row))).ok_or_else(no_rule),
+        None => naming(&format!("{}::*", table.path(row))),
     }
 }
 

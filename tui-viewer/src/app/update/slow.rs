@@ -18,7 +18,7 @@ use crate::text::cells::wrapped;
 
 /// What stands above the functions with a tail, while none is watched.
 const CHOOSE: &str = "No function is watched. Enter watches one: the view then says why its slow calls are slow. \
-    TAIL: time above the median, of calls that take twice as long or longer.";
+    TAIL: time above the median, of outermost calls that take twice as long or longer.";
 
 /// So many snapshots before and after the one on screen are looked at for what it leaves out.
 const NEAR: usize = 32;
@@ -53,9 +53,7 @@ impl App {
             return self.tell("a group has no calls of its own: & shows its members, W watches one of them");
         }
         let Some(pattern) = Pattern::of_path(&name) else {
-            return self.complain(format!(
-                "no pattern can name {name}: its name has control characters"
-            ));
+            return self.complain("no pattern can name it: it has no name");
         };
         self.watch_function(pattern, effects);
     }

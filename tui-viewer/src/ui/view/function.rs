@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 use tickscope_analysis::functions::FunctionId;
-use tickscope_analysis::measure::Dimension;
 use tickscope_report::{label, number, tally};
 
 use crate::app::columns::spec::Value;
@@ -85,7 +84,8 @@ fn figures(
         }
         let about = if known == Known::About { ABOUT } else { "" };
         let percent = number::percent(share(ns, data.measured_ns));
-        let time = scaled(canvas, app, data.per_calls, data, ns).unwrap_or_else(|| UNKNOWN.to_string());
+        let time = unit::scaled(canvas, app, data.per_calls, ns, unit::ticks_of(data, ns), false);
+        let time = time.unwrap_or_else(|| UNKNOWN.to_string());
         format!("{about}{time} {about}{percent}")
     };
     let mut facts = vec![
@@ -93,23 +93,14 @@ fn figures(
         ("self", time(of.self_ns, uncertainty.self_estimated)),
         ("calls", counted(data, all)),
     ];
-    let seen = Known::of(of.total_ns, uncertainty.total_estimated, counts) != Known::Unseen;
-    let (calls, call_ns) = of.asynchronous.or(of.outermost_calls, of.total_ns);
-    let avg_ns = call_ns.checked_div(calls);
     if let Some(tally) = of.tally {
         let word = if tally.is_gauge() { "level" } else { "sum" };
         facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
         facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));
-    } else if let Some(ns) = avg_ns.filter(|_| seen) {
-        let about = if uncertainty.total_estimated { ABOUT } else { "" };
-        let avg = match app.measure().dimension() {
-            Dimension::Time => scaled(canvas, app, None, data, ns),
-            dimension @ (Dimension::Count | Dimension::Bytes) => {
-                Some(number::mean(of.total_ns, of.outermost_calls, dimension))
-            }
-        };
-        let avg = avg.unwrap_or_else(|| UNKNOWN.to_string());
-        facts.push(("avg", format!("{about}{avg}")));
+    } else if let Some(what) = hotspot(data, of.function) {
+        // Of all its calls, as in every other view: the rows below tell the outermost ones apart.
+        let avg = figure::plain(canvas, app, data, what, Value::Mean);
+        facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
     // No other number of this view says it: where there is little room it comes before what the rows say as well.
     let narrow = end - x < WORDY;
@@ -143,11 +134,6 @@ fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Opt
 fn hotspot(data: &Data, function: FunctionId) -> Option<What> {
     let at = data.hot().binary_search_by_key(&function, |row| row.function);
     Some(What::Hot(at.ok()? as u32))
-}
-
-/// A time in the unit that was chosen.
-fn scaled(canvas: &Canvas<'_>, app: &App, per_calls: Option<u64>, data: &Data, ns: u64) -> Option<String> {
-    unit::scaled(canvas, app, per_calls, ns, unit::ticks_of(data, ns), false)
 }
 
 /// How long calls of the function took, and how busy it was in the last seconds: side by side, or one below the other.

@@ -9,7 +9,6 @@ use crate::app::columns::tails::TailColumn;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::state::App;
-use crate::app::tails::ticks;
 use crate::text::cells::cut_path;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
@@ -56,13 +55,16 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
 }
 
 fn text(canvas: &Canvas<'_>, data: &Data, what: What, place: &Place<TailColumn>) -> String {
-    let latency = data.latency(what);
+    let Some(tail) = data.tail(what) else {
+        return String::new();
+    };
+    let latency = &tail.latency;
     let time = |ticks: Option<u64>| {
         let ns = ticks.map(|ticks| data.snapshot.nanos(ticks));
         ns.map_or_else(|| UNKNOWN.to_string(), |ns| canvas.duration(ns))
     };
     match place.column {
-        TailColumn::Tail => time(ticks(latency)),
+        TailColumn::Tail => time(Some(tail.ticks)),
         TailColumn::Calls => number::count(latency.count()),
         TailColumn::P50 => time(latency.quantile(0.5)),
         TailColumn::P99 => time(latency.quantile(0.99)),

@@ -7,7 +7,7 @@ use super::Tree;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::arena::TAG_BITS;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::site::Site;
+use crate::enabled::record::site::{OVER_THE_LIMIT, Site};
 
 impl Tree {
     /// Returns the child of `parent` at `site` if it was the one entered last.
@@ -82,10 +82,51 @@ impl Tree {
             return Some(child);
         }
         let full = self.nodes.len() >= self.nodes_max.load(Ordering::Relaxed)
-            || parent.depth() >= self.depth_max.load(Ordering::Relaxed);
+            || self.is_at_deepest(parent)
+            || parent.is_over_the_limit();
         if full {
             return None;
         }
+        self.make_child(parent, site, may_add)
+    }
+
+    /// Returns the child of `parent` that counts calls at `site` if they get no child of their own, and makes it if needed. What
+    /// they call would else look as if `parent` called it. `None` in such a call, at the deepest node, and without memory. `current` is
+    /// taken out.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn child_over_the_limit(
+        &self,
+        parent: &'static Node,
+        site: &'static Site,
+        added: impl FnOnce(),
+    ) -> Option<&'static Node> {
+        if self.is_at_deepest(parent) || parent.is_over_the_limit() {
+            return None;
+        }
+        let [functions, futures] = &OVER_THE_LIMIT;
+        let site = if site.is_future() { futures } else { functions };
+        let known = self.find(parent, site);
+        known.or_else(|| {
+            self.make_child(parent, site, || {
+                added();
+                true
+            })
+        })
+    }
+
+    /// Returns whether a node stands as deep as one may.
+    pub(super) fn is_at_deepest(&self, node: &'static Node) -> bool {
+        node.depth() >= self.depth_max.load(Ordering::Relaxed)
+    }
+
+    /// Makes a child that the table does not have.
+    fn make_child(
+        &self,
+        parent: &'static Node,
+        site: &'static Site,
+        may_add: impl FnOnce() -> bool,
+    ) -> Option<&'static Node> {
         if self.nodes.len() >= self.table.len() / 2 {
             self.grow()?;
         }
@@ -105,6 +146,7 @@ impl Tree {
         }
         self.clear_measures(child);
         self.watching.clear_node(child);
+        self.deepest.note(child, self.depth_max.load(Ordering::Relaxed));
         self.put_into_table(parent, site, child)?;
         // A counter takes the place of the child entered last only until there is a scope.
         if !site.is_counter()

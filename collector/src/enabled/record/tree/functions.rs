@@ -76,31 +76,4 @@ impl Tree {
         self.charge_gap(node, now.wrapping_sub(self.last.load(Ordering::Relaxed)), now);
         true
     }
-
-    /// Ends a call, and all calls inside it, whose ends were not seen, at the tick that `now` reads. The time since the last
-    /// event is charged to the innermost call. No duration is known.
-    #[cold]
-    pub(crate) fn end_unseen(&self, node: &'static Node, now: impl FnOnce() -> u64) {
-        let Some(current) = self.take() else {
-            add(&self.dropped, 1);
-            return;
-        };
-        let mut at = Some(current);
-        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
-            at = open.parent.get();
-        }
-        let parent = at.and_then(|node| node.parent.get());
-        if let Some(parent) = parent {
-            if self.watching.is_open() {
-                self.charge_noted(current, Kind::Exit, now());
-                if self.is_watched_inside(current, node) || self.watching.is_of(node) {
-                    self.discard_watched();
-                }
-            } else {
-                self.charge(Self::charged(current), now());
-            }
-            self.forget_unit_inside(current, parent);
-        }
-        self.put(parent.unwrap_or(current));
-    }
 }

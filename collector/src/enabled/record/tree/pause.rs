@@ -72,8 +72,7 @@ impl Tree {
     /// Charges from tick `now` on, unless paused, excluded or in a mode without time.
     pub(crate) fn go_on(&self, now: u64) {
         if !self.stands_still() && mode_switch::is_timed(self.caught_up_to.load(Ordering::Relaxed)) {
-            self.limit
-                .store(self.limit_set.load(Ordering::Relaxed), Ordering::Relaxed);
+            self.forget_step();
             self.last.store(now, Ordering::Release);
         }
     }

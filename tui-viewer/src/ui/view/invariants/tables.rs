@@ -1,18 +1,29 @@
 //! Columns stand where they stand, whatever the numbers and the names are.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::TestRunner;
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
+use tickscope_report::text::TextOptions;
+use tickscope_testkit::fixture::programs::any_program;
 
+use crate::app::columns::spec::{Portion, Value};
+use crate::app::figures::What;
 use crate::app::state::App;
 use crate::app::view::View;
+use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::text::cells::{safe, width};
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
 /// Where the numbers of a table end: titles that end above the last digit of every row, with nothing behind it.
@@ -94,6 +105,63 @@ fn columns_stand_still_over_a_thousand_snapshots() {
                 }
             }
         }
+    }
+}
+
+/// Without the mark of an estimate or a bound. Behind a mark the whole has no tenth.
+fn unmarked(cell: &str) -> String {
+    let cell = cell.strip_suffix("100.0%").map_or(cell, |_| "100%");
+    cell.trim_start_matches(['~', '≤', '≥', '<', '>', '='])
+        .to_string()
+}
+
+#[test]
+fn averages_shares_and_percentiles_of_random_programs_are_those_of_the_text_report() {
+    const COLUMNS: [(&str, Value); 6] = [
+        ("%SELF", Value::Share(Portion::Own)),
+        ("%TOT", Value::Share(Portion::Total)),
+        ("AVG", Value::Mean),
+        ("P50", Value::Quantile(50)),
+        ("P99", Value::Quantile(99)),
+        ("MAX", Value::Longest),
+    ];
+    let mut runner = TestRunner::deterministic();
+    let mut app = live(200, 60);
+    show(&mut app, View::Hot);
+    for number in 0..1_000 {
+        let program = any_program().new_tree(&mut runner).unwrap().current();
+        let options = TextOptions {
+            width: 200,
+            ..TextOptions::default()
+        };
+        let report = tickscope_report::text::report(&program, &options);
+        let mut lines_of_text = report.lines().skip_while(|line| !line.ends_with("WHERE"));
+        let header: Vec<&str> = lines_of_text.next().expect("a list").split_whitespace().collect();
+        let wanted: BTreeMap<String, [String; 6]> = lines_of_text
+            .take_while(|line| !line.is_empty())
+            .map(|line| {
+                let cells: Vec<&str> = line.split_whitespace().collect();
+                let of = |title: &str| cells[header.iter().position(|of| *of == title).expect("a column")];
+                (
+                    of("FUNCTION").to_string(),
+                    COLUMNS.map(|(title, _)| unmarked(of(title))),
+                )
+            })
+            .collect();
+        at(&mut app, 3_000 * (number + 1));
+        events(&mut app, Status::Live, Some(program));
+        let data = app.derived.data.as_ref().expect("there is data");
+        let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
+        let canvas = Canvas::new(&mut buffer, ThemeKind::Sixteen, false);
+        let found: BTreeMap<String, [String; 6]> = (0..data.hot().len() as u32)
+            .map(What::Hot)
+            .map(|what| {
+                let cells =
+                    COLUMNS.map(|(_, value)| unmarked(&figure::plain(&canvas, &app, data, what, value)));
+                (data.label(what).to_string(), cells)
+            })
+            .collect();
+        assert_eq!(found, wanted, "program {number}\n{report}\n{}", text(&app));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The collector in real programs: each test starts this binary again and runs its body there, in a process of its own.
 //!
-//! `cargo test -p tickscope --features enable --test it storm` runs the tests of one file, here `storm.rs`.
+//! `cargo test -p tickscope --test it storm` runs the tests of one file, here `storm.rs`.
 
 #![allow(
     clippy::unwrap_used,
@@ -14,7 +14,7 @@
     reason = "tests print figures, and say why they are skipped"
 )]
 
-mod allocations;
+pub(crate) mod allocations;
 mod api;
 #[cfg(feature = "report")]
 mod at_exit;
@@ -53,17 +53,17 @@ mod site_rules;
 mod stalls;
 mod storm;
 #[path = "../support/mod.rs"]
-mod support;
+pub(crate) mod support;
 mod threads;
 mod values;
-mod waits;
+pub(crate) mod waits;
 mod waits_in;
 mod watched_futures;
-mod watches;
+pub(crate) mod watches;
 
 use std::process::ExitCode;
 
-fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "report")]
     // One test is about a program that returns from `main`: this is the place.
     if at_exit::returns_from_main() {

@@ -1,0 +1,55 @@
+//! Where on the stack the deepest nodes were made, by which leaked guards are told from recursion.
+//!
+//! A guard that is leaked in a loop leaves one more call open each time, until no deeper one is allowed. Recursion gets there as
+//! well, but there each call stands further down on the stack than the call around it. So it is noted where on the stack the
+//! deepest nodes were made: at a single place only if nothing had returned in between, and none of those calls has ended.
+
+use std::hint::black_box;
+
+use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::arena::zeroed;
+use crate::enabled::record::node::Node;
+
+/// How many calls are open at one place of the stack before they count as leaked.
+pub(crate) const LEAKED: usize = 32;
+
+zeroed! {
+    /// Where on the stack the deepest nodes were made, by their depth.
+    #[derive(Debug)]
+    pub(crate) struct DeepestNodes {
+        stack: [AtomicU64; LEAKED],
+    }
+}
+
+impl DeepestNodes {
+    pub(crate) const fn new() -> Self {
+        Self {
+            stack: [const { AtomicU64::new(0) }; LEAKED],
+        }
+    }
+
+    pub(crate) fn clear(&self) {
+        for stack in &self.stack {
+            stack.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Notes that a node was made here, if it is one of the deepest.
+    #[inline(never)]
+    pub(crate) fn note(&self, node: &Node, depth_max: u32) {
+        if node.depth() + LEAKED as u32 > depth_max
+            && let Some(stack) = self.stack.get(node.depth() as usize % LEAKED)
+        {
+            let here = 0_u8;
+            let here = std::ptr::from_ref(black_box(&here)).addr();
+            stack.store(here as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns whether all of them were made at one place.
+    pub(crate) fn are_at_one_place(&self) -> bool {
+        let [first, others @ ..] = &self.stack;
+        let first = first.load(Ordering::Relaxed);
+        first != 0 && others.iter().all(|stack| stack.load(Ordering::Relaxed) == first)
+    }
+}

@@ -1,0 +1,57 @@
+//! Calls that have ended although no end was seen: those of functions that were unwound, and scopes whose guards were leaked.
+
+use super::Tree;
+use crate::enabled::platform::sync::add;
+use crate::enabled::record::deepest_nodes::LEAKED;
+use crate::enabled::record::journal::Kind;
+use crate::enabled::record::node::Node;
+
+impl Tree {
+    /// Ends calls whose guards were leaked, at the tick that `now` reads, where a call begins in `current` that may not stand
+    /// deeper. Returns whether there were any. They are counted as unbalanced.
+    pub(crate) fn end_leaked(&self, current: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
+            return false;
+        }
+        let calls = || std::iter::successors(Some(current), |node| node.parent.get());
+        let is_leaked = |node: &&'static Node| {
+            let mut leaked = calls().take(LEAKED);
+            leaked.any(|leaked| node.site.get().is_some_and(|site| leaked.site.is(site)))
+        };
+        let count = calls().take_while(is_leaked).count();
+        let Some(outermost) = calls().nth(count.saturating_sub(1)) else {
+            return false;
+        };
+        let unwound = self.frames.close_inside(outermost);
+        add(&self.unbalanced, (count as u64).saturating_sub(unwound));
+        self.end_unseen(outermost, now);
+        true
+    }
+
+    /// Ends a call, and all calls inside it, whose ends were not seen, at the tick that `now` reads. The time since the last
+    /// event is charged to the innermost call. No duration is known.
+    #[cold]
+    pub(crate) fn end_unseen(&self, node: &'static Node, now: impl FnOnce() -> u64) {
+        let Some(current) = self.take() else {
+            add(&self.dropped, 1);
+            return;
+        };
+        let mut at = Some(current);
+        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
+            at = open.parent.get();
+        }
+        let parent = at.and_then(|node| node.parent.get());
+        if let Some(parent) = parent {
+            if self.watching.is_open() {
+                self.charge_noted(current, Kind::Exit, now());
+                if self.is_watched_inside(current, node) || self.watching.root.is(node) {
+                    self.discard_watched();
+                }
+            } else {
+                self.charge(Self::charged(current), now());
+            }
+            self.forget_unit_inside(current, parent);
+        }
+        self.put(parent.unwrap_or(current));
+    }
+}

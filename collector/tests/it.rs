@@ -1,0 +1,41 @@
+//! The tests of the folder `it`. Without the feature `enable` nothing is measured, and they are built and run again with all features:
+//! the line that cargo prints after a failure names none, `to rerun pass -p tickscope --test it`.
+
+use std::process::ExitCode;
+
+#[cfg(feature = "enable")]
+#[path = "it/all.rs"]
+mod all;
+#[cfg(feature = "enable")]
+use all::{allocations, support, waits, watches};
+
+#[cfg(feature = "enable")]
+fn main() -> ExitCode {
+    all::main()
+}
+
+#[cfg(not(feature = "enable"))]
+#[allow(clippy::expect_used, reason = "a test that cannot go on has failed")]
+fn main() -> ExitCode {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let again = std::process::Command::new(cargo)
+        .args([
+            "test",
+            "--package",
+            "tickscope",
+            "--features",
+            "export",
+            "--test",
+            "it",
+            "--",
+        ])
+        .args(std::env::args_os().skip(1))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status()
+        .expect("cargo starts");
+    if again.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}
