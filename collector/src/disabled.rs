@@ -75,6 +75,11 @@ pub mod private {
         }
     }
 
+    /// Nothing begins before `main`.
+    pub static BEFORE_MAIN: extern "C" fn() = nothing;
+
+    extern "C" fn nothing() {}
+
     /// Does nothing.
     pub fn withdraw_session_of_environment() {}
 

@@ -81,8 +81,8 @@ pub mod private {
     pub use super::future::profile_future;
     pub use super::note::note;
     pub use super::platform::clock::tsc;
-    pub use super::publish::session::{BEFORE_MAIN, withdraw_session_of_environment};
     pub use super::platform::os::write_all;
+    pub use super::publish::session::{BEFORE_MAIN, withdraw_session_of_environment};
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;

@@ -11,7 +11,7 @@ use crate::text::of_constant;
 
 /// Has linkers take what begins before `main` out of the static library, with the scopes.
 #[used]
-static BEFORE_MAIN: &extern "C" fn() = &private::BEFORE_MAIN;
+static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
 /// `tickscope_site` of the header: a static variable at each call site.
 #[derive(Debug)]

@@ -55,7 +55,10 @@ fn role() {
 /// Has a report made of itself as soon as it has started.
 fn reported(name: &str) {
     let _session = tickscope::start(name);
-    let report = Command::new(VIEWER).args(["report", "-f", "json", name]).output().unwrap();
+    let report = Command::new(VIEWER)
+        .args(["report", "-f", "json", name])
+        .output()
+        .unwrap();
     std::io::stdout().write_all(&report.stdout).unwrap();
     std::io::stderr().write_all(&report.stderr).unwrap();
     std::process::exit(report.status.code().unwrap_or(101));

@@ -201,7 +201,11 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
     // Each run finds those before it, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
-        let running = place.role("reported", &name).stdout(Stdio::piped()).spawn().unwrap();
+        let running = place
+            .role("reported", &name)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let pid = running.id();
         let done = running.wait_with_output().unwrap();
         assert!(done.status.success(), "{done:?}");

@@ -32,7 +32,10 @@ fn all_calls_are_there_at_every_normal_end() {
                 panic!("{way}: {rings:?}")
             };
             let ring = RingFile::open(ring).unwrap();
-            assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }), "{way}");
+            assert!(
+                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
+                "{way}"
+            );
             let (_, snapshot) = ring.newest_snapshot().unwrap();
             assert_eq!(Counted(snapshot).calls()["work"], 100, "{way}");
         }

@@ -275,6 +275,7 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
 /// reads every node of every thread.
 pub fn snapshot() -> Snapshot {
     let _own = current_thread::own_work();
+    copies::look();
     collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
@@ -308,6 +309,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
     if config::get().off {
         return refused("TICKSCOPE=off: nothing is measured; unset it");
     }
+    copies::look();
     let Some(state) = collector_state::lock() else {
         return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
     };

@@ -22,8 +22,8 @@ use crate::enabled::publish::reports::report_file;
 use crate::enabled::publish::session_state::{
     self, END_WITHIN_MS, Phase, REPORTS, Shared, captured, in_force, shared, try_shared, try_take_publisher,
 };
-use crate::enabled::runtime::config;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
+use crate::enabled::runtime::{config, copies};
 use crate::types::Destination;
 
 /// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
@@ -146,6 +146,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         last_record();
     }
     let Some(destination) = report else { return };
+    copies::look();
     // The exiting thread may be in the middle of a capture as well.
     let Some(mut snapshot) =
         collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
