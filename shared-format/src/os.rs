@@ -158,13 +158,20 @@ pub fn monotonic_ns() -> u64 {
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off_t, bytes as libc::off_t);
-    // SAFETY: the descriptor is open; there is no pointer.
-    let allocated =
-        check(unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
-    match allocated {
-        // Not every file system knows the call; the C library then writes to each block.
-        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => allocate(file, offset, bytes),
-        result => result,
+    // A tmpfs of older kernels gives up at any signal.
+    let mut interrupts = 0;
+    loop {
+        // SAFETY: the descriptor is open; there is no pointer.
+        let allocated =
+            check(unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
+        match allocated {
+            // Not every file system knows the call; the C library then writes to each block.
+            Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
+                return allocate(file, offset, bytes);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted && interrupts < 100 => interrupts += 1,
+            result => return result,
+        }
     }
 }
 

@@ -220,7 +220,7 @@ fn scopes_are_named_after_constants_and_functions() {
         ] {
             assert_eq!(group(name), of, "{name}");
         }
-        assert_eq!(site("Square::method").module, "it::api::shapes");
+        assert_eq!(site("Square::method").module, concat!(module_path!(), "::shapes"));
         assert!(site("function").file.ends_with("api.rs") && site("function").line > 100);
     });
 }

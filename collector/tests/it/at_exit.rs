@@ -198,7 +198,11 @@ fn off_wins_over_a_place_for_the_report() {
 fn a_files_name_says_the_form() {
     let cases = [
         ("report.html", "<!doctype html>", "report.html"),
-        ("report.folded", "it::at_exit::work;", "report.folded"),
+        (
+            "report.folded",
+            concat!(module_path!(), "::work;"),
+            "report.folded",
+        ),
         (
             "callgrind.out.report",
             "# callgrind format",

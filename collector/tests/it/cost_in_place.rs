@@ -77,7 +77,7 @@ fn a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays() {
             let found = in_place(&snapshot);
             assert_eq!(
                 (found.state, found.unit.as_str()),
-                (InPlaceState::Measuring, "it::cost_in_place::frame"),
+                (InPlaceState::Measuring, concat!(module_path!(), "::frame")),
                 "{found:?}"
             );
             assert_eq!(found.scopes, LEAVES as f64);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, quick, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, newest, quick, rings_in, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -367,7 +367,53 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
+/// By `TICKSCOPE=live` the parent had begun before `main`, so a daemon or a worker was a forked child that measures nothing.
+fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
+    for way in ["scopes", "start"] {
+        let test = Isolated::as_usual(test_name!())
+            .env("TICKSCOPE", "live")
+            .env("WAY", way);
+        let done = test.run(|| {
+            let way = std::env::var("WAY").unwrap();
+            // SAFETY: nothing but this thread and the publisher's exists.
+            let child = unsafe { libc::fork() };
+            if child == 0 {
+                let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
+                tickscope::time!("in the child", ());
+                if session.is_none() {
+                    wait_until("the child publishes", || {
+                        let own = format!(".{}.", std::process::id());
+                        let rings = rings_in(&support::shared_place().join("rings"));
+                        rings.iter().any(|path| path.to_string_lossy().contains(&own))
+                    });
+                }
+                drop(session);
+                std::process::exit(0);
+            }
+            tickscope::time!("in the parent", ());
+            let mut status = 0;
+            // SAFETY: the child is ours, and the place is valid.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            assert_eq!(status, 0);
+        });
+        assert!(done.status.success(), "{done:?}");
+        let rings = rings_in(&done.place().join("rings"));
+        assert_eq!(rings.len(), 2, "{way}: {rings:?}");
+        for path in rings {
+            let ring = RingFile::open(&path).unwrap();
+            assert!(
+                matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
+                "{way}"
+            );
+            let last = newest(&ring);
+            let calls = ["in the child", "in the parent"].map(|name| calls_of(&last, name));
+            assert!(matches!(calls, [1, 0] | [0, 1]), "{way}: {calls:?}");
+        }
+    }
+}
+
 crate::support::tests![
+    a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own,
     descriptors_of_a_program_that_closes_all_are_left_alone,
     a_ring_that_is_closed_and_gone_is_replaced,
     a_report_at_exit_goes_into_no_file_that_took_the_descriptor,

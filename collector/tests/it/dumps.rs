@@ -15,7 +15,7 @@ const ALL: [(Format, &str, &str); 9] = [
     (Format::Html, "html", "<!doctype html>"),
     (Format::Json, "json", "\"self_ns\""),
     (Format::Csv, "csv", "id,parent,depth"),
-    (Format::Folded, "folded", "it::dumps::work;"),
+    (Format::Folded, "folded", concat!(module_path!(), "::work;")),
     (Format::Speedscope, "speedscope.json", "speedscope.app"),
     (Format::Pprof, "pb.gz", "\u{1f}"),
     (Format::Callgrind, "callgrind", "# callgrind format"),

@@ -183,6 +183,22 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
     assert_eq!(watched.slow.calls + watched.typical.calls, 4000);
 }
 
+/// The stack of a thread that is too small for a capture.
+fn a_start_on_a_small_stack_publishes() {
+    let done = isolated_as_usual!(|| {
+        let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN);
+        let started = small.spawn(|| {
+            let session = tickscope::start("small");
+            assert_eq!(session.status(), Status::Publishing);
+            tickscope::time!("work", ());
+        });
+        started.unwrap().join().unwrap();
+    });
+    let ring = done.ring();
+    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+    assert_eq!(calls_of(&newest(&ring), "work"), 1);
+}
+
 /// What `start` itself had to say reached nobody who did not ask the session.
 fn warnings_of_the_start_are_in_each_snapshot() {
     let done = Isolated::as_usual(test_name!())
@@ -222,6 +238,7 @@ fn a_relative_directory_is_looked_up_at_the_start() {
 }
 
 crate::support::tests![
+    a_start_on_a_small_stack_publishes,
     a_relative_directory_is_looked_up_at_the_start,
     warnings_of_the_start_are_in_each_snapshot,
     without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on,

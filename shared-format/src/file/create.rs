@@ -127,14 +127,17 @@ impl OwnRing {
         if bytes <= have {
             return Ok(());
         }
+        // Twice as much as there is, so that this is rare, but where space is short what is needed.
         let wanted = bytes.max(2 * have).min(whole);
-        let allocated = match self.file.get_again(&self.path) {
-            Some((file, _)) => os::allocate_within(file, have, wanted - have),
+        let grown = match self.file.get_again(&self.path) {
+            Some((file, _)) => os::allocate_within(file, have, wanted - have)
+                .map(|()| wanted)
+                .or_else(|_| os::allocate_within(file, have, bytes - have).map(|()| bytes)),
             None => Err(io::Error::from_raw_os_error(libc::EBADF)),
         };
         let place = if self.linked { &self.path } else { &self.dir };
-        allocated.map_err(|error| FormatError::io("fallocate", place, error))?;
-        self.words.has_grown(wanted);
+        let grown = grown.map_err(|error| FormatError::io("fallocate", place, error))?;
+        self.words.has_grown(grown);
         Ok(())
     }
 

@@ -267,7 +267,7 @@ pub(crate) fn lock() -> Option<Locked> {
         loop {
             match try_lock() {
                 Some(state) => break state,
-                None if patience.wait(&[holder()]) => {}
+                None if patience.wait([0, holder()]) => {}
                 None => return None,
             }
         }

@@ -9,11 +9,14 @@ use crate::enabled::platform::os;
 /// The signals.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
-/// What [`wait`] has to say: 0 for nothing yet, the number of a signal, or [`NO_MORE`].
+/// The signal that came; 0 before.
 static CAME: AtomicU32 = AtomicU32::new(0);
 
-/// The program ends without a signal.
-const NO_MORE: u32 = u32::MAX;
+/// The time between two looks whether the program has other threads.
+static LOOK: libc::timespec = libc::timespec {
+    tv_sec: 1,
+    tv_nsec: 0,
+};
 
 /// The process that has the handlers; a forked child inherits them, but not the thread.
 static OWNER: AtomicU32 = AtomicU32::new(0);
@@ -29,21 +32,15 @@ pub(crate) fn install() {
     }
 }
 
-/// Waits for one of the signals and returns it; `None` after [`wait_no_more`].
+/// Waits for one of the signals and returns it; `None` if the program has no thread any more that is not ours.
 pub(crate) fn wait() -> Option<c_int> {
     loop {
         match CAME.load(Ordering::Acquire) {
+            0 if !os::has_other_threads() => return None,
             0 => futex(libc::FUTEX_WAIT, 0),
-            NO_MORE => return None,
             signal => return Some(signal.cast_signed()),
         }
     }
-}
-
-/// Lets [`wait`] return.
-pub(crate) fn wait_no_more() {
-    _ = CAME.compare_exchange(0, NO_MORE, Ordering::Release, Ordering::Relaxed);
-    futex(libc::FUTEX_WAKE, 1);
 }
 
 /// Ends the process by a signal whose handler is [`on_signal`]. Another handler gets the signal.
@@ -65,23 +62,21 @@ extern "C" fn on_signal(signal: c_int) {
     }
     // SAFETY: the call takes no arguments.
     let pid = unsafe { libc::getpid() }.cast_unsigned();
-    let is_first = CAME
-        .compare_exchange(0, signal.cast_unsigned(), Ordering::Release, Ordering::Relaxed)
-        .is_ok();
-    if is_first && pid == OWNER.load(Ordering::Relaxed) {
+    let is_first = || {
+        CAME.compare_exchange(0, signal.cast_unsigned(), Ordering::Release, Ordering::Relaxed)
+            .is_ok()
+    };
+    if pid == OWNER.load(Ordering::Relaxed) && is_first() {
         futex(libc::FUTEX_WAKE, 1);
     } else {
         end_by(signal);
     }
 }
 
-/// Waits while no signal came, or wakes who waits.
+/// Waits while no signal came, for a second at most, or wakes who waits.
 fn futex(operation: c_int, value: u32) {
     let operation = operation | libc::FUTEX_PRIVATE_FLAG;
-    let no_limit = std::ptr::null::<libc::timespec>();
-    // SAFETY: the word is a static, and without a time limit. It changes `errno`, which belongs to the program in its handler, so
-    // that is restored.
-    os::keeping_errno(|| unsafe {
-        libc::syscall(libc::SYS_futex, CAME.as_ptr(), operation, value, no_limit)
-    });
+    let limit = &raw const LOOK;
+    // SAFETY: word and time are statics. It changes `errno`, which belongs to the program in its handler, so that is restored.
+    os::keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, CAME.as_ptr(), operation, value, limit) });
 }

@@ -106,12 +106,11 @@ pub(crate) fn process_cpu_ns() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }
 
-/// Returns how many bytes of its stack the calling thread has left; 0 if the system does not say, or if the thread is on another stack,
+/// Returns how many bytes the calling thread has left of a stack, by its lowest address and its bytes; 0 if the thread is on another one,
 /// as in a coroutine.
-pub(crate) fn own_stack_left() -> u64 {
+pub(crate) fn stack_left((low, bytes): (u64, u64)) -> u64 {
     let local = 0_u8;
     let here = (&raw const local).addr() as u64;
-    let (low, bytes) = own_stack();
     let is_inside = (low..low + bytes).contains(&here);
     if is_inside { here - low } else { 0 }
 }
@@ -652,6 +651,16 @@ pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> 
 pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
     // SAFETY: the handler lives as long as the program and only stores to atomics.
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
+}
+
+/// Registers what runs in this thread before a fork, and after it in the parent and in the child.
+pub(crate) fn around_forks(
+    before: unsafe extern "C" fn(),
+    in_parent: unsafe extern "C" fn(),
+    in_child: unsafe extern "C" fn(),
+) {
+    // SAFETY: the handlers live as long as the program.
+    unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
 }
 
 #[cfg(test)]

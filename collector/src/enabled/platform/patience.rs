@@ -17,8 +17,10 @@ pub(crate) struct Patience {
     began: Instant,
     /// The longest time without progress.
     limit: Duration,
-    /// When there was progress last, and the CPU time of those threads then.
-    last: (Instant, u64),
+    /// When there was progress last.
+    last: Instant,
+    /// The threads of the look before, with their CPU times.
+    seen: [(u32, u64); 2],
     look_again: Duration,
 }
 
@@ -28,22 +30,35 @@ impl Patience {
         Self {
             began: now,
             limit,
-            last: (now, 0),
+            last: now,
+            seen: [(0, 0); 2],
             look_again: LOOK_AGAIN,
         }
     }
 
-    /// Waits a moment for these threads; 0 is none. Returns false if there was no progress for too long.
-    pub(crate) fn wait(&mut self, threads: &[u32]) -> bool {
-        let known = threads.iter().filter(|&&tid| tid != 0);
-        let worked = known
-            .filter_map(|&tid| os::cpu_ns_of(tid))
-            .fold(0, u64::wrapping_add);
-        let now = Instant::now();
-        if worked != self.last.1 {
-            self.last = (now, worked);
+    /// Returns how long there was no progress.
+    pub(crate) fn idle(&self) -> Duration {
+        self.last.elapsed()
+    }
+
+    /// Waits a moment for these threads; 0 and the calling thread are none. Returns false if there was no progress for too long.
+    pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
+        let own = os::thread_id();
+        let is_waited_for = |tid: u32| tid != 0 && tid != own;
+        let look = |tid: u32| {
+            (
+                tid,
+                os::cpu_ns_of(tid).filter(|_| is_waited_for(tid)).unwrap_or(0),
+            )
+        };
+        let now = threads.map(look);
+        // Another thread in its place has done nothing yet.
+        let has_worked = |(before, now): (&(u32, u64), &(u32, u64))| before.0 == now.0 && before.1 < now.1;
+        if self.seen.iter().zip(&now).any(has_worked) {
+            self.last = Instant::now();
         }
-        let goes_on = now - self.last.0 < self.limit && now - self.began < LONGEST;
+        self.seen = now;
+        let goes_on = self.idle() < self.limit && self.began.elapsed() < LONGEST;
         if goes_on {
             std::thread::sleep(self.look_again);
             self.look_again = (self.look_again * 2).min(LOOK_AGAIN_MOST);
@@ -54,18 +69,30 @@ impl Patience {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
     use super::*;
 
     #[test]
-    fn waiting_ends_without_progress_and_not_before() {
+    fn waiting_ends_without_progress_of_another_thread_and_not_before() {
+        let (tid, over) = (AtomicU32::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                tid.store(os::thread_id(), Ordering::Relaxed);
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+            let mut patience = Patience::new(Duration::from_secs(3));
+            let begin = Instant::now();
+            while begin.elapsed() < Duration::from_millis(60) {
+                assert!(patience.wait([0, tid.load(Ordering::Relaxed)]));
+            }
+            over.store(true, Ordering::Relaxed);
+        });
         let mut patience = Patience::new(Duration::from_millis(20));
         let begin = Instant::now();
-        // The thread that waits is the one that works, so there is progress for as long as it spends CPU time.
-        while begin.elapsed() < Duration::from_millis(60) {
-            assert!(patience.wait(&[0, os::thread_id()]));
-        }
-        let begin = Instant::now();
-        while patience.wait(&[0]) {}
+        while patience.wait([0, os::thread_id()]) {}
         assert!(begin.elapsed() >= Duration::from_millis(20));
     }
 }

@@ -265,7 +265,7 @@ impl Publisher {
     /// Measures what a scope costs in the mode in force, if that is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
-        if self.cost_of != Some(switch) {
+        if self.cost_of != Some(switch) && config::is_settled() {
             let bounds = overhead::bounds(switch);
             (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
             // Switches change nothing of what the clock does to loads.
@@ -308,7 +308,7 @@ impl Publisher {
 
     /// Returns how long to wait until there is work.
     pub(crate) fn rest(&self) -> Duration {
-        if !self.prepared {
+        if !self.prepared && config::is_settled() {
             return Duration::ZERO;
         }
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
@@ -324,7 +324,8 @@ impl Publisher {
     /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
     /// on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
-        if !self.prepared {
+        // A session for now may give way to another one, which waits for this.
+        if !self.prepared && config::is_settled() {
             self.prepare();
         }
         if let Some(hz) = self.sampler.round()

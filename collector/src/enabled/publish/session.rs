@@ -1,5 +1,6 @@
 //! Sessions: the start and end of publishing, and what the environment starts by itself.
 
+mod early_fork;
 mod ending;
 mod publisher_thread;
 mod signals;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 
-use crate::enabled::capture::{collector_state, functions};
+use crate::enabled::capture::{collector_state, functions, thread_lifecycle};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::Publisher;
@@ -33,6 +34,9 @@ use self::ending::RESET_ASKED;
 
 /// How long the clock's cost is measured that the environment or the builder asks for.
 const COST_MEASURED: Duration = Duration::from_secs(10);
+
+/// The stack that a start takes at most.
+const STACK: u64 = 128 << 10;
 
 /// How long a start waits for the end of the session before, without progress.
 const BEFORE: Duration = Duration::from_secs(1);
@@ -80,19 +84,33 @@ fn expect_report(shared: &mut Shared, settings: &Settings) {
 os::before_main!(
     /// What the loader calls. A static library has to refer to it, as linkers take nothing out of one that nothing refers to.
     pub BEFORE_MAIN,
-    begin_by_environment
+    begin_before_main
 );
 
-/// Starts what `TICKSCOPE` asks for.
-extern "C" fn begin_by_environment() {
-    let _own = current_thread::own_work();
+/// Starts what `TICKSCOPE` asks for, before `main`.
+extern "C" fn begin_before_main() {
     os::note_standard();
     Settings::warn_of_bad_auto_start();
-    let auto_start = Settings::auto_start();
-    if matches!(auto_start, None | Some(AutoStart::Off)) {
-        return;
+    if !matches!(Settings::auto_start(), None | Some(AutoStart::Off)) {
+        config::decide_for_now();
+        early_fork::expect(begin_in_child);
+        begin_by_environment();
     }
-    config::decide_for_now();
+}
+
+/// Does so at the first scope of a child that was forked before it. The scope may be inside the program's allocator, so a thread does
+/// it; without one, scopes are still counted.
+fn begin_in_child() {
+    let _ = os::spawn(|| {
+        thread_lifecycle::exclude();
+        begin_by_environment();
+    });
+}
+
+/// Starts what `TICKSCOPE` asks for.
+fn begin_by_environment() {
+    let _own = current_thread::own_work();
+    let auto_start = Settings::auto_start();
     expect_exit();
     if auto_start == Some(AutoStart::Report) {
         REPORTS.store(true, Ordering::Relaxed);
@@ -107,6 +125,9 @@ extern "C" fn begin_by_environment() {
     let mut warnings = Vec::new();
     let settings = in_force(Settings::default(), &mut warnings);
     let mut shared = shared();
+    if shared.phase != Phase::Idle {
+        return;
+    }
     expect_report(&mut shared, &settings);
     shared.is_of_environment = true;
     shared.sessions += 1;
@@ -136,8 +157,31 @@ pub fn withdraw_session_of_environment() {
     }
 }
 
-/// Starts or joins the session of this process.
+/// Starts or joins the session of this process. On a small stack, as of a coroutine, another thread does it.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
+    let _own = current_thread::own_work();
+    if os::stack_left(os::own_stack()) >= STACK {
+        return os::without_signals(|| start_here(program, settings));
+    }
+    std::thread::scope(|scope| {
+        let start = || {
+            thread_lifecycle::exclude();
+            os::without_signals(|| start_here(program, settings))
+        };
+        let started = std::thread::Builder::new().spawn_scoped(scope, start);
+        let failed = |why: String| Session {
+            counted: false,
+            warnings: vec![format!("nothing is published: {why}")],
+        };
+        match started.map(std::thread::ScopedJoinHandle::join) {
+            Ok(Ok(session)) => session,
+            Ok(Err(_)) => failed("the start panicked".into()),
+            Err(error) => failed(format!("no thread for the start: {error}")),
+        }
+    })
+}
+
+fn start_here(program: &str, settings: Settings) -> Session {
     let _own = current_thread::own_work();
     let mut warnings = Vec::new();
     let name = process_name::mend(program, &mut warnings);
@@ -188,6 +232,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     shared.name.clone_from(&name);
     shared.warnings = warnings;
     shared.path = None;
+    ending::note_starter();
     END_WITHIN_MS.store(settings.end_within.as_millis() as u64, Ordering::Relaxed);
     put_in_force(shared, &settings);
     if settings.end_on_signals {
@@ -417,7 +462,7 @@ impl Drop for Session {
         if is_asked {
             // The clock of a thread that does not count cannot be stopped.
             let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
-            ending::last_record();
+            ending::last_record(ending::may_work().then_some(Duration::ZERO));
         }
     }
 }

@@ -68,9 +68,10 @@ impl<const N: usize> Choices<N> {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Calls `apply` with what the last pattern that matches a path decides; with `None` if none does. The site of that path is in the
-    /// list of known sites already.
+    /// Calls `apply` with what the last pattern that matches a path decides; with `None` if none does any more that did. The site of that
+    /// path is in the list of known sites already.
     pub(crate) fn decide(&self, path: &str, apply: impl Fn(Option<u64>)) {
+        let mut was_applied = false;
         loop {
             let version = self.version.load(Ordering::Acquire);
             if version % 2 == 1 {
@@ -85,7 +86,10 @@ impl<const N: usize> Choices<N> {
             if self.version.load(Ordering::Relaxed) != version {
                 continue;
             }
-            apply(decides);
+            if decides.is_some() || was_applied {
+                apply(decides);
+            }
+            was_applied = decides.is_some();
             // SYNC POINT: what was decided before the look whether it still holds.
             fence(Ordering::SeqCst);
             if self.version.load(Ordering::Relaxed) == version {

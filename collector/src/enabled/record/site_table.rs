@@ -58,17 +58,12 @@ fn choose(site: &'static Site) {
     if site.write_path(&mut path).is_err() {
         return;
     }
-    RULES.decide(path.as_ref(), |off| {
-        if let Some(off) = off {
-            site.set_ruled_off(off != 0);
-        }
+    RULES.decide(path.as_ref(), |off| match off {
+        Some(off) => site.set_ruled_off(off != 0),
+        None => site.forget_rules(),
     });
     if !site.is_counter() {
-        WATCHED.decide(path.as_ref(), |slot| {
-            if let Some(slot) = slot {
-                site.set_watch(Some(slot as u32));
-            }
-        });
+        WATCHED.decide(path.as_ref(), |slot| site.set_watch(slot.map(|slot| slot as u32)));
     }
 }
 

@@ -50,6 +50,13 @@ static CONFIG: OnceLock<Config> = OnceLock::new();
 /// The configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
+/// Whether this process is a child that was forked while the configuration was one for now: it decides and begins anew.
+static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
+
+/// What the first scope of such a child calls, once.
+static AT_FIRST_SCOPE: OnceLock<fn()> = OnceLock::new();
+static IS_FIRST_SCOPE: AtomicBool = AtomicBool::new(false);
+
 /// The configuration of a child that was forked while another thread decided it. That thread does not exist in the
 /// child.
 static CONFIG_IN_CHILD: OnceLock<Config> = OnceLock::new();
@@ -68,12 +75,19 @@ static IN_CHILD: AtomicBool = AtomicBool::new(false);
 static PID: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn note_fork() {
+    if !is_for_now() {
+        note_forked_child();
+    }
+}
+
+/// Notes that this process is a forked child, which measures nothing.
+pub(crate) fn note_forked_child() {
     IN_CHILD.store(true, Ordering::Relaxed);
 }
 
 /// Returns the configuration. If it is not decided yet, the environment alone decides it. Does not allocate.
 pub(crate) fn get() -> &'static Config {
-    match CONFIG.get().or_else(|| FOR_NOW.get()) {
+    match CONFIG.get().or_else(for_now) {
         Some(config) => config,
         None => settle(),
     }
@@ -87,9 +101,37 @@ pub(crate) fn decide_for_now() {
     }
 }
 
+fn for_now() -> Option<&'static Config> {
+    FOR_NOW.get().filter(|_| !BEGINS_ANEW.load(Ordering::Relaxed))
+}
+
+/// Returns whether the configuration is one for now.
+pub(crate) fn is_for_now() -> bool {
+    !is_settled() && for_now().is_some()
+}
+
+/// Sets what the first scope of a child calls that begins anew. The scope may be inside the program's allocator.
+pub(crate) fn set_begin_anew(begin: fn()) {
+    AT_FIRST_SCOPE.get_or_init(|| begin);
+}
+
+/// Forgets the configuration for now, in a forked child.
+pub(crate) fn begin_anew() {
+    IS_FIRST_SCOPE.store(true, Ordering::Relaxed);
+    BEGINS_ANEW.store(true, Ordering::Relaxed);
+    PID.store(0, Ordering::Relaxed);
+}
+
 /// Returns the configuration, which does not change any more.
 pub(crate) fn settle() -> &'static Config {
-    get_or_decide(|| FOR_NOW.get().cloned().unwrap_or_else(by_environment))
+    let config = get_or_decide(|| for_now().cloned().unwrap_or_else(by_environment));
+    if IS_FIRST_SCOPE.load(Ordering::Relaxed)
+        && IS_FIRST_SCOPE.swap(false, Ordering::Relaxed)
+        && let Some(begin) = AT_FIRST_SCOPE.get()
+    {
+        begin();
+    }
+    config
 }
 
 /// Returns whether the configuration does not change any more.
@@ -125,6 +167,7 @@ pub(crate) fn is_being_decided() -> bool {
 
 /// Decides the configuration by these settings, or warns if it was decided otherwise before.
 pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
+    IS_FIRST_SCOPE.store(false, Ordering::Relaxed);
     let config = get_or_decide(|| decide(settings));
     if config.asked.source() != settings.clock.source() {
         warnings.push(format!(

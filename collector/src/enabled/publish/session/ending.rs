@@ -1,14 +1,14 @@
 //! The end of a session or of the program: the last record, and the report that was asked for.
 //!
-//! The thread that ends asks the publisher's thread for the last record, and writes it itself if that thread does not work at the
-//! moment: on a busy machine it may get no CPU for a long time. There are threads that must not do this work. The exiting thread may
-//! hold any lock itself, further down its stack, if a signal handler calls `exit`, and its stack may be small. It may also hold what
-//! the owner of a lock waits for. So every wait has a limit: how long there is no progress.
+//! The thread that drops the last session writes the last record itself: on a busy machine the publisher's thread may get no CPU for
+//! a long time. At the exit of the program the publisher's thread is asked first, and has [`FIRST`] without progress. The exiting
+//! thread may hold any lock itself, further down its stack, if a signal handler or an allocator calls `exit`. It may also hold what the
+//! owner of a lock waits for. So every wait has a limit: how long there is no progress.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
@@ -29,8 +29,15 @@ use crate::types::Destination;
 /// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
+/// How long an exiting thread leaves the last record to the publisher's thread, while that makes no progress.
+const FIRST: Duration = Duration::from_millis(100);
+
 /// The stack that the last record takes at most.
 const STACK: u64 = 256 << 10;
+
+/// The thread that has begun the session, the lowest address of its stack, and the bytes of that. An exiting thread may not ask for
+/// its stack, because the C library allocates to say where it is.
+static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Whether the program has asked the publisher for a reset.
 pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
@@ -40,11 +47,11 @@ pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
 
 /// Waits a moment for the thread that works on records, and for the one for whose capture that one waits.
 fn wait(patience: &mut Patience) -> bool {
-    patience.wait(&[WORKER.load(Ordering::Relaxed), collector_state::holder()])
+    patience.wait([WORKER.load(Ordering::Relaxed), collector_state::holder()])
 }
 
 /// Locks the shared state; `None` if another thread holds it for too long.
-fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shared>> {
+pub(super) fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shared>> {
     loop {
         match try_shared() {
             Some(shared) => return Some(shared),
@@ -63,17 +70,36 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
             return shared;
         }
         drop(shared);
-        if !wait(&mut patience) {
+        if let Some(publisher) = try_take_publisher() {
+            // The thread that asked for the last record has not waited for it.
+            finish(publisher);
+            session_state::shared().stop_publishing();
+        } else if !wait(&mut patience) {
             return session_state::shared();
         }
     }
 }
 
-/// Returns whether the calling thread may capture and write. A signal handler may have interrupted the holder of a lock, for example
-/// the allocator's.
-fn may_work() -> bool {
-    // In this order: the C library allocates to say where the stack is.
-    !unwinder::is_in_signal_handler() && os::own_stack_left() >= STACK
+/// Notes the calling thread as the one that has begun the session.
+pub(super) fn note_starter() {
+    let (low, bytes) = os::own_stack();
+    for (word, value) in STARTER.iter().zip([os::thread_id().into(), low, bytes]) {
+        word.store(value, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether the calling thread may write the last record in an ordinary place of the program.
+pub(super) fn may_work() -> bool {
+    os::stack_left(os::own_stack()) >= STACK
+}
+
+/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder is asked on a stack that is
+/// known alone: it reads where the stack says that callers are.
+fn may_work_at_exit() -> bool {
+    let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
+    tid == u64::from(os::thread_id())
+        && os::stack_left((low, bytes)) >= STACK
+        && !unwinder::is_in_signal_handler()
 }
 
 /// Returns whether no thread can capture until the calling one has returned from where it stands.
@@ -89,16 +115,18 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     unclean
 }
 
-/// Sees to the last record, after the publisher was asked for it.
-pub(super) fn last_record() {
+/// Sees to the last record, after the publisher was asked for it. The calling thread writes it, if it may at all, after so long without
+/// progress of the publisher's thread.
+pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
     if limit.is_zero() || holds_state() {
         return;
     }
-    let may_work = may_work();
     let mut patience = Patience::new(limit);
     loop {
-        if may_work && let Some(publisher) = try_take_publisher() {
+        if writes_after.is_some_and(|first| patience.idle() >= first)
+            && let Some(publisher) = try_take_publisher()
+        {
             return collector_state::waiting_at_most(limit, || {
                 let work = AssertUnwindSafe(|| finish(publisher));
                 // A panic here must not become one of the program.
@@ -143,7 +171,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     let is_asked = shared.ask_to_finish();
     drop(shared);
     if is_asked {
-        last_record();
+        last_record(may_work_at_exit().then_some(FIRST));
     }
     let Some(destination) = report else { return };
     copies::look();

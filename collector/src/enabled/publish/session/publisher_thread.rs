@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::enabled::capture::thread_lifecycle;
-use crate::enabled::platform::{end_signals, os};
+use crate::enabled::platform::os;
 use crate::enabled::publish::publisher;
 use crate::enabled::publish::session_state::{self, CHANGED, Phase, Shared, shared};
 
@@ -43,7 +43,6 @@ fn run() {
 fn serve() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope");
-    WORKER.store(os::thread_id(), Ordering::Relaxed);
     let mut alone_at = Instant::now() + ALONE_EVERY;
     let mut unclean = None;
     loop {
@@ -65,7 +64,6 @@ fn serve() {
             // The C library ends a program with its last thread, which must not be this one.
             if !os::has_other_threads() {
                 shared.ask_to_finish();
-                end_signals::wait_no_more();
             }
         }
         let is_over = match shared.phase {
@@ -75,7 +73,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                shared.phase != Phase::Publishing
+                // Another thread may write it. A session that has begun and is ending since then has its publisher here.
+                shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
         };
@@ -104,6 +103,7 @@ fn finish() -> Option<PathBuf> {
 fn work() {
     let mut publisher = session_state::publisher();
     let Some(working) = publisher.as_mut() else { return };
+    WORKER.store(os::thread_id(), Ordering::Relaxed);
     working.round(RESET_ASKED.swap(false, Ordering::Relaxed));
     if let Some(said) = working.take_said() {
         let path = working.path().map(Path::to_path_buf);

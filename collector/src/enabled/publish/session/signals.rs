@@ -1,12 +1,16 @@
 //! The end by a signal: a thread waits for it, sees to the last record, and ends the program by the signal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use crate::enabled::capture::thread_lifecycle;
+use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::{end_signals, os};
-use crate::enabled::publish::session_state::shared;
 
 use super::ending;
+
+/// How long the session's lock is waited for.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Whether the thread exists.
 static HAS_THREAD: AtomicBool = AtomicBool::new(false);
@@ -29,8 +33,9 @@ fn wait() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope-end");
     let Some(signal) = end_signals::wait() else { return };
-    if shared().ask_to_finish() {
-        ending::last_record();
+    // The signal ends the program in any case.
+    if ending::locked(&mut Patience::new(LAST)).is_some_and(|mut shared| shared.ask_to_finish()) {
+        ending::last_record(Some(Duration::ZERO));
     }
     end_signals::end_by(signal);
 }

@@ -1,0 +1,77 @@
+//! Forks between the beginning by the environment and the first scope, as daemons and servers with workers make them. The parent's session
+//! goes on. The child forgets it, and begins one of its own: by `start`, or at its first scope.
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::sync::MutexGuard;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::enabled::capture::collector_state::{self, Locked};
+use crate::enabled::platform::os;
+use crate::enabled::platform::patience::Patience;
+use crate::enabled::publish::publisher::Publisher;
+use crate::enabled::publish::session_state::{PUBLISHING, Phase, Shared, publisher};
+use crate::enabled::runtime::config;
+
+use super::ending;
+
+/// How long a fork waits for the session's lock. After that the child measures nothing.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// What the publisher's thread may hold. In the child that thread does not exist.
+struct Held {
+    state: Option<Locked>,
+    publisher: MutexGuard<'static, Option<Publisher>>,
+    shared: MutexGuard<'static, Shared>,
+}
+
+thread_local! {
+    /// What the forking thread holds. It has no destructor, because registering one allocates.
+    static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
+}
+
+/// Lets children that are forked before the first scope begin anew: `begin` is called by their first scope.
+pub(super) fn expect(begin: fn()) {
+    config::set_begin_anew(begin);
+    os::around_forks(before, in_parent, in_child);
+}
+
+extern "C" fn before() {
+    if config::is_for_now()
+        && let Some(shared) = ending::locked(&mut Patience::new(LONGEST))
+    {
+        let publisher = publisher();
+        let state = collector_state::lock();
+        HELD.set(Some(ManuallyDrop::new(Held {
+            state,
+            publisher,
+            shared,
+        })));
+    }
+}
+
+extern "C" fn in_parent() {
+    drop(HELD.take().map(ManuallyDrop::into_inner));
+}
+
+extern "C" fn in_child() {
+    match HELD.take().map(ManuallyDrop::into_inner) {
+        Some(mut held) => {
+            // The ring is the parent's, and not mapped here.
+            std::mem::forget(held.publisher.take());
+            let shared = &mut *held.shared;
+            (shared.phase, shared.sessions, shared.has_thread) = (Phase::Idle, 0, false);
+            shared.is_of_environment = false;
+            shared.path = None;
+            PUBLISHING.store(false, Ordering::Relaxed);
+            if let Some(state) = &mut held.state {
+                state.forget_beginning();
+                state.set_publishing(false);
+            }
+            config::begin_anew();
+        }
+        None if config::is_for_now() => config::note_forked_child(),
+        None => {}
+    }
+}
