@@ -590,8 +590,8 @@ macro_rules! before_main {
         $(#[$doc])*
         // An interpreter runs no such functions.
         #[cfg_attr(not(miri), used)]
-        // The loader calls each function in this section after relocation.
-        #[cfg_attr(not(miri), unsafe(link_section = ".init_array"))]
+        // The loader calls each function in this section after relocation, and before those without a number.
+        #[cfg_attr(not(miri), unsafe(link_section = ".init_array.00990"))]
         $visibility static $name: extern "C" fn() = $function;
     };
 }

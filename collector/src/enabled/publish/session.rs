@@ -415,9 +415,9 @@ impl Session {
     /// Returns what differs from what was asked for: one sentence each, with the next step.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
+        copies::look();
         if let Some(shared) = shared_unless_forked() {
             warnings.extend_from_slice(&shared.warnings);
-            copies::look();
             warnings.extend(copies::warning());
         }
         warnings

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::enabled::platform::modules::{self, OtherCopy};
+use crate::enabled::runtime::config;
 
 /// What was found last.
 static FOUND: Mutex<Vec<OtherCopy>> = Mutex::new(Vec::new());
@@ -16,6 +17,10 @@ fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
 /// Looks for copies that count. The caller holds no lock of the collector, because the loader's list has a lock, under which a program may
 /// call the collector.
 pub(crate) fn look() {
+    // The loader's lock may be held by a thread that a child does not have.
+    if config::is_forked_child() {
+        return;
+    }
     let others = modules::other_copies();
     *found() = others;
 }
