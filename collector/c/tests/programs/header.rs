@@ -310,7 +310,7 @@ fn the_book_has_the_states_and_functions_of_the_header() {
             count += 1;
         }
     }
-    assert_eq!(count, 5);
+    assert_eq!(count, 4);
     for line in header
         .lines()
         .filter_map(|line| line.strip_prefix("TICKSCOPE_API_ "))
