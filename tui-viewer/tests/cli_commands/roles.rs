@@ -9,6 +9,7 @@ use std::{env, thread};
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::os;
 use tickscope_format::ring::Stamp;
@@ -121,14 +122,17 @@ fn wait_for_end() {
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
 }
 
-/// Until this process's ring is there.
-fn wait_for_ring() {
+/// Waits until the ring of this process has a record with a call.
+fn wait_for_a_call() {
     let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
     let pid = format!(".{}.", std::process::id());
-    let is_ours = |entry: std::io::Result<std::fs::DirEntry>| {
-        entry.is_ok_and(|entry| entry.file_name().to_string_lossy().contains(&pid))
+    let has_call = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let is_ours = path.to_string_lossy().contains(&pid);
+        let newest = || RingFile::open(&path)?.newest_snapshot();
+        is_ours && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
     };
-    while !dir.read_dir().is_ok_and(|mut files| files.any(is_ours)) {
+    while !dir.read_dir().is_ok_and(|mut files| files.any(has_call)) {
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -266,7 +270,7 @@ fn echo() {
 
 fn killed() {
     marked();
-    wait_for_ring();
+    wait_for_a_call();
     let own = rustix::process::getpid();
     rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
     thread::sleep(Duration::from_secs(60));
@@ -369,7 +373,6 @@ fn cramped(name: &str) {
         Err(_) => "",
     };
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
-    wait_for_ring();
     tickscope::scope!(LONG);
     wait_for_end();
 }

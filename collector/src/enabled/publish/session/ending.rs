@@ -168,6 +168,14 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     }
     // Nothing is allocated unless a report was asked for, because the program may exit inside its allocator.
     let ring = report.as_ref().and(shared.path.as_ref()).cloned();
+    // A program that has met no scope, and was only told to publish, leaves no ring.
+    let is_nothing = shared.is_of_environment && !config::is_settled() && report.is_none();
+    if is_nothing && let Some(publisher) = try_take_publisher() {
+        publisher.path().map(std::fs::remove_file);
+        // Dropping it would use the program's allocator.
+        std::mem::forget(publisher);
+        return;
+    }
     let is_asked = shared.ask_to_finish();
     drop(shared);
     if is_asked {
