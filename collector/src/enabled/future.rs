@@ -68,6 +68,8 @@ impl<F: Future> Profiled<F> {
             // SAFETY: only `drop` makes it `Dropped`.
             unsafe { unreachable_unchecked() }
         };
+        let unwinding = Unwinding { site, call };
+        let (site, call) = (unwinding.site, &mut *unwinding.call);
         let is_first = call.is_new();
         let scope = scope::enter_poll(site, is_first, &call.id, delay);
         let node = scope.node();
@@ -82,6 +84,7 @@ impl<F: Future> Profiled<F> {
         if poll.is_ready() {
             call.end(site, node, false);
         }
+        std::mem::forget(unwinding);
         poll
     }
 }
@@ -122,22 +125,8 @@ impl<F> Profiled<F> {
         let Self::Held { site, call, .. } = self else {
             return;
         };
-        let (site, call) = (*site, replace(call, Call::OVER));
         // What it awaits is dropped in its row, so that calls which end with it end where they began.
-        let tree = current_thread::hot();
-        let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
-        let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
-        let node = scope.as_ref().and_then(scope::Scope::node);
-        // It is no poll, so it is not among the latencies of polls.
-        if let Some(node) = node {
-            node.forget_beginning();
-        }
-        let _ending = Ending {
-            call,
-            site,
-            node,
-            scope,
-        };
+        let _ending = Ending::of(site, call);
         // This drops it where it is, with a call that is over.
         *self = Self::Dropped;
     }
@@ -149,6 +138,42 @@ struct Ending {
     site: &'static Site,
     node: Option<&'static Node>,
     scope: Option<scope::Scope>,
+}
+
+impl Ending {
+    /// Takes the call and enters its row.
+    fn of(site: &'static Site, call: &mut Call) -> Self {
+        let call = replace(call, Call::OVER);
+        let tree = current_thread::hot();
+        let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
+        let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
+        let node = scope.as_ref().and_then(scope::Scope::node);
+        // It is no poll, so it is not among the latencies of polls.
+        if let Some(node) = node {
+            node.forget_beginning();
+        }
+        Self {
+            call,
+            site,
+            node,
+            scope,
+        }
+    }
+}
+
+/// Ends the call of a future whose poll panics: it is over, whether the future is dropped or kept.
+struct Unwinding<'a> {
+    site: &'static Site,
+    call: &'a mut Call,
+}
+
+impl Drop for Unwinding<'_> {
+    #[cold]
+    fn drop(&mut self) {
+        if self.call.is_in_flight() {
+            drop(Ending::of(self.site, self.call));
+        }
+    }
 }
 
 impl Drop for Ending {
