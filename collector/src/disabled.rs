@@ -81,7 +81,6 @@ pub mod private {
     extern "C" fn nothing() {}
 
     /// Does nothing.
-    pub fn withdraw_session_of_environment() {}
 
     /// Returns the future unchanged.
     #[inline(always)]

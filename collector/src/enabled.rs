@@ -82,7 +82,7 @@ pub mod private {
     pub use super::note::note;
     pub use super::platform::clock::tsc;
     pub use super::platform::os::write_all;
-    pub use super::publish::session::{BEFORE_MAIN, withdraw_session_of_environment};
+    pub use super::publish::session::BEFORE_MAIN;
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;
     pub use super::record::site::Site;

@@ -24,7 +24,6 @@ use tickscope_cli::source::target::wanted::NoTarget;
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
 fn main() -> ExitCode {
-    tickscope_demo::withdraw_session_of_environment();
     // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered
     // rather than ignored: programs that are started here have it as they would without us.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));

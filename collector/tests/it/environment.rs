@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, quick, rings_in,
-    tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, publisher_of, quick,
+    rings_in, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -47,6 +47,32 @@ fn live_can_be_watched_from_the_first_scope_on() {
     std::fs::write(running.place().join("end"), "").unwrap();
     running.wait().succeeded();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+}
+
+/// A viewer that looks in between must not take the ring of a moment for the program's.
+fn live_shows_no_ring_before_the_first_scope_or_start() {
+    for name in ["", "inner"] {
+        let done = Isolated::as_usual(test_name!())
+            .env("TICKSCOPE", "live")
+            .env("SESSION", name)
+            .run(|| {
+                let place = support::shared_place().join("rings");
+                let _publisher = publisher_of(std::process::id());
+                assert_eq!(rings_in(&place).len(), 0);
+                let name = std::env::var("SESSION").unwrap();
+                if name.is_empty() {
+                    marked();
+                    wait_until("the ring", || rings_in(&place).len() == 1);
+                } else {
+                    let session = Builder::new(&name).try_start().unwrap();
+                    assert_eq!(rings_in(&place).len(), 1);
+                    drop(session);
+                }
+            })
+            .succeeded();
+        let ring = done.ring();
+        assert!(ring.header().name.starts_with(if name.is_empty() { "it-" } else { name }));
+    }
 }
 
 fn live_outlives_the_sessions_of_the_program() {
@@ -584,6 +610,7 @@ crate::support::tests![
     nodes_without_memory_do_not_count_against_the_limit,
     live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,
     live_can_be_watched_from_the_first_scope_on,
+    live_shows_no_ring_before_the_first_scope_or_start,
     live_outlives_the_sessions_of_the_program,
     live_begins_also_where_threads_include_themselves,
     a_start_without_a_thread_says_so_and_the_last_record_is_written,

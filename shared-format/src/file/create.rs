@@ -40,8 +40,10 @@ pub struct OwnRing {
     file: Descriptor,
     /// What was done to the file; then it is not touched any more.
     damage: Option<Damage>,
-    /// Its path; before it has a name, that of the temporary one where the file system needs one.
+    /// Its path, which leads to it once it is linked.
     path: PathBuf,
+    /// The path before, where the file system has no files without a name.
+    temporary: Option<PathBuf>,
     /// The root directory in which the path was made.
     root: Option<(u64, u64)>,
     linked: bool,
@@ -93,6 +95,8 @@ impl OwnRing {
             words.store(index, word);
         }
         words.fence_release();
+        let Header { name, pid, nonce, .. } = &header;
+        let path = dir.join(format!("{name}.{pid}.{nonce:016x}.{RING_ENDING}"));
         Ok(Self {
             words,
             writer: Writer::new(header.region()),
@@ -101,7 +105,8 @@ impl OwnRing {
             dir: dir.to_path_buf(),
             header,
             file,
-            path: temporary.unwrap_or_default(),
+            path,
+            temporary,
             root: root(),
             linked: false,
             damage: None,
@@ -142,27 +147,29 @@ impl OwnRing {
     }
 
     /// Removes the file, so that no viewer takes it for the ring of a program that has crashed.
-    pub fn remove(self) {
+    pub fn remove(&self) {
         if self.linked {
             let _ = fs::remove_file(&self.path);
+        } else {
+            remove_temporary(self.temporary.as_deref());
         }
     }
 
-    /// Gives the file its name. Call this once the first record is in it.
+    /// Gives the file its name, unless it has it. Call this once the first record is in it.
     ///
     /// # Errors
     /// The system's error.
     pub fn link(&mut self) -> Result<(), FormatError> {
-        let Header { name, pid, nonce, .. } = &self.header;
-        let path = self.dir.join(format!("{name}.{pid}.{nonce:016x}.{RING_ENDING}"));
-        let linked = match self.file.get() {
-            None => Err(io::Error::from_raw_os_error(libc::EBADF)),
-            Some((file, _)) if self.path.as_os_str().is_empty() => os::link_open_file(file, &path),
-            Some(_) => fs::hard_link(&self.path, &path),
+        if self.linked {
+            return Ok(());
+        }
+        let linked = match (self.file.get(), &self.temporary) {
+            (None, _) => Err(io::Error::from_raw_os_error(libc::EBADF)),
+            (Some((file, _)), None) => os::link_open_file(file, &self.path),
+            (Some(_), Some(temporary)) => fs::hard_link(temporary, &self.path),
         };
-        remove_temporary(Some(&self.path));
-        linked.map_err(|error| FormatError::io("link", &path, error))?;
-        self.path = path;
+        remove_temporary(self.temporary.as_deref());
+        linked.map_err(|error| FormatError::io("link", &self.path, error))?;
         self.linked = true;
         Ok(())
     }
@@ -389,7 +396,7 @@ impl OwnRing {
 impl Drop for OwnRing {
     fn drop(&mut self) {
         if !self.linked {
-            remove_temporary(Some(&self.path));
+            remove_temporary(self.temporary.as_deref());
         }
     }
 }
@@ -455,7 +462,7 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
 }
 
 fn remove_temporary(path: Option<&Path>) {
-    if let Some(path) = path.filter(|path| path.extension().is_some_and(|ending| ending == "making")) {
+    if let Some(path) = path {
         // Where it cannot be removed, `list --clean` finds it later.
         let _ = fs::remove_file(path);
     }

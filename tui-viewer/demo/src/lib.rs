@@ -38,7 +38,5 @@ pub use probe::{Plain, Probe, Scoped};
 pub use scene::Scene;
 pub use sources::source;
 pub use sphereflake::{Frame, render};
-/// Ends what `TICKSCOPE` has begun before `main`: the viewer is not the program that is to be measured.
-pub use tickscope::__private::withdraw_session_of_environment;
 /// Counts the demo's allocations where it is the global allocator.
 pub use tickscope::Alloc;

@@ -177,7 +177,21 @@ impl Publisher {
             ring.fault(self.rings.faults);
         }
         beat(ring, self.interval);
-        ring.link()
+        if config::is_settled() {
+            ring.link()?;
+        }
+        Ok(())
+    }
+
+    /// Gives the ring its name, if it has none. A session that the environment has begun has no name until the first scope: `start`
+    /// may come before that, and viewers must not find the ring that it replaces.
+    pub(crate) fn link(&mut self) {
+        if let Some(ring) = &mut self.rings.current
+            && config::is_settled()
+            && let Err(error) = ring.link()
+        {
+            self.rings.give_up(&error);
+        }
     }
 
     /// Makes another ring if the present one is lost.
@@ -224,7 +238,7 @@ impl Publisher {
         }
     }
 
-    /// Does what can wait until the first record is visible: it allocates the rest of the ring, and measures the cost of a scope.
+    /// Does what can wait until the first scope or the start of a session: it makes the ring visible, if it is not, allocates the rest of the ring, and measures the cost of a scope.
     /// Removing old rings can wait longer, because the program may be about to end and wait for its last record, unless there are
     /// many.
     fn prepare(&mut self) {
@@ -232,6 +246,7 @@ impl Publisher {
         self.tid = os::thread_id();
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
         self.sampler.begin_to_wait();
+        self.link();
         // Memory of another thread may be in a part of the allocator that is locked when that thread exits from a signal handler.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
@@ -324,8 +339,11 @@ impl Publisher {
     /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
     /// on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
-        // A session for now may give way to another one, which waits for this.
-        if !self.prepared && config::is_settled() {
+        // The program has met no scope: a session of its own may still take this one's place.
+        if !config::is_settled() {
+            return;
+        }
+        if !self.prepared {
             self.prepare();
         }
         if let Some(hz) = self.sampler.round()
@@ -400,6 +418,7 @@ impl Publisher {
             state.cost_in_place.stop();
         }
         self.publish_now(CaptureKind::Final);
+        self.link();
         if let Some(mut state) = collector_state::lock() {
             state.sample_lines(0);
         }
@@ -447,8 +466,8 @@ impl Publisher {
     }
 
     /// Ends before anything was counted, as if there had been no publisher.
-    pub(crate) fn withdraw(self) {
-        if let Some(ring) = self.rings.current {
+    pub(crate) fn withdraw(&self) {
+        if let Some(ring) = &self.rings.current {
             ring.remove();
         }
     }

@@ -92,19 +92,23 @@ extern "C" fn begin_before_main() {
     os::note_standard();
     Settings::warn_of_bad_auto_start();
     if !matches!(Settings::auto_start(), None | Some(AutoStart::Off)) {
-        config::decide_for_now();
-        early_fork::expect(begin_in_child);
+        config::decide_for_now(at_first_scope);
+        early_fork::expect();
         begin_by_environment();
     }
 }
 
-/// Does so at the first scope of a child that was forked before it. The scope may be inside the program's allocator, so a thread does
-/// it; without one, scopes are still counted.
-fn begin_in_child() {
-    let _ = os::spawn(|| {
-        thread_lifecycle::exclude();
-        begin_by_environment();
-    });
+/// Has the publisher's thread give the ring its name. A child that was forked before its first scope begins a session of its own; the
+/// scope may be inside the program's allocator, so a thread does it; without one, scopes are still counted.
+fn at_first_scope() {
+    if config::begins_anew() {
+        let _ = os::spawn(|| {
+            thread_lifecycle::exclude();
+            begin_by_environment();
+        });
+    } else {
+        CHANGED.notify_all();
+    }
 }
 
 /// Starts what `TICKSCOPE` asks for.
@@ -145,16 +149,6 @@ fn withdraw(shared: &mut Shared) {
     }
     shared.stop_publishing();
     shared.phase = Phase::Idle;
-}
-
-/// Withdraws the session that the environment has begun, in a program that is to publish nothing by itself. Call it at the beginning of
-/// `main`.
-pub fn withdraw_session_of_environment() {
-    let mut shared = shared();
-    if std::mem::take(&mut shared.is_of_environment) {
-        withdraw(&mut shared);
-        shared.sessions -= 1;
-    }
 }
 
 /// Starts or joins the session of this process. On a small stack, as of a coroutine, another thread does it.
@@ -212,6 +206,9 @@ fn start_here(program: &str, settings: Settings) -> Session {
         }
         Phase::Finishing => warnings.push("the last session is still ending; try again later".into()),
         Phase::Publishing | Phase::Lost | Phase::Counting => {
+            if let Some(publisher) = session_state::publisher().as_mut() {
+                publisher.link();
+            }
             if shared.name != name {
                 warnings.push(format!(
                     "joined the running session \"{}\"; its name and settings stay in force",

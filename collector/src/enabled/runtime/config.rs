@@ -53,7 +53,7 @@ static FOR_NOW: OnceLock<Config> = OnceLock::new();
 /// Whether this process is a child that was forked while the configuration was one for now: it decides and begins anew.
 static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
 
-/// What the first scope of such a child calls, once.
+/// What the first scope calls, once, where the configuration was one for now.
 static AT_FIRST_SCOPE: OnceLock<fn()> = OnceLock::new();
 static IS_FIRST_SCOPE: AtomicBool = AtomicBool::new(false);
 
@@ -93,16 +93,19 @@ pub(crate) fn get() -> &'static Config {
     }
 }
 
-/// Decides the configuration by the environment until [`settle`] or [`decide_with`] is called.
-pub(crate) fn decide_for_now() {
+/// Decides the configuration by the environment until [`settle`] or [`decide_with`] is called. The first scope calls `at_first_scope`;
+/// it may be inside the program's allocator.
+pub(crate) fn decide_for_now(at_first_scope: fn()) {
     if !is_settled() && !is_forked_child() {
         PID.store(std::process::id(), Ordering::Relaxed);
         FOR_NOW.get_or_init(by_environment);
+        AT_FIRST_SCOPE.get_or_init(|| at_first_scope);
+        IS_FIRST_SCOPE.store(true, Ordering::Relaxed);
     }
 }
 
 fn for_now() -> Option<&'static Config> {
-    FOR_NOW.get().filter(|_| !BEGINS_ANEW.load(Ordering::Relaxed))
+    FOR_NOW.get().filter(|_| !begins_anew())
 }
 
 /// Returns whether the configuration is one for now.
@@ -110,16 +113,15 @@ pub(crate) fn is_for_now() -> bool {
     !is_settled() && for_now().is_some()
 }
 
-/// Sets what the first scope of a child calls that begins anew. The scope may be inside the program's allocator.
-pub(crate) fn set_begin_anew(begin: fn()) {
-    AT_FIRST_SCOPE.get_or_init(|| begin);
-}
-
 /// Forgets the configuration for now, in a forked child.
 pub(crate) fn begin_anew() {
-    IS_FIRST_SCOPE.store(true, Ordering::Relaxed);
     BEGINS_ANEW.store(true, Ordering::Relaxed);
     PID.store(0, Ordering::Relaxed);
+}
+
+/// Returns whether this process is a forked child that has forgotten the configuration for now.
+pub(crate) fn begins_anew() -> bool {
+    BEGINS_ANEW.load(Ordering::Relaxed)
 }
 
 /// Returns the configuration, which does not change any more.
@@ -127,9 +129,9 @@ pub(crate) fn settle() -> &'static Config {
     let config = get_or_decide(|| for_now().cloned().unwrap_or_else(by_environment));
     if IS_FIRST_SCOPE.load(Ordering::Relaxed)
         && IS_FIRST_SCOPE.swap(false, Ordering::Relaxed)
-        && let Some(begin) = AT_FIRST_SCOPE.get()
+        && let Some(at_first_scope) = AT_FIRST_SCOPE.get()
     {
-        begin();
+        at_first_scope();
     }
     config
 }

@@ -31,9 +31,8 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// Lets children that are forked before the first scope begin anew: `begin` is called by their first scope.
-pub(super) fn expect(begin: fn()) {
-    config::set_begin_anew(begin);
+/// Lets children that are forked before the first scope begin anew.
+pub(super) fn expect() {
     os::around_forks(before, in_parent, in_child);
 }
 

@@ -171,7 +171,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     // A program that has met no scope, and was only told to publish, leaves no ring.
     let is_nothing = shared.is_of_environment && !config::is_settled() && report.is_none();
     if is_nothing && let Some(publisher) = try_take_publisher() {
-        publisher.path().map(std::fs::remove_file);
+        publisher.withdraw();
         // Dropping it would use the program's allocator.
         std::mem::forget(publisher);
         return;
