@@ -1,26 +1,25 @@
 //! The numbers that `count!`, `value!` and `gauge!` take.
 
-/// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: `u8`, `u16`, `u32`, `u64`, `usize`,
-/// or a `bool`, which is 0 or 1.
+/// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: any integer, or a `bool`, which is 0 or 1. It becomes a
+/// `u64`: what is below zero is taken as 0, and what is above the largest `u64` as that.
 ///
-/// Only types that convert to `u64` without loss implement it. Convert signed numbers in the call:
+/// A number that is no integer goes into a smaller unit:
 ///
 /// ```
-/// # fn read(_: &mut [u8]) -> isize { 3 }
-/// let read = read(&mut [0; 16]);
-/// tickscope::count!("bytes", read.unsigned_abs());
+/// let seconds = 0.75;
+/// tickscope::value!("delay ms", (seconds * 1000.0) as u64);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`count!` and `value!` take unsigned numbers of at most 64 bits, and `{Self}` is not one of them",
-    label = "expected `u64`, `usize`, `u32`, `u16`, `u8` or `bool`"
+    message = "`count!` and `value!` take integers, and `{Self}` is not one of them",
+    label = "expected an integer or `bool`"
 )]
 pub trait Amount {
     /// Returns the number.
     fn amount(self) -> u64;
 }
 
-/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer of at most 64 bits, or a `bool`, which is 0 or
-/// 1. A level is an `i64`; `u64` and `usize` above its largest value are taken as that.
+/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: what is
+/// beyond the smallest or largest `i64` is taken as that.
 ///
 /// A level that is no integer goes into a smaller unit:
 ///
@@ -29,7 +28,7 @@ pub trait Amount {
 /// tickscope::gauge!("load in permille", (load * 1000.0) as i64);
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`gauge!` takes integers of at most 64 bits, and `{Self}` is not one of them",
+    message = "`gauge!` takes integers, and `{Self}` is not one of them",
     label = "expected an integer or `bool`"
 )]
 pub trait Level {
@@ -37,48 +36,39 @@ pub trait Level {
     fn level(self) -> i64;
 }
 
-/// Implements the traits for types that the standard library converts.
-macro_rules! lossless {
-    ($of:ident, $method:ident, $to:ty, $($number:ty),*) => {
-        $(impl $of for $number {
-            #[inline(always)]
-            fn $method(self) -> $to {
-                <$to>::from(self)
+macro_rules! integers {
+    ($($integer:ty)*) => {
+        $(
+            impl Amount for $integer {
+                #[inline(always)]
+                fn amount(self) -> u64 {
+                    u64::try_from(self.max(0)).unwrap_or(u64::MAX)
+                }
             }
-        })*
+
+            impl Level for $integer {
+                #[inline(always)]
+                fn level(self) -> i64 {
+                    i64::try_from(self).unwrap_or(if self > 0 { i64::MAX } else { i64::MIN })
+                }
+            }
+        )*
     };
 }
 
-lossless!(Amount, amount, u64, bool, u8, u16, u32, u64);
-lossless!(Level, level, i64, bool, u8, u16, u32, i8, i16, i32, i64);
+integers!(u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize);
 
-impl Level for u64 {
-    #[inline(always)]
-    fn level(self) -> i64 {
-        i64::try_from(self).unwrap_or(i64::MAX)
-    }
-}
-
-impl Level for usize {
-    #[inline(always)]
-    fn level(self) -> i64 {
-        (self as u64).level()
-    }
-}
-
-impl Level for isize {
-    #[inline(always)]
-    fn level(self) -> i64 {
-        // No target has addresses of more than 64 bits.
-        self as i64
-    }
-}
-
-impl Amount for usize {
+impl Amount for bool {
     #[inline(always)]
     fn amount(self) -> u64 {
-        // No target has addresses of more than 64 bits.
-        self as u64
+        self.into()
+    }
+}
+
+impl Level for bool {
+    #[inline(always)]
+    fn level(self) -> i64 {
+        self.into()
     }
 }
 
@@ -120,4 +110,37 @@ impl OfAnyType {
     /// Does nothing.
     #[inline(always)]
     pub fn is_i64(&self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Amount, Level};
+
+    #[test]
+    fn what_does_not_fit_is_taken_as_the_nearest() {
+        let amounts = [
+            true.amount(),
+            7u8.amount(),
+            (-1i8).amount(),
+            i64::MIN.amount(),
+            usize::MAX.amount(),
+        ];
+        assert_eq!(amounts, [1, 7, 0, 0, u64::MAX]);
+        assert_eq!(
+            [u128::MAX.amount(), i128::MAX.amount(), i128::MIN.amount()],
+            [u64::MAX, u64::MAX, 0]
+        );
+        let levels = [
+            true.level(),
+            (-1i8).level(),
+            i64::MIN.level(),
+            u64::MAX.level(),
+            isize::MIN.level(),
+        ];
+        assert_eq!(levels, [1, -1, i64::MIN, i64::MAX, i64::MIN]);
+        assert_eq!(
+            [u128::MAX.level(), i128::MAX.level(), i128::MIN.level()],
+            [i64::MAX, i64::MAX, i64::MIN]
+        );
+    }
 }

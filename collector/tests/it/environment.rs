@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, publisher_of, quick,
-    rings_in, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, publisher_of,
+    quick, rings_in, tell, test_name, wait_until,
 };
 use tickscope::{Builder, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -71,7 +71,11 @@ fn live_shows_no_ring_before_the_first_scope_or_start() {
             })
             .succeeded();
         let ring = done.ring();
-        assert!(ring.header().name.starts_with(if name.is_empty() { "it-" } else { name }));
+        assert!(
+            ring.header()
+                .name
+                .starts_with(if name.is_empty() { "it-" } else { name })
+        );
     }
 }
 

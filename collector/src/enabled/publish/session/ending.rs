@@ -107,12 +107,13 @@ fn holds_state() -> bool {
     collector_state::holder() == os::thread_id()
 }
 
-/// Publishes the last record in the calling thread. Returns the ring if dead rings beside it have not been removed.
+/// Publishes the last record in the calling thread. A panic does not become one of the program. Returns the ring if dead rings beside
+/// it have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(os::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();
-    publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed));
-    unclean
+    let work = AssertUnwindSafe(|| publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed)));
+    std::panic::catch_unwind(work).ok().and(unclean)
 }
 
 /// Sees to the last record, after the publisher was asked for it. The calling thread writes it, if it may at all, after so long without
@@ -128,9 +129,7 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
             && let Some(publisher) = try_take_publisher()
         {
             return collector_state::waiting_at_most(limit, || {
-                let work = AssertUnwindSafe(|| finish(publisher));
-                // A panic here must not become one of the program.
-                let unclean = std::panic::catch_unwind(work).ok().flatten();
+                let unclean = finish(publisher);
                 if let Some(mut shared) = locked(&mut patience) {
                     shared.stop_publishing();
                 }

@@ -86,7 +86,9 @@ pub fn numbers() {
     each!(count: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, u64 6);
     each!(value: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, u64 6);
     each!(gauge: bool true, bool false, u8 1u8, u16 2u16, u32 3u32, u64 4u64, usize 5usize, i64 6);
-    each!(gauge: i8 -1i8, i16 -2i16, i32 -3i32, i64 -4i64, isize -5isize, i64 -6);
+    each!(count: i8 -1i8, i16 -2i16, i32 -3i32, i64 -4i64, isize -5isize, u128 6u128, i128 7i128);
+    each!(value: i8 -1i8, i16 -2i16, i32 -3i32, i64 -4i64, isize -5isize, u128 6u128, i128 7i128);
+    each!(gauge: i8 -1i8, i16 -2i16, i32 -3i32, i64 -4i64, isize -5isize, u128 6u128, i128 7i128, i64 -6);
     tickscope::count!("the largest", 18_446_744_073_709_551_615);
     tickscope::value!("the largest value", 0xffff_ffff_ffff_ffff);
     tickscope::gauge!("the lowest", -9_223_372_036_854_775_808);
