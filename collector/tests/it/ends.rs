@@ -1,29 +1,29 @@
-//! Nothing is missing at the two ends of a program. `ENDS` is the number of programs of each kind; `.ci/nightly` runs many, on a busy machine.
+//! Nothing is missing at the two ends of a program. `ENDS` is the number of programs of each kind, and `PATHS` how many a thread has;
+//! `.ci/nightly` runs many, on a busy machine.
 
 use std::sync::{Arc, Barrier};
 
 use crate::support::{Done, Isolated, calls_of, newest, test_name};
 use tickscope_format::file::open::Liveness;
 
-/// How many paths a thread has.
-const ROWS: u64 = 1 << 12;
 const THREADS: usize = 8;
+const DEPTH: u32 = 8;
 
-/// Runs a body as often as is asked for.
-fn again_and_again(few: u32, body: impl Fn()) {
-    let asked = std::env::var("ENDS").map(|ends| ends.parse().unwrap());
-    (0..asked.unwrap_or(few)).for_each(|_| body());
+fn asked(variable: &str, few: u64) -> u64 {
+    std::env::var(variable).map_or(few, |many| many.parse().unwrap())
 }
 
 /// A program that ended normally has an ended ring with all calls.
-fn assert_whole(done: &Done, name: &str, calls: u64) {
+fn assert_whole(done: &Done, names: &[&str], calls: u64) {
     assert!(done.status.success(), "{done:?}");
     let ring = done.ring();
     assert!(
         matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
         "{done:?}"
     );
-    assert_eq!(calls_of(&newest(&ring), name), calls);
+    let last = newest(&ring);
+    let found: u64 = names.iter().map(|name| calls_of(&last, name)).sum();
+    assert_eq!(found, calls);
 }
 
 fn work() {
@@ -31,17 +31,17 @@ fn work() {
 }
 
 fn a_program_of_a_millisecond_leaves_all_calls() {
-    again_and_again(3, || {
+    for _ in 0..asked("ENDS", 3) {
         let done = Isolated::as_usual(test_name!()).run(|| {
             let _session = tickscope::start("short");
             work();
         });
-        assert_whole(&done, "work", 100);
+        assert_whole(&done, &["work"], 100);
         let done = Isolated::as_usual(test_name!())
             .env("TICKSCOPE", "live")
             .run(work);
-        assert_whole(&done, "work", 100);
-    });
+        assert_whole(&done, &["work"], 100);
+    }
 }
 
 /// Calls on a path of its own for each number.
@@ -57,14 +57,15 @@ fn path(number: u64, depth: u32) {
 }
 
 fn threads_with_many_rows_end_whole() {
-    again_and_again(1, || {
+    let paths = || asked("PATHS", 4_000);
+    for _ in 0..asked("ENDS", 1) {
         let done = Isolated::as_usual(test_name!()).run(|| {
             let session = tickscope::start("rows");
             let barrier = Arc::new(Barrier::new(THREADS + 1));
             for _ in 0..THREADS {
                 let barrier = Arc::clone(&barrier);
                 std::thread::spawn(move || {
-                    (0..ROWS).for_each(|number| path(number, ROWS.ilog(4)));
+                    (0..paths()).for_each(|number| path(number, DEPTH));
                     barrier.wait();
                     loop {
                         std::thread::park();
@@ -74,11 +75,9 @@ fn threads_with_many_rows_end_whole() {
             barrier.wait();
             drop(session);
         });
-        let quarter = THREADS as u64 * ROWS * u64::from(ROWS.ilog(4)) / 4;
-        for name in ["a", "b", "c", "d"] {
-            assert_whole(&done, name, quarter);
-        }
-    });
+        let calls = THREADS as u64 * paths() * u64::from(DEPTH);
+        assert_whole(&done, &["a", "b", "c", "d"], calls);
+    }
 }
 
 crate::support::tests![
