@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! Rings that were planted for a program that cleans up. Alone in its process, whose memory it measures.
 
+#[path = "files/support.rs"]
 mod support;
 
 use std::fs::{self, File};

@@ -1,7 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! Ring files that no program wrote: whatever is in them, reading returns.
-
-mod support;
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -24,7 +21,7 @@ fn header() -> Header {
         pid: std::process::id(),
         ring_words: RING_WORDS,
         coarse_words: 4 * RING_WORDS,
-        ..support::header("app")
+        ..crate::support::header("app")
     }
 }
 

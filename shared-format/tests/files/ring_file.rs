@@ -1,17 +1,15 @@
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! A ring file from making to cleaning up, and what else may stand in its place.
-
-mod support;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tickscope_format::file::clean::clean;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::list::list;
-use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::open::{Liveness, RingFile, open_plain};
 use tickscope_format::layout::slot;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
@@ -25,7 +23,7 @@ fn header(name: &str, nonce: u64) -> Header {
         nonce,
         started_unix_ns: nonce,
         version: (1, 0),
-        ..support::header(name)
+        ..crate::support::header(name)
     }
 }
 
@@ -293,11 +291,7 @@ fn what_is_no_ring_says_what_it_is() {
     let whole = fs::read(ring.path()).unwrap();
     fs::write(at("cut.ring"), &whole[..100_000]).unwrap();
     fs::write(at("short.ring"), &whole[..100]).unwrap();
-    let fifo = std::process::Command::new("mkfifo")
-        .arg(at("fifo.ring"))
-        .status()
-        .unwrap();
-    assert!(fifo.success());
+    crate::support::fifo(&at("fifo.ring"));
     for (name, says) in [
         ("missing.ring", "No such file"),
         (
@@ -405,4 +399,44 @@ fn a_request_from_a_read_only_file_is_no_slot() {
             .unwrap()
             .is_none()
     );
+}
+
+#[test]
+fn a_fifo_put_there_between_look_and_opening_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    crate::support::fifo(&path("fifo"));
+    std::fs::write(path("file"), "").unwrap();
+    std::fs::hard_link(path("file"), path("it")).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for turn in 0.. {
+                // Each link replaces what is there at one go.
+                let from = if turn % 2 == 0 { "fifo" } else { "file" };
+                std::fs::hard_link(path(from), path("next")).unwrap();
+                std::fs::rename(path("next"), path("it")).unwrap();
+                // Renaming a link onto one of the same file does nothing.
+                let _ = std::fs::remove_file(path("next"));
+                if done.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        });
+        let mut exchanged = 0;
+        let mut opened = 0;
+        while exchanged < 20 || opened < 20 {
+            match open_plain(&path("it"), true) {
+                Ok(file) => {
+                    assert!(file.metadata().unwrap().is_file());
+                    opened += 1;
+                }
+                Err(error) => {
+                    let told = "was exchanged while it was opened, wanted a plain file";
+                    exchanged += u32::from(error.to_string().contains(told));
+                }
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
 }

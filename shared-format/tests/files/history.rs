@@ -1,7 +1,4 @@
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! How far back the coarse ring of the default size reaches: real snapshots, written and read back.
-
-mod support;
 
 use std::collections::VecDeque;
 
@@ -67,7 +64,7 @@ fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let header = Header {
         ring_words: (16 << 20) / 8,
         coarse_words: (16 << 20) / 8,
-        ..support::header("app")
+        ..crate::support::header("app")
     };
     let mut ring = OwnRing::create(dir.path(), header).unwrap();
     ring.publish(stamp(0), &[]).unwrap();

@@ -1,8 +1,5 @@
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 //! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not
 //! do.
-
-mod support;
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +20,7 @@ const STAMP: Stamp = Stamp {
 };
 
 fn made(dir: &Path, way: Way) -> OwnRing {
-    let mut ring = OwnRing::create_by(dir, support::header("ways"), way).unwrap();
+    let mut ring = OwnRing::create_by(dir, crate::support::header("ways"), way).unwrap();
     assert_eq!(ring.way(), way);
     ring.link().unwrap();
     ring

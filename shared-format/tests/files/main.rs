@@ -1,0 +1,9 @@
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+//! Ring files: made, read, damaged and removed. No test here starts a process: a child that is being started holds the locks of
+//! others for a moment.
+
+mod crafted;
+mod history;
+mod ring_file;
+mod support;
+mod ways;
