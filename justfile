@@ -23,6 +23,10 @@ lint:
     .ci/dependencies
     .ci/package
 
+# Builds the viewer and lists the programs that run.
+list:
+    cargo run --release -- list
+
 # All tests of the workspace, or those that ARGS choose.
 test *ARGS:
     cargo test --workspace {{ ARGS }}
@@ -35,7 +39,6 @@ test-features:
     cargo test -p tickscope-tracing -p tickscope-profiling -p tickscope-puffin -p tickscope-criterion
     cargo test -p tickscope-profiling -p tickscope-puffin --features tickscope-profiling/enable,tickscope-puffin/enable
     collector/tests/disabled/check.sh
-    collector/tests/lints/check.sh
 
 # The long forms of tests, all or those that STEPS name.
 nightly *STEPS:

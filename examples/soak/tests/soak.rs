@@ -46,6 +46,7 @@ impl Soak {
 }
 
 #[test]
+#[ignore = "it measures memory: .ci/nightly figures"]
 fn a_short_run_reaches_its_goals_and_leaves_nothing() {
     let soak = Soak::start(&["--minutes", "0.1", "--viewers", "2", "--seed", "7"]);
     assert!(
