@@ -111,9 +111,15 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 let parameters = libc::sched_param {
                     sched_priority: i32::from(real_time),
                 };
-                // SAFETY: 0 is the calling thread.
-                if unsafe { libc::sched_setscheduler(0, policy, &parameters) } != 0 {
-                    return support::tell("refused", "no rights for real-time threads");
+                let may_be = |policy, parameters: &libc::sched_param| {
+                    // SAFETY: 0 is the calling thread.
+                    unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
+                };
+                // A thread without rights becomes idle and stays so.
+                let usual = libc::sched_param { sched_priority: 0 };
+                let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
+                if !(may_change && may_be(policy, &parameters)) {
+                    return support::tell("refused", "no rights to change how threads are scheduled");
                 }
                 let deaf = policy == libc::SCHED_OTHER;
                 let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();

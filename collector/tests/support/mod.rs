@@ -136,8 +136,8 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
         body();
         std::process::exit(0);
     }
-    let permitted = Command::new("unshare").args(["-m", "true"]).status();
-    if !permitted.is_ok_and(|status| status.success()) {
+    let probe = Command::new("unshare").args(["-m", "true"]).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
         skip("no mount namespace for us");
     }
     let script =
