@@ -7,11 +7,7 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "tests print figures, and say why they are skipped"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "tests print figures")]
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -290,7 +286,7 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
     }
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing,
     an_exit_inside_the_allocator_allocates_nothing,
     an_exit_while_a_session_is_asked_says_that_there_is_no_report,

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use crate::support::{self, Isolated, test_name};
 use tickscope::Builder;
+use tickscope_testkit::suite::skip;
 
 /// Counts the allocations of each thread.
 struct Counted;
@@ -94,16 +95,16 @@ fn is_locked(line: &str) -> bool {
 }
 
 fn no_instruction_of_a_scope_is_locked() {
+    if !cfg!(target_arch = "x86_64") {
+        skip("locked instructions are those of x86-64");
+    }
     let mut command = Command::new("objdump");
     command
         .args(["-d", "--no-show-raw-insn"])
         .arg(std::env::current_exe().unwrap());
     let Ok(done) = command.output() else {
-        return eprintln!("skipped: there is no objdump here (Debian: apt-get install binutils)");
+        skip("no objdump here (Debian: apt-get install binutils)");
     };
-    if !cfg!(target_arch = "x86_64") {
-        return eprintln!("skipped: locked instructions are those of x86-64");
-    }
     let text = String::from_utf8_lossy(&done.stdout);
     let (mut within, mut seen, mut instructions, mut locked_elsewhere) = (None, Vec::new(), 0, 0);
     for line in text.lines() {
@@ -134,7 +135,7 @@ fn no_instruction_of_a_scope_is_locked() {
     );
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator,
     no_instruction_of_a_scope_is_locked,
 ];

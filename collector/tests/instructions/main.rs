@@ -7,11 +7,7 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "tests print figures, and say why they are skipped"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "tests print figures")]
 
 mod fast_path;
 mod single_steps;

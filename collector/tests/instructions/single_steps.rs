@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use crate::support::{self, Isolated, test_name};
+use tickscope_testkit::suite::skip;
 
 extern "C" fn handler(_: libc::c_int) {
     tickscope::scope!("handled");
@@ -52,8 +53,7 @@ fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     'rounds: loop {
         let mut status = stopped(pid);
         if status.code() == Some(3) {
-            eprintln!("skipped: tracing is not permitted here");
-            return;
+            skip("tracing is not permitted here");
         }
         assert_eq!(status.stopped_signal(), Some(libc::SIGSTOP), "{status}");
         for _ in 0..rounds * STEP {
@@ -74,4 +74,4 @@ fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     running.kill();
 }
 
-crate::support::tests![a_scope_in_a_handler_while_its_thread_is_included_goes_on];
+tickscope_testkit::tests![a_scope_in_a_handler_while_its_thread_is_included_goes_on];

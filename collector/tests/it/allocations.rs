@@ -453,7 +453,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     more_live_blocks_than_have_a_place_are_said,
     each_scope_has_its_own,
     all_ways_to_allocate_are_counted,

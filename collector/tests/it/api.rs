@@ -718,7 +718,7 @@ fn settings_out_of_range_are_mended_and_late_ones_refused() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_session_publishes_at_its_path_until_it_is_dropped,
     a_second_start_joins_and_a_start_after_the_last_drop_begins_anew,
     a_session_dropped_at_once_still_leaves_a_final_record,

@@ -587,7 +587,7 @@ fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_report_at_exit_does_not_wait_for_the_lock_of_standard_error,
     main_returns_with_its_session_dropped_and_a_thread_inside_a_scope,
     exit_inside_of_scopes_and_on_any_thread,

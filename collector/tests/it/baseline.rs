@@ -177,7 +177,7 @@ fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     time_before_the_oldest_switch_that_is_kept_is_not_charged,
     a_call_around_a_leaked_guard_has_a_latency,
     a_call_that_ends_right_after_a_reset_is_shown,

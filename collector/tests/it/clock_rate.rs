@@ -218,7 +218,7 @@ fn the_rate_is_refined_as_the_program_runs() {
     println!("{}", std::fs::read_to_string(told.place().join("drift")).unwrap());
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_rate_that_is_none_is_measured,
     a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time,
     a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged,

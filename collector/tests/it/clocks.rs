@@ -386,7 +386,7 @@ fn a_publisher_that_panics_is_told_and_the_program_goes_on() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_publisher_that_panics_is_told_and_the_program_goes_on,
     a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so,
     the_time_stamp_counter_or_the_reason_why_not,

@@ -396,7 +396,7 @@ fn viewers_that_may_not_control_change_nothing() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_storm_by_the_time_stamp_counter_loses_nothing,
     a_storm_of_modes_loses_nothing,
     a_storm_by_the_monotonic_clock_loses_nothing,

@@ -218,7 +218,7 @@ fn where_nothing_repeats_that_is_said_in_the_end() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays,
     threads_of_one_call_are_pairs_with_each_other,
     panics_leaks_resets_and_switches_inside_a_unit_leave_the_tree_intact,

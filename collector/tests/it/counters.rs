@@ -300,7 +300,7 @@ fn a_sum_that_begins_again_goes_on_after_a_reset() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_handler_inside_an_addition_loses_no_count,
     a_sum_that_begins_again_goes_on_after_a_reset,
     a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself,

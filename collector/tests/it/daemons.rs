@@ -14,6 +14,7 @@ use crate::support::{
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_testkit::suite::skip;
 
 /// Closes all descriptors from this one on, as daemons do.
 fn close_from(first: u32) {
@@ -282,22 +283,23 @@ fn give_up_rights() -> Result<(), &'static str> {
 }
 
 fn a_program_that_gives_up_its_rights_goes_on_publishing() {
-    let running = Isolated::as_usual(test_name!()).start(|| {
+    let mut running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("gives-up");
-        let gave_up = give_up_rights();
+        if let Err(why) = give_up_rights() {
+            support::tell("refused", why);
+        }
         std::thread::spawn(|| tickscope::time!("after", ()))
             .join()
             .unwrap();
-        if let Err(why) = gave_up {
-            eprintln!("skipped: {why}");
-        }
         wait_until("the end", || session.status() != Status::Publishing);
     });
-    let mut running = running;
     let ring = running.ring();
     wait_until("what came after", || calls_of(&newest(&ring), "after") == 1);
     assert_eq!(ring.liveness().unwrap(), Liveness::Running);
     running.kill();
+    if let Ok(why) = fs::read_to_string(running.place().join("refused")) {
+        skip(why);
+    }
 }
 
 /// The system calls that the publisher makes once its first record is there, and those of a program that waits.
@@ -412,7 +414,7 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     }
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own,
     descriptors_of_a_program_that_closes_all_are_left_alone,
     a_ring_that_is_closed_and_gone_is_replaced,

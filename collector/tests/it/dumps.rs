@@ -260,7 +260,7 @@ fn a_thread_that_only_dumps_is_not_among_the_threads() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     every_format_without_a_session_in_the_middle_of_scopes,
     threads_dump_at_once_and_deep_inside,
     the_time_of_writing_is_not_charged,

@@ -78,7 +78,7 @@ fn threads_with_many_rows_end_whole() {
     }
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_program_of_a_millisecond_leaves_all_calls,
     threads_with_many_rows_end_whole,
 ];

@@ -10,6 +10,7 @@ use crate::support::{
 use tickscope::{Builder, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::{CaptureKind, ClockSource, Mode};
+use tickscope_testkit::suite::skip;
 
 #[tickscope::profile]
 fn marked() -> u8 {
@@ -521,7 +522,7 @@ fn a_directory_that_may_not_be_written_is_passed_over() {
 fn a_directory_of_another_user_is_passed_over() {
     // SAFETY: takes nothing, cannot fail.
     if unsafe { libc::geteuid() } != 0 {
-        return println!("skipped: only root can give a directory away");
+        skip("only root can give a directory away");
     }
     let test = Isolated::as_usual(test_name!());
     let bad = test.place().join("theirs");
@@ -536,7 +537,7 @@ fn a_directory_of_another_user_is_passed_over() {
 }
 
 fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
-    let Some(done) = on_small_file_system(test_name!(), 20 << 10, || {
+    let done = on_small_file_system(test_name!(), 20 << 10, || {
         let rings = support::shared_place().join("rings");
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
@@ -564,15 +565,13 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         assert_eq!(ring.header().coarse_words * 8, 4 << 20);
         assert_eq!(session.warnings().join("\n"), warnings);
         tell("halved", "");
-    }) else {
-        return;
-    };
+    });
     assert!(done.place().join("halved").exists());
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
     // There would be three megabytes for it, but others need them.
-    let Some(done) = on_small_file_system(test_name!(), (4 << 10) + 44, || {
+    let done = on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
@@ -592,16 +591,12 @@ fn without_space_for_history_the_ring_does_alone_and_says_so() {
         let last = ring.newest().unwrap().sequence;
         wait_until("the next record", || ring.newest().unwrap().sequence > last);
         tell("alone", "");
-    }) else {
-        return;
-    };
+    });
     assert!(done.place().join("alone").exists());
 }
 
 fn a_file_system_with_little_space_is_passed_over() {
-    let Some(done) = on_small_file_system(test_name!(), 3 << 10, work_anyhow) else {
-        return;
-    };
+    let done = on_small_file_system(test_name!(), 3 << 10, work_anyhow);
     passed_over(
         &done,
         &done.place().join("rings"),
@@ -609,7 +604,7 @@ fn a_file_system_with_little_space_is_passed_over() {
     );
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     scopes_and_counters_leave_errno_as_it_was,
     nodes_without_memory_do_not_count_against_the_limit,
     live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,

@@ -332,7 +332,7 @@ fn a_forked_child_ends_by_the_signal() {
     assert!(done.status.success(), "{done:?}");
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_signal_writes_the_last_record_where_that_is_asked_for,
     a_handler_of_the_program_stays_before_and_after_the_start,
     a_forked_child_ends_by_the_signal,

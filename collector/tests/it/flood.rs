@@ -131,4 +131,4 @@ fn ring_slots_left(ring: &RingFile) -> usize {
     usize::from(ring.take_slot().unwrap().is_some())
 }
 
-crate::support::tests![a_flood_of_requests_costs_a_tenth_of_a_core_at_most,];
+tickscope_testkit::tests![a_flood_of_requests_costs_a_tenth_of_a_core_at_most,];

@@ -506,7 +506,7 @@ fn twenty_functions_that_await_each_other_compile_and_stay_small() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_call_lasts_from_its_first_poll_to_its_end,
     futures_that_are_dropped_or_panic_are_cancelled_where_they_were,
     what_ends_below_its_future_ends_in_its_row,

@@ -108,7 +108,7 @@ fn a_program_that_is_asked_for_the_log_warns_and_publishes() {
         .succeeded();
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_dump_returns_the_path_of_the_snapshot_that_it_keeps,
     a_report_for_a_terminal_is_kept_beside_the_rings,
     a_report_in_a_file_is_kept_with_its_ending_behind_the_name,

@@ -321,7 +321,7 @@ fn forked_children_are_unharmed() {
     });
 }
 
-support::tests![
+tickscope_testkit::tests![
     samples_tell_the_scope_and_the_code_of_each_thread,
     a_reset_takes_the_samples_away_and_undoing_it_brings_them_back,
     a_program_that_uses_sigprof_keeps_it,

@@ -529,7 +529,7 @@ fn threads_without_a_scope_wait_and_are_charged() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     the_interface_is_that_of_std,
     the_wait_is_the_waiters_and_the_holder_is_charged,
     each_holder_is_charged_for_its_own_part,

@@ -208,7 +208,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
         .succeeded();
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_pipe_that_is_not_read_holds_up_no_record_and_no_answer,
     the_environment_alone_makes_a_log_of_a_call_that_waits,
     the_calls_of_all_lines_are_all_calls_of_a_session,

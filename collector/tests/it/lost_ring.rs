@@ -14,6 +14,7 @@ use crate::support::{
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::os::punch_hole;
+use tickscope_testkit::suite::skip;
 
 /// The first record of a session has been seen, and what is counted since.
 fn begin(name: &str) -> (Session, PathBuf) {
@@ -217,7 +218,7 @@ fn own_descriptor() -> String {
 
 /// The page fault found no space: a SIGBUS as well.
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
-    let done = on_small_file_system(test_name!(), 8 << 10, || {
+    on_small_file_system(test_name!(), 8 << 10, || {
         let (session, path) = begin("full");
         let file = open_to_write(&path);
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
@@ -229,7 +230,6 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         drop(session);
         fs::remove_file(other).unwrap();
     });
-    drop(done);
 }
 
 /// SIGXFSZ ends a program by default.
@@ -320,7 +320,7 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
     });
 }
 
-/// Runs the child with a system call that fails; false where there is no strace.
+/// Runs the child with a system call that fails. The test is skipped where there is no strace.
 fn with_fault(name: &'static str, inject: &str, body: fn()) {
     if support::is_child() {
         support::tell("begun", "");
@@ -335,8 +335,7 @@ fn with_fault(name: &'static str, inject: &str, body: fn()) {
     strace.arg("-e").arg(format!("trace={call}"));
     let probe = Command::new("strace").args(["-o", "/dev/null", "true"]).output();
     if !probe.is_ok_and(|probe| probe.status.success()) {
-        println!("skipped: no strace for us");
-        return;
+        skip("no strace for us");
     }
     strace.arg(std::env::current_exe().unwrap());
     Isolated::through(name, strace).run(|| ()).succeeded();
@@ -430,7 +429,7 @@ fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
     assert_eq!(place.status.code(), Some(7), "{}", place.stderr);
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_ring_cut_at_any_place_is_replaced,
     a_ring_emptied_and_long_again_is_replaced,
     a_ring_that_cannot_be_found_any_more_is_replaced,

@@ -509,7 +509,7 @@ fn threads_that_meet_one_sample_show_time() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     threads_that_meet_one_sample_show_time,
     a_thread_that_ends_after_a_switch_is_charged_for_measured_time_alone,
     a_pause_in_which_measuring_begins_is_not_charged,

@@ -149,7 +149,7 @@ fn what_is_watched_is_not_muted() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_program_mutes_by_itself_where_it_is_told_to_and_says_so,
     nothing_is_muted_unless_somebody_asks,
     a_program_that_offers_nothing_mutes_nothing_either,

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use crate::support::{as_child, is_child, test_name};
 use tickscope::{Builder, Status};
+use tickscope_testkit::suite::skip;
 
 /// Who starts the program, and the group whose rights it has beyond his.
 const USER: u32 = 65_534;
@@ -44,7 +45,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
         std::process::exit(0);
     }
     if tickscope_format::os::user_id() != 0 {
-        return eprintln!("skipped: only root can give a program another group's rights");
+        skip("only root can give a program another group's rights");
     }
     let dir = tempfile::tempdir().unwrap();
     fs::set_permissions(dir.path(), Permissions::from_mode(0o755)).unwrap();
@@ -76,7 +77,10 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
     let ring = ring_of(&run(test_name!(), &program, &chosen));
     // A file system mounted without such rights runs it as the user's own again.
     if Path::new(&ring).starts_with(&chosen) && is_nosuid(dir.path()) {
-        return eprintln!("skipped: {} gives no rights to programs", dir.path().display());
+        skip(format_args!(
+            "{} gives no rights to programs",
+            dir.path().display()
+        ));
     }
     assert!(!Path::new(&ring).starts_with(&chosen), "{ring}");
     assert_eq!(
@@ -103,4 +107,4 @@ fn is_nosuid(path: &Path) -> bool {
     longest.is_some_and(|(_, options)| options.split(',').any(|option| option == "nosuid"))
 }
 
-crate::support::tests![with_more_rights_the_environment_names_no_place_for_files];
+tickscope_testkit::tests![with_more_rights_the_environment_names_no_place_for_files];

@@ -408,7 +408,7 @@ fn threads_of_a_forked_child_give_back_their_memory() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     threads_of_a_forked_child_give_back_their_memory,
     a_child_forked_while_another_thread_chooses_the_clock_goes_on,
     a_forked_child_goes_on_and_publishes_nothing,

@@ -340,7 +340,7 @@ fn a_snapshot_too_large_for_the_ring_is_pruned() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_snapshot_too_large_for_the_ring_is_pruned,
     a_record_is_there_right_after_the_start,
     records_come_slowly_until_a_viewer_watches,

@@ -645,7 +645,7 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
     }
 }
 
-crate::support::tests!(
+tickscope_testkit::tests!(
     a_hundred_thousand_nodes_of_one_thread_are_in_one_record,
     a_hundred_thousand_nodes_of_four_threads_are_in_one_record,
     a_thousand_threads_at_once,

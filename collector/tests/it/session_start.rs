@@ -9,6 +9,7 @@ use crate::support::{
 };
 use tickscope::{Builder, Mode, Over, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_testkit::suite::skip;
 
 /// A session under a limit of the program's; what it says.
 fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
@@ -95,6 +96,7 @@ extern "C" fn handled(_: libc::c_int) {
 }
 
 fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
+    let mut refused = None;
     for policy in [
         libc::SCHED_FIFO,
         libc::SCHED_RR,
@@ -109,9 +111,15 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 let parameters = libc::sched_param {
                     sched_priority: i32::from(real_time),
                 };
-                // SAFETY: 0 is the calling thread.
-                if unsafe { libc::sched_setscheduler(0, policy, &parameters) } != 0 {
-                    return support::tell("skipped", "no rights for real-time threads");
+                let may_be = |policy, parameters: &libc::sched_param| {
+                    // SAFETY: 0 is the calling thread.
+                    unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
+                };
+                // A thread without rights becomes idle and stays so.
+                let usual = libc::sched_param { sched_priority: 0 };
+                let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
+                if !(may_change && may_be(policy, &parameters)) {
+                    return support::tell("refused", "no rights to change how threads are scheduled");
                 }
                 let deaf = policy == libc::SCHED_OTHER;
                 let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
@@ -158,9 +166,10 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 assert_eq!(session.status(), Status::Publishing);
             });
         let done = done.succeeded();
-        if let Ok(why) = fs::read_to_string(done.place().join("skipped")) {
-            eprintln!("skipped: {why}");
-        }
+        refused = fs::read_to_string(done.place().join("refused")).ok().or(refused);
+    }
+    if let Some(why) = refused {
+        skip(why);
     }
 }
 
@@ -237,7 +246,7 @@ fn a_relative_directory_is_looked_up_at_the_start() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_start_on_a_small_stack_publishes,
     a_relative_directory_is_looked_up_at_the_start,
     warnings_of_the_start_are_in_each_snapshot,

@@ -175,4 +175,4 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
     }
 }
 
-crate::support::tests![many_threads_under_a_profiler_lose_nothing_in_any_mode];
+tickscope_testkit::tests![many_threads_under_a_profiler_lose_nothing_in_any_mode];

@@ -117,4 +117,4 @@ fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
     });
 }
 
-crate::support::tests![as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time];
+tickscope_testkit::tests![as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time];

@@ -8,6 +8,7 @@ use crate::support::{
 };
 use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_testkit::suite::skip;
 
 /// A program that works on threads that come and go, asks for resets, and tells how far it is.
 fn busy_program(name: &'static str) -> Running {
@@ -52,9 +53,8 @@ fn while_the_publisher_is_stopped_the_program_goes_on() {
     let nothing = std::ptr::null_mut::<libc::c_void>();
     // SAFETY: a thread of our own child.
     if unsafe { libc::ptrace(libc::PTRACE_SEIZE, publisher, nothing, nothing) } != 0 {
-        eprintln!("skipped: tracing is not permitted here");
         running.kill();
-        return;
+        skip("tracing is not permitted here");
     }
     // SAFETY: the thread seized above.
     let result = unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, publisher, nothing, nothing) };
@@ -206,7 +206,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     while_the_publisher_is_stopped_the_program_goes_on,
     a_program_that_was_stopped_is_shown_with_its_age_and_goes_on,
     time_that_a_snapshot_has_shown_is_charged_in_the_end,

@@ -240,7 +240,7 @@ fn flat_out_no_cut_ends_a_program() {
     assert_eq!(dead[0], 0);
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     truncations_and_unlinks_end_no_program_and_no_viewer,
     flat_out_no_cut_ends_a_program
 ];

@@ -662,7 +662,7 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed,
     finished_threads_fold_by_name,
     ten_thousand_short_threads_take_no_memory_and_lose_no_call,

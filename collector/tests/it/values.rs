@@ -442,7 +442,7 @@ fn a_handler_inside_a_value_is_dropped_and_counted() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     every_form_keeps_its_numbers,
     after_a_reset_there_are_the_numbers_since,
     an_undo_brings_numbers_back,

@@ -287,7 +287,7 @@ fn the_program_may_switch_it_off() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     a_sleep_is_waiting_and_work_is_none,
     a_thread_without_a_cpu_is_ready,
     an_open_wait_is_shown_while_it_lasts,

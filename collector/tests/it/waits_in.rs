@@ -204,7 +204,7 @@ fn of_many_threads_each_is_looked_at() {
     });
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     threads_are_found_in_the_calls_they_wait_in,
     where_waits_are_off_nobody_looks,
     while_a_standard_descriptor_is_closed_nobody_looks,

@@ -13,7 +13,7 @@ use tickscope::{Builder, Mode, Over, Snapshot};
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{CauseKind, PathSums, Watch, WatchState};
 
-use crate::support::{self, isolated};
+use crate::support::isolated;
 use crate::watches::{TICK, replayed, session, spend, watched};
 
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -529,7 +529,7 @@ fn a_long_async_call_is_counted_whole() {
     });
 }
 
-support::tests![
+tickscope_testkit::tests![
     slow_calls_of_an_async_function_are_told_with_what_they_awaited,
     sums_are_those_of_random_calls_on_random_threads,
     whatever_happens_to_an_async_call_is_told,

@@ -581,7 +581,7 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
     });
 }
 
-support::tests![
+tickscope_testkit::tests![
     a_flood_of_slow_calls_is_counted,
     in_adaptive_mode_each_watched_call_is_timed,
     threads_of_one_call_are_counted,

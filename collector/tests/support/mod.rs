@@ -1,6 +1,6 @@
 //! The collector is one per process, so every test here has a process of its own: the test starts its binary
 //! again, for itself alone, and the child runs the body. That has to be on the main thread of a program that
-//! nobody else has touched, which the standard harness does not give: hence the small one below.
+//! nobody else has touched, so a child runs no harness.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
@@ -18,6 +18,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Reply};
+use tickscope_testkit::suite::{self, Case, skip};
 
 pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
@@ -65,81 +66,20 @@ macro_rules! isolated_as_usual {
 }
 pub(crate) use isolated_as_usual;
 
-/// A test: where it stands and what it is called, `it::storm::name`, and its function.
-pub(crate) type Test = (&'static str, fn());
-
-/// Lists the tests of a file as `TESTS`.
-macro_rules! tests {
-    ($($test:ident),* $(,)?) => {
-        pub(crate) const TESTS: &[$crate::support::Test] =
-            &[$((concat!(module_path!(), "::", stringify!($test)), $test as fn())),*];
-    };
-}
-pub(crate) use tests;
-
-/// Runs the tests whose names contain one of the arguments, or all; in a child, its own alone.
+/// Runs the tests that the arguments choose; in a child, its own alone, on the main thread.
 ///
 /// A test is called by its file and its function, `storm::name`; a child knows its own by the function alone.
-pub(crate) fn main(files: &[&[Test]]) -> std::process::ExitCode {
-    let without_crate = |&(path, test): &Test| {
-        let split = path.split_once("::all::").or_else(|| path.split_once("::"));
-        (split.map_or(path, |(_, name)| name), test)
+pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
+    let Some(role) = std::env::var_os(ROLE) else {
+        return suite::main(files);
     };
-    let tests: Vec<Test> = files.iter().copied().flatten().map(without_crate).collect();
-    let function = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
-    if let Some(role) = std::env::var_os(ROLE) {
-        let mut named = tests.iter().filter(|(name, _)| role == function(name));
-        let (Some((_, test)), None) = (named.next(), named.next()) else {
-            panic!("found no test or several that are called {role:?}, wanted one");
-        };
-        test();
-        panic!("{role:?} has no body for a child");
-    }
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (flags, filters): (Vec<&String>, Vec<&String>) =
-        arguments.iter().partition(|argument| argument.starts_with("--"));
-    let exact = flags.iter().any(|flag| *flag == "--exact");
-    let wanted: Vec<&Test> = tests
-        .iter()
-        .filter(|(name, _)| {
-            let hits = |filter: &&String| {
-                if exact {
-                    **filter == *name
-                } else {
-                    name.contains(filter.as_str())
-                }
-            };
-            filters.is_empty() || filters.iter().any(hits)
-        })
-        .collect();
-    if flags.iter().any(|flag| *flag == "--list") {
-        wanted.iter().for_each(|(name, _)| println!("{name}: test"));
-        return std::process::ExitCode::SUCCESS;
-    }
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let failed = std::sync::Mutex::new(Vec::new());
-    let work = || {
-        while let Some((name, test)) = wanted.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let begin = Instant::now();
-            let fate = match std::panic::catch_unwind(test) {
-                Ok(()) => "ok",
-                Err(_) => {
-                    failed.lock().unwrap().push(*name);
-                    "FAILED"
-                }
-            };
-            println!("test {name} ... {fate} ({:.1} s)", begin.elapsed().as_secs_f64());
-        }
+    let function = |case: &&Case| case.name().rsplit("::").next().is_some_and(|name| role == name);
+    let mut named = files.iter().copied().flatten().filter(function);
+    let (Some(case), None) = (named.next(), named.next()) else {
+        panic!("found no test or several that are called {role:?}, wanted one");
     };
-    std::thread::scope(|scope| {
-        // The children wait for most of their time.
-        for _ in 0..3 {
-            scope.spawn(work);
-        }
-    });
-    let failed = failed.into_inner().unwrap();
-    println!("{} tests, {} failed: {failed:?}\n", wanted.len(), failed.len());
-    std::process::ExitCode::from(u8::from(!failed.is_empty()))
+    (case.test)();
+    panic!("{role:?} has no body for a child");
 }
 
 /// A test in a process of its own.
@@ -190,16 +130,15 @@ pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     fs::rename(&unnamed, place.join(name)).unwrap();
 }
 
-/// Runs the child where `rings` is a file system of so many KiB; none where that is not permitted.
-pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Option<Done> {
+/// Runs the child where `rings` is a file system of so many KiB. The test is skipped where that is not permitted.
+pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Done {
     if is_child() {
         body();
         std::process::exit(0);
     }
-    let permitted = Command::new("unshare").args(["-m", "true"]).status();
-    if !permitted.is_ok_and(|status| status.success()) {
-        println!("skipped: no mount namespace for us");
-        return None;
+    let probe = Command::new("unshare").args(["-m", "true"]).output();
+    if !probe.is_ok_and(|probe| probe.status.success()) {
+        skip("no mount namespace for us");
     }
     let script =
         "mkdir -m 700 $TICKSCOPE_DIR && mount -t tmpfs -o mode=700,size=$KIB tmpfs $TICKSCOPE_DIR || exit 77
@@ -212,10 +151,9 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
     let place = test.place().to_path_buf();
     let done = test.env("KIB", format!("{kib}k")).env("PLACE", place).run(|| ());
     if done.status.code() == Some(77) {
-        println!("skipped: no mount for us");
-        return None;
+        skip("no mount for us");
     }
-    Some(done.succeeded())
+    done.succeeded()
 }
 
 impl Isolated {

@@ -1,5 +1,5 @@
 //! What the tests of several crates share: snapshots made by hand, a program that grows with its age, rings as programs write
-//! them, and the model checker with seeded mutations. No part of any library, and never published.
+//! them, the model checker with seeded mutations, and the harness of suites whose tests may skip. No part of any library, and never published.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,3 +16,4 @@ pub mod modes;
 pub mod open_metrics;
 pub mod orderbook;
 pub mod ring;
+pub mod suite;

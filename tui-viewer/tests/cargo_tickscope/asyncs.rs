@@ -132,7 +132,6 @@ fn calls(report: &Report, account: &Calls) -> Calls {
     account.keys().filter_map(of).collect()
 }
 
-#[test]
 fn unmarked_async_functions_show_what_marked_ones_show() {
     let project = tasks();
     project.run("build").with_code(0);
@@ -173,7 +172,6 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
 }
 
 /// In a release build some polls are parts of other functions. What is shown of the others is exact.
-#[allow(clippy::print_stdout, reason = "a failed test shows it")]
 fn check_release_build(profile: &str) {
     let project = tasks();
     let manifest = std::fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
@@ -194,28 +192,22 @@ fn check_release_build(profile: &str) {
         );
     }
     assert!(!shown.is_empty(), "no async function is left, {profile}");
-    println!("{profile:?}: {shown:?} of {account:?}");
     assert!(project.dir().join("target/tickscope").join(TARGET).exists());
 }
 
-#[test]
 fn what_a_release_build_shows_of_async_functions_is_right() {
     check_release_build("");
 }
 
-#[test]
 fn what_a_release_build_with_fat_lto_shows_of_async_functions_is_right() {
     check_release_build("lto = true");
 }
 
-#[test]
-#[ignore = "as in the two builds above"]
 fn what_a_small_release_build_shows_of_async_functions_is_right() {
     check_release_build("opt-level = \"s\"");
 }
 
 /// A row says so if its calls are polls.
-#[test]
 fn other_polls_are_called_polls() {
     let project = tasks();
     // Without the library's panic a body cannot be told from another function: it never returns.
@@ -378,7 +370,6 @@ impl Asked<'_> {
 
 /// Calls that are in flight while their function is off go on afterwards. Those that have ended meanwhile count as cancelled,
 /// and as calls whose end was not seen. Calls that have begun meanwhile are none.
-#[test]
 fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
@@ -478,7 +469,6 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
 
 /// Functions are switched from outside while threads poll. Whatever was seen of each call, the sums hold, and nothing is
 /// counted that has not happened. `STORM_SECONDS` makes it longer.
-#[test]
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
     project.run("build").with_code(0);
@@ -515,15 +505,11 @@ fn async_calls_stay_right_while_their_functions_are_switched() {
     let vanished = report.json["functions"]["vanished"].as_i64().unwrap();
     for (name, [began, ended, cancelled]) in calls(&report, &account) {
         let [all, all_ended, all_cancelled] = account[&name];
-        let line = format!(
+        assert!(
+            began <= all && ended <= all_ended && cancelled <= all_cancelled + vanished,
             "{name}: {began} {ended} {cancelled} of {:?}, {vanished} vanished",
             account[&name]
         );
-        assert!(
-            began <= all && ended <= all_ended && cancelled <= all_cancelled + vanished,
-            "{line}"
-        );
-        println!("{line}");
     }
     println!("G12: {switches} switches of async functions, {vanished} ends were not seen");
 }
@@ -558,7 +544,6 @@ fn main() {
 "#;
 
 /// An async function of an unedited program is watched as any other: the time between two polls is waiting in what was awaited.
-#[test]
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
@@ -592,3 +577,16 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
         assert_eq!(ticks, exemplar.ticks);
     }
 }
+
+tickscope_testkit::tests![
+    unmarked_async_functions_show_what_marked_ones_show,
+    what_a_release_build_shows_of_async_functions_is_right,
+    what_a_release_build_with_fat_lto_shows_of_async_functions_is_right,
+    other_polls_are_called_polls,
+    calls_in_flight_stay_right_when_their_function_is_switched,
+    async_calls_stay_right_while_their_functions_are_switched,
+    slow_calls_of_an_async_function_are_told_by_what_they_await;
+    ignored:
+    // As in the two builds above.
+    what_a_small_release_build_shows_of_async_functions_is_right,
+];

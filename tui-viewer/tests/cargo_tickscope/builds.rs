@@ -6,7 +6,6 @@ use std::time::SystemTime;
 
 use crate::support::{Project, TARGET, finish, look, sleds_in_library};
 
-#[test]
 fn the_target_has_sleds_and_the_build_itself_has_none() {
     let project = Project::fixture();
     let done = project.run("build --workspace --release").with_code(0);
@@ -59,7 +58,6 @@ fn times(folder: &Path, found: &mut Vec<(String, SystemTime)>) {
     found.sort();
 }
 
-#[test]
 fn ordinary_builds_are_not_touched() {
     let project = Project::fixture();
     let plain =
@@ -86,7 +84,6 @@ fn ordinary_builds_are_not_touched() {
     );
 }
 
-#[test]
 fn the_target_directory_may_be_named_in_every_way_of_cargo() {
     let project = Project::fixture();
     let app = format!("tickscope/{TARGET}/debug/app");
@@ -115,18 +112,14 @@ fn check_with_bitcode(lto: &str) {
     assert!(look(&project.built("release/app")).sleds > 4);
 }
 
-#[test]
 fn bitcode_serves_programs_with_link_time_optimisation() {
     check_with_bitcode("thin");
 }
 
-#[test]
-#[ignore = "longer than with thin, and async functions have a test with fat"]
 fn bitcode_serves_programs_with_fat_link_time_optimisation() {
     check_with_bitcode("fat");
 }
 
-#[test]
 fn a_program_may_have_the_collectors_dependencies_in_the_same_versions() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let format = root.join("shared-format").canonicalize().unwrap();
@@ -139,3 +132,14 @@ fn a_program_may_have_the_collectors_dependencies_in_the_same_versions() {
     let done = project.run("--report run").with_code(0);
     assert_eq!(done.out, "true\n", "{done}");
 }
+
+tickscope_testkit::tests![
+    the_target_has_sleds_and_the_build_itself_has_none,
+    ordinary_builds_are_not_touched,
+    the_target_directory_may_be_named_in_every_way_of_cargo,
+    bitcode_serves_programs_with_link_time_optimisation,
+    a_program_may_have_the_collectors_dependencies_in_the_same_versions;
+    ignored:
+    // Longer than with thin, and async functions have a test with fat.
+    bitcode_serves_programs_with_fat_link_time_optimisation,
+];

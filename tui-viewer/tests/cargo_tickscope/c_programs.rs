@@ -1,22 +1,19 @@
-//! C and C++, alone and in programs of Rust. They need clang: without it these tests say so, and pass.
+//! C and C++, alone and in programs of Rust. They need clang; without it these tests are skipped.
 
 use std::fs;
 use std::process::Command;
 
+use tickscope_testkit::suite::skip;
+
 use crate::functions::{Counted, run_measured};
 use crate::support::{Done, Project, finish, look};
 
-/// Whether a program is here; else the test says what it leaves out.
-#[allow(clippy::print_stderr, reason = "a test that is left out says so")]
-fn has(program: &str) -> bool {
-    let found = Command::new(program)
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !found {
-        eprintln!("skipped: no {program} here");
+/// Skips the test where a program is missing.
+fn wants(program: &str) {
+    let found = Command::new(program).arg("--version").output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        skip(format_args!("no {program} here"));
     }
-    found
 }
 
 /// What a command of ours prints for a command line, as words.
@@ -100,11 +97,8 @@ fn check_zoo(project: &Project) {
     }
 }
 
-#[test]
 fn a_cpp_program_alone_does_the_same_and_each_call_ends_once() {
-    if !has("clang++") {
-        return;
-    }
+    wants("clang++");
     let project = Project::copy_of("zoo_cpp");
     for optimisation in ["-O0", "-O2"] {
         build_zoo(&project, &[optimisation], &[]);
@@ -117,11 +111,9 @@ fn a_cpp_program_alone_does_the_same_and_each_call_ends_once() {
     }
 }
 
-#[test]
 fn link_time_optimisation_keeps_sleds() {
-    if !has("clang++") || !has("ld.lld") {
-        return;
-    }
+    wants("clang++");
+    wants("ld.lld");
     let project = Project::copy_of("zoo_cpp");
     for lto in ["-flto=thin", "-flto"] {
         build_zoo(&project, &["-O3", lto], &["-fuse-ld=lld", "-Wl,--gc-sections"]);
@@ -130,11 +122,8 @@ fn link_time_optimisation_keeps_sleds() {
 }
 
 /// A makefile gives the linker the compiler's options as well: clang's own runtime stays out, and a whole library does no harm.
-#[test]
 fn options_may_come_to_the_wrong_command() {
-    if !has("clang++") {
-        return;
-    }
+    wants("clang++");
     let project = Project::copy_of("zoo_cpp");
     let libs = words(&project, "lib --libs --out here");
     let library = project.dir().join("here/libtickscope.a");
@@ -165,7 +154,6 @@ fn options_may_come_to_the_wrong_command() {
     Counted::read(&project, &kept).assert_balanced();
 }
 
-#[test]
 fn what_is_missing_is_said_with_the_next_step() {
     let project = Project::copy_of("zoo_cpp");
     project
@@ -187,9 +175,11 @@ fn what_is_missing_is_said_with_the_next_step() {
         .with_code(1)
         .says(&["cannot start /no/such", "install clang"])
         .has_messages(1);
-    if !has("clang++") {
-        return;
-    }
+}
+
+fn what_is_missing_in_a_program_is_said_with_the_next_step() {
+    wants("clang++");
+    let project = Project::copy_of("zoo_cpp");
     let clang = |words: &[String]| {
         let mut command = project.command("clang++");
         finish(command.args(["-o", "zoo", "zoo.cpp"]).args(words)).with_code(0)
@@ -233,11 +223,8 @@ fn by_clang(command: &mut Command) -> Done {
     finish(command.env("CFLAGS", "-DMARK=7"))
 }
 
-#[test]
 fn c_in_a_rust_program_stands_below_its_callers() {
-    if !has("clang++") {
-        return;
-    }
+    wants("clang++");
     let project = Project::copy_of("zoo_c");
     by_clang(project.command(env!("CARGO")).args(["build", "--release"])).with_code(0);
     let plain = project.dir().join("target/release/zoo_c");
@@ -273,11 +260,9 @@ fn c_in_a_rust_program_stands_below_its_callers() {
     assert_eq!(run.out, plain.out);
 }
 
-#[test]
 fn a_compiler_without_sleds_is_said_once() {
-    if !has("gcc") || !has("g++") {
-        return;
-    }
+    wants("gcc");
+    wants("g++");
     let project = Project::copy_of("zoo_c");
     let build = |project: &Project| {
         let mut command = project.tickscope("run --release");
@@ -292,3 +277,13 @@ fn a_compiler_without_sleds_is_said_once() {
     // Those of Rust are there.
     assert!(look(&project.built("release/zoo_c")).sleds > 4);
 }
+
+tickscope_testkit::tests![
+    a_cpp_program_alone_does_the_same_and_each_call_ends_once,
+    link_time_optimisation_keeps_sleds,
+    options_may_come_to_the_wrong_command,
+    what_is_missing_is_said_with_the_next_step,
+    what_is_missing_in_a_program_is_said_with_the_next_step,
+    c_in_a_rust_program_stands_below_its_callers,
+    a_compiler_without_sleds_is_said_once,
+];

@@ -13,7 +13,6 @@ fn compiled(project: &Project, log: &str) -> Vec<String> {
     text.lines().map(ToString::to_string).collect()
 }
 
-#[test]
 fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let by_variable = Project::fixture();
     let wrapper = by_variable.script("w.sh", &WRAPPER.replace("LOG", "log"));
@@ -40,7 +39,6 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
 }
 
 /// A wrapper that caches, as sccache does, looks for what it has by the compiler's words and by cargo's variables.
-#[test]
 fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     let project = Project::fixture();
     let calls = project.dir().join("calls");
@@ -65,7 +63,6 @@ fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     assert_eq!(built(), first);
 }
 
-#[test]
 fn a_wrapper_for_the_workspace_is_called_as_well() {
     let project = Project::fixture();
     let wrapper = project.script("w.sh", &WRAPPER.replace("LOG", "log"));
@@ -79,7 +76,6 @@ fn a_wrapper_for_the_workspace_is_called_as_well() {
     assert!(look(&project.built("debug/app")).sleds > 4);
 }
 
-#[test]
 fn a_runner_stands_before_the_program() {
     let project = Project::fixture();
     let runner = project.script("r.sh", "echo \"runner $1\"; shift; exec \"$@\"");
@@ -98,7 +94,6 @@ fn a_runner_stands_before_the_program() {
     }
 }
 
-#[test]
 fn flags_of_the_user_stay() {
     let project = Project::fixture();
     project.write("app/src/main.rs", "fn main() { println!(\"{}\", cfg!(mine)) }");
@@ -113,3 +108,11 @@ fn flags_of_the_user_stay() {
     let app = look(&project.built("debug/app"));
     assert!(app.symbols && app.lines && app.sleds > 1, "{app:?}");
 }
+
+tickscope_testkit::tests![
+    a_wrapper_is_called_with_the_compiler_behind_it,
+    a_wrapper_that_caches_is_asked_the_same_in_each_build,
+    a_wrapper_for_the_workspace_is_called_as_well,
+    a_runner_stands_before_the_program,
+    flags_of_the_user_stay,
+];

@@ -121,7 +121,6 @@ pub(crate) fn run_measured(
     (done, report.with_extension("txt.tks"))
 }
 
-#[test]
 fn a_program_does_the_same_and_each_call_ends_once() {
     let project = Project::copy_of("zoo");
     project.run("build --release").with_code(0);
@@ -181,7 +180,6 @@ fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
 /// What is off for the budget when a program ends is off from the beginning in the next run: of this build, with this budget.
-#[test]
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -233,7 +231,6 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
 }
 
 /// A program that overflows its stack is told so by the standard library, as without us.
-#[test]
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
@@ -298,7 +295,6 @@ fn main() {
 
 /// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer, and
 /// `STORM_UNDER` has a program and its options that are to run it.
-#[test]
 fn results_stay_right_while_all_sleds_are_switched() {
     let project = shared_with_tickscope();
     project.run("build --release --bin storm").with_code(0);
@@ -328,7 +324,6 @@ fn results_stay_right_while_all_sleds_are_switched() {
 
 /// At the beginning and the end of a function, its arguments and its result are in registers. What runs there must not use
 /// instructions that clear the upper halves of vector registers, nor call anything that might.
-#[test]
 fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -461,7 +456,6 @@ fn main() {
 
 /// A function of an unedited program is watched as any other: all its calls are typical or slow, and the slow ones are told by
 /// what they call.
-#[test]
 fn slow_calls_of_a_function_are_told_by_what_they_call() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     for (profile, folder) in [("", "debug"), ("--release", "release")] {
@@ -506,7 +500,6 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     }
 }
 
-#[test]
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
     // As cargo builds by default.
@@ -555,3 +548,13 @@ fn a_module_is_switched_while_the_program_runs() {
     drop(program.stdin.take());
     assert!(program.wait().unwrap().success());
 }
+
+tickscope_testkit::tests![
+    a_program_does_the_same_and_each_call_ends_once,
+    a_run_begins_with_what_the_one_before_has_learned,
+    an_overflow_of_the_stack_ends_as_ever,
+    results_stay_right_while_all_sleds_are_switched,
+    the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx,
+    slow_calls_of_a_function_are_told_by_what_they_call,
+    a_module_is_switched_while_the_program_runs,
+];

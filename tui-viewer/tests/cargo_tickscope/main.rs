@@ -8,6 +8,7 @@
     clippy::panic,
     reason = "a test that cannot get this far has failed"
 )]
+#![allow(clippy::print_stdout, reason = "tests print figures")]
 
 mod asyncs;
 mod builds;
@@ -19,3 +20,21 @@ mod refusals;
 mod runs;
 mod support;
 mod unedited;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> ExitCode {
+    suite::main(&[
+        asyncs::TESTS,
+        builds::TESTS,
+        c_programs::TESTS,
+        environment::TESTS,
+        functions::TESTS,
+        own_collector::TESTS,
+        refusals::TESTS,
+        runs::TESTS,
+        unedited::TESTS,
+    ])
+}

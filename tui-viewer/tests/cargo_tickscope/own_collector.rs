@@ -126,18 +126,14 @@ fn check_scopes(project: &Project, build: &str) {
     assert_eq!(recordings.count(), 1, "{done}");
 }
 
-#[test]
 fn its_scopes_are_in_reports_recordings_and_tables_of_tests() {
     check_scopes(shared_with_tickscope(), "--release --bin small");
 }
 
-#[test]
-#[ignore = "builds the collector once more"]
 fn scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests() {
     check_scopes(&project("\"enable\""), "");
 }
 
-#[test]
 fn one_that_does_not_measure_is_left_alone_and_said() {
     let project = project("");
     project
@@ -146,7 +142,6 @@ fn one_that_does_not_measure_is_left_alone_and_said() {
         .says(&["the program's own tickscope is built without the feature `enable`"]);
 }
 
-#[test]
 fn one_of_another_version_is_refused_with_both_named() {
     let project = project("\"enable\"");
     // The same sources under another number.
@@ -170,3 +165,12 @@ fn one_of_another_version_is_refused_with_both_named() {
         ])
         .has_messages(1);
 }
+
+tickscope_testkit::tests![
+    its_scopes_are_in_reports_recordings_and_tables_of_tests,
+    one_that_does_not_measure_is_left_alone_and_said,
+    one_of_another_version_is_refused_with_both_named;
+    ignored:
+    // Builds the collector once more.
+    scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests,
+];

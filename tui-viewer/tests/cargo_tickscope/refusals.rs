@@ -1,8 +1,9 @@
 //! What does not work is said once, with the next step, before anything is built where that is possible.
 
+use tickscope_testkit::suite::skip;
+
 use crate::support::{Project, cache, copy, finish, look};
 
-#[test]
 fn not_a_project() {
     let project = Project::empty();
     project
@@ -18,7 +19,6 @@ fn not_a_project() {
         .has_messages(1);
 }
 
-#[test]
 fn command_lines_that_make_no_sense() {
     let project = Project::fixture();
     for (line, words) in [
@@ -55,7 +55,6 @@ fn command_lines_that_make_no_sense() {
     assert!(help.out.contains("Examples:\n  cargo tickscope run"), "{help}");
 }
 
-#[test]
 fn a_target_that_the_project_has_set() {
     let project = Project::fixture();
     project.write(
@@ -69,7 +68,6 @@ fn a_target_that_the_project_has_set() {
         .has_messages(1);
 }
 
-#[test]
 fn an_old_compiler() {
     let project = Project::fixture();
     let old = project.script("rustc", "rustc \"$@\" | sed 's/^release: .*/release: 1.70.0/'");
@@ -79,7 +77,6 @@ fn an_old_compiler() {
         .has_messages(1);
 }
 
-#[test]
 fn a_compiler_whose_flag_has_another_name() {
     let project = Project::fixture();
     let other = project.script(
@@ -96,7 +93,6 @@ fn a_compiler_whose_flag_has_another_name() {
         .has_messages(1);
 }
 
-#[test]
 fn places_that_cannot_be_written() {
     let project = Project::fixture();
     // A file stands in the way: also who may write everywhere cannot make a folder there.
@@ -120,7 +116,6 @@ fn places_that_cannot_be_written() {
     .has_messages(1);
 }
 
-#[test]
 fn a_program_without_std() {
     let source = "#![no_std]\n#![no_main]\n#[panic_handler]\nfn panic(_: &core::panic::PanicInfo) -> ! { loop {} }\n\
                   #[no_mangle]\npub extern \"C\" fn main() -> i32 { 0 }\n";
@@ -133,7 +128,6 @@ fn a_program_without_std() {
         .has_messages(1);
 }
 
-#[test]
 fn a_static_library_is_built_and_said() {
     let manifest = "[lib]\ncrate-type = [\"staticlib\", \"cdylib\"]\n";
     let project = Project::package(
@@ -149,8 +143,7 @@ fn a_static_library_is_built_and_said() {
     assert!(look(&project.built("debug/libsmall.so")).sleds > 0);
 }
 
-#[test]
-fn linkers_that_drop_what_is_needed() {
+fn a_linker_that_drops_names_is_named() {
     let project = Project::fixture();
     finish(
         project
@@ -159,11 +152,14 @@ fn linkers_that_drop_what_is_needed() {
     )
     .with_code(0)
     .says(&["app: functions have no names", "(-Wl,-s)"]);
+}
+
+fn a_linker_that_drops_sleds_is_named() {
     let gold = std::process::Command::new("ld.gold").arg("--version").output();
     if gold.is_err() {
-        eprintln!("skipped: no ld.gold here");
-        return;
+        skip("no ld.gold here");
     }
+    let project = Project::fixture();
     finish(
         project
             .tickscope("run -p app -- 0")
@@ -173,7 +169,6 @@ fn linkers_that_drop_what_is_needed() {
     .says(&["app: no function can be switched on: the linker gold (-fuse-ld=gold)"]);
 }
 
-#[test]
 fn a_cache_that_was_cut_is_named() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -186,3 +181,17 @@ fn a_cache_that_was_cut_is_named() {
         .says(&["is not complete; remove it, and try again"])
         .has_messages(1);
 }
+
+tickscope_testkit::tests![
+    not_a_project,
+    command_lines_that_make_no_sense,
+    a_target_that_the_project_has_set,
+    an_old_compiler,
+    a_compiler_whose_flag_has_another_name,
+    places_that_cannot_be_written,
+    a_program_without_std,
+    a_static_library_is_built_and_said,
+    a_linker_that_drops_names_is_named,
+    a_linker_that_drops_sleds_is_named,
+    a_cache_that_was_cut_is_named,
+];

@@ -4,7 +4,6 @@ use std::process::Command;
 
 use crate::support::{Project, finish};
 
-#[test]
 fn output_arguments_and_codes_are_the_programs() {
     let project = Project::fixture();
     let done = project
@@ -26,7 +25,6 @@ fn output_arguments_and_codes_are_the_programs() {
         .has_messages(0);
 }
 
-#[test]
 fn the_collector_is_told_what_to_measure() {
     let project = Project::fixture();
     let done = project.run("--report run -- 0").with_code(0);
@@ -52,7 +50,6 @@ fn the_collector_is_told_what_to_measure() {
     done.with_code(0).says_nothing_of(&["Compiling"]);
 }
 
-#[test]
 fn the_projects_own_choice_is_passed_on() {
     let project = Project::fixture();
     project.write(
@@ -113,7 +110,6 @@ fn the_projects_own_choice_is_passed_on() {
         .has_messages(1);
 }
 
-#[test]
 fn tests_benchmarks_and_documentation_tests_run_as_ever() {
     let project = Project::fixture();
     let done = project.run("test --workspace").with_code(0);
@@ -129,7 +125,6 @@ fn tests_benchmarks_and_documentation_tests_run_as_ever() {
     assert!(failed.out.contains("test fails ... FAILED"), "{failed}");
 }
 
-#[test]
 fn what_is_built_can_be_run_by_hand() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -156,3 +151,11 @@ fn what_is_built_can_be_run_by_hand() {
         assert!(said.contains(words), "{words}: {done}");
     }
 }
+
+tickscope_testkit::tests![
+    output_arguments_and_codes_are_the_programs,
+    the_collector_is_told_what_to_measure,
+    the_projects_own_choice_is_passed_on,
+    tests_benchmarks_and_documentation_tests_run_as_ever,
+    what_is_built_can_be_run_by_hand,
+];

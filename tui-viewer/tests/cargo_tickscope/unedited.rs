@@ -128,8 +128,6 @@ fn from_the_registry(name: &str, version: &str) -> Project {
     project
 }
 
-#[test]
-#[ignore = "downloads programs, and builds for half an hour"]
 fn unedited_programs_do_the_same_and_each_call_ends_once() {
     let chosen = std::env::var("UNEDITED").unwrap_or_default();
     let is_chosen = |name: &str, all: &[&str]| {
@@ -201,3 +199,10 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
         }
     }
 }
+
+tickscope_testkit::tests![
+    ;
+    ignored:
+    // Downloads programs, and builds for half an hour.
+    unedited_programs_do_the_same_and_each_call_ends_once,
+];

@@ -8,7 +8,6 @@ use tickscope_format::layout::state;
 use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
 
 /// A request stayed in its slot when the command gave up; the program did it as soon as it went on.
-#[test]
 fn a_reset_given_up_is_not_done_later() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -28,7 +27,6 @@ fn a_reset_given_up_is_not_done_later() {
 }
 
 /// "Input/output error (os error 5): Input/output error (os error 5)".
-#[test]
 fn a_cause_is_said_once() {
     let place = Place::new();
     let done = place
@@ -38,7 +36,6 @@ fn a_cause_is_said_once() {
 }
 
 /// A ring's name is whatever its writer wrote: it was printed as it stood, escape sequences and all.
-#[test]
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -54,9 +51,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
         &["report", "./\u{1b}[2J"],
     ] {
         // Of others' rings only some would be named.
-        let Some(done) = sealed_tickscope(&place, args) else {
-            return;
-        };
+        let done = sealed_tickscope(&place, args);
         for c in ['\u{1b}', '\u{202e}'] {
             assert!(
                 !done.out.contains(c) && !done.err.contains(c),
@@ -81,14 +76,13 @@ fn a_hostile_name_does_not_reach_the_terminal() {
 }
 
 /// The program resolved a relative directory after it had gone elsewhere.
-#[test]
 fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let place = Place::new();
     let role = place.role("attribute", "0");
     let exe = role.get_program().to_str().unwrap();
     let elsewhere = place.work().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
-    let script = format!("cd elsewhere; '{exe}' --exact roles::role --nocapture --quiet");
+    let script = format!("cd elsewhere; '{exe}'");
     for by_variable in [false, true] {
         let mut command = place.command(VIEWER);
         command.arg("run");
@@ -110,7 +104,6 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
 }
 
 /// What else was there was listed where nobody had asked for it.
-#[test]
 fn a_program_without_scopes_is_not_answered_with_other_programs() {
     let place = Place::new();
     let other = place.start("stuck");
@@ -123,7 +116,6 @@ fn a_program_without_scopes_is_not_answered_with_other_programs() {
 }
 
 /// `report NAME --wait` took the last run for the one that is about to start.
-#[test]
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
@@ -145,7 +137,6 @@ fn a_wait_is_for_the_run_to_come() {
 }
 
 /// A program that could not publish answered all the same, and an old record went for a new one.
-#[test]
 fn an_answer_without_a_record_is_no_answer() {
     let place = Place::new();
     let program = place.start("cramped");
@@ -162,7 +153,6 @@ fn an_answer_without_a_record_is_no_answer() {
 
 /// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings tell, too, nobody
 /// notices; on a file system without nameless files they do not.
-#[test]
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
@@ -175,12 +165,11 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
 }
 
 /// Of several programs one was shown, and nothing said of the others.
-#[test]
 fn several_programs_under_one_run_are_all_named() {
     let place = Place::new();
     let role = place.role("attribute", "0");
     let exe = role.get_program().to_str().unwrap();
-    let program = format!("'{exe}' --exact roles::role --nocapture --quiet");
+    let program = format!("'{exe}'");
     let script = format!("{program}; {program} & echo second $!; wait");
     let mut command = place.command(VIEWER);
     command.args(["run", "--", "sh", "-c", &script]);
@@ -204,7 +193,6 @@ fn several_programs_under_one_run_are_all_named() {
 }
 
 /// A signal that came before it was heard ended the command and left the program behind.
-#[test]
 fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {
@@ -214,3 +202,16 @@ fn run_hears_a_termination_from_the_beginning() {
         finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
     }
 }
+
+tickscope_testkit::tests![
+    a_reset_given_up_is_not_done_later,
+    a_cause_is_said_once,
+    a_hostile_name_does_not_reach_the_terminal,
+    run_with_a_relative_directory_and_a_program_that_goes_elsewhere,
+    a_program_without_scopes_is_not_answered_with_other_programs,
+    a_wait_is_for_the_run_to_come,
+    an_answer_without_a_record_is_no_answer,
+    a_relative_directory_of_a_process_is_relative_to_it,
+    several_programs_under_one_run_are_all_named,
+    run_hears_a_termination_from_the_beginning,
+];

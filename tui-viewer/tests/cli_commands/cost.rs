@@ -2,7 +2,6 @@
 
 use crate::support::{Place, name};
 
-#[test]
 fn what_measuring_costs_a_program_is_measured_in_it() {
     let place = Place::new();
     let name = name("cost");
@@ -41,7 +40,6 @@ fn what_measuring_costs_a_program_is_measured_in_it() {
     );
 }
 
-#[test]
 fn a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told() {
     let place = Place::new();
     let name = name("cost");
@@ -57,3 +55,8 @@ fn a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told() {
         .tickscope(&["cost", "--for", "0", &name])
         .failed(2, &["--for 0 measures nothing"]);
 }
+
+tickscope_testkit::tests![
+    what_measuring_costs_a_program_is_measured_in_it,
+    a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told,
+];

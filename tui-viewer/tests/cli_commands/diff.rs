@@ -20,7 +20,6 @@ fn keep_all(place: &Place, side: &str, runs: usize, numbers: &str) {
     }
 }
 
-#[test]
 fn counts_are_a_gate_without_noise() {
     let place = Place::new();
     keep(&place, "a.tks", "20 3");
@@ -64,7 +63,6 @@ fn counts_are_a_gate_without_noise() {
     place.tickscope(&other).ok();
 }
 
-#[test]
 fn every_form_says_why_it_failed() {
     let place = Place::new();
     keep(&place, "a.tks", "20 3");
@@ -101,7 +99,6 @@ fn every_form_says_why_it_failed() {
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
 }
 
-#[test]
 fn times_are_judged_over_five_runs_a_side() {
     let place = Place::new();
     keep_all(&place, "a", 5, "40 60");
@@ -143,7 +140,6 @@ fn times_are_judged_over_five_runs_a_side() {
     place.tickscope(&same).ok().quiet();
 }
 
-#[test]
 fn what_runs_is_compared_as_it_is_now() {
     let place = Place::new();
     let program = place.start("busy");
@@ -164,7 +160,6 @@ fn what_runs_is_compared_as_it_is_now() {
         .ok();
 }
 
-#[test]
 fn what_cannot_be_compared_is_said_in_one_line() {
     let place = Place::new();
     keep(&place, "a.tks", "20 3");
@@ -199,7 +194,6 @@ fn what_cannot_be_compared_is_said_in_one_line() {
     wrong.with_code(2).says(&["calls < 1%", "wanted calls > 1%"]);
 }
 
-#[test]
 fn parts_of_a_recording_are_compared() {
     let place = Place::new();
     let program = place.start("busy");
@@ -284,7 +278,6 @@ fn parts_of_a_recording_are_compared() {
         .says(&["wanted a time like 12s"]);
 }
 
-#[test]
 fn latencies_have_columns_and_gates_where_programs_keep_them() {
     let place = Place::new();
     keep_all(&place, "a", 5, "40 60");
@@ -346,7 +339,6 @@ fn latencies_have_columns_and_gates_where_programs_keep_them() {
     assert!(!done.out.contains("P99"), "{}", done.out);
 }
 
-#[test]
 fn the_script_runs_two_commands_in_turns_and_compares_them() {
     let place = Place::new();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/compare.sh");
@@ -373,7 +365,6 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
 }
 
 /// What the action for pull requests does, in a job whose files are here.
-#[test]
 fn the_action_for_pull_requests_compares_two_commands() {
     let place = Place::new();
     std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();
@@ -427,7 +418,6 @@ fn the_action_for_pull_requests_compares_two_commands() {
         .says(&["runs is 'many', wanted 1 to 99"]);
 }
 
-#[test]
 fn the_action_gives_its_script_all_that_it_is_given() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/actions/diff");
     let action = fs::read_to_string(folder.join("action.yml")).unwrap();
@@ -450,3 +440,16 @@ fn the_action_gives_its_script_all_that_it_is_given() {
         );
     }
 }
+
+tickscope_testkit::tests![
+    counts_are_a_gate_without_noise,
+    every_form_says_why_it_failed,
+    times_are_judged_over_five_runs_a_side,
+    what_runs_is_compared_as_it_is_now,
+    what_cannot_be_compared_is_said_in_one_line,
+    parts_of_a_recording_are_compared,
+    latencies_have_columns_and_gates_where_programs_keep_them,
+    the_script_runs_two_commands_in_turns_and_compares_them,
+    the_action_for_pull_requests_compares_two_commands,
+    the_action_gives_its_script_all_that_it_is_given,
+];

@@ -19,7 +19,6 @@ fn kept(place: &Place) -> String {
     "./kept.tks".into()
 }
 
-#[test]
 fn a_report_as_json_is_refused_with_what_to_open_instead() {
     let place = Place::new();
     let kept = kept(&place);
@@ -37,7 +36,6 @@ fn a_report_as_json_is_refused_with_what_to_open_instead() {
     }
 }
 
-#[test]
 fn a_report_into_a_tks_file_is_the_snapshot() {
     let place = Place::new();
     let kept = kept(&place);
@@ -80,7 +78,6 @@ fn a_report_into_a_tks_file_is_the_snapshot() {
     assert!(!place.work().join("x.tks").exists());
 }
 
-#[test]
 fn numbers_per_call_of_a_function() {
     let place = Place::new();
     let kept = kept(&place);
@@ -120,3 +117,9 @@ fn numbers_per_call_of_a_function() {
     }
     assert!(!place.work().join("x").exists());
 }
+
+tickscope_testkit::tests![
+    a_report_as_json_is_refused_with_what_to_open_instead,
+    a_report_into_a_tks_file_is_the_snapshot,
+    numbers_per_call_of_a_function,
+];

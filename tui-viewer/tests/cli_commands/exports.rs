@@ -63,7 +63,6 @@ fn callgrind_sum(text: &str) -> u64 {
     summary.unwrap().split(' ').next().unwrap().parse().unwrap()
 }
 
-#[test]
 fn every_form_has_the_same_sum() {
     let place = Place::new();
     let kept = kept(&place);
@@ -99,7 +98,6 @@ fn every_form_has_the_same_sum() {
     }
 }
 
-#[test]
 fn units_of_a_table() {
     let place = Place::new();
     let kept = kept(&place);
@@ -114,7 +112,6 @@ fn units_of_a_table() {
     assert!(both.starts_with(&format!("{}\r\n", header("both"))));
 }
 
-#[test]
 fn pprof_is_a_gzipped_file() {
     let place = Place::new();
     let kept = kept(&place);
@@ -135,7 +132,6 @@ fn pprof_is_a_gzipped_file() {
     );
 }
 
-#[test]
 fn views_of_the_text() {
     let place = Place::new();
     let kept = kept(&place);
@@ -163,7 +159,6 @@ fn views_of_the_text() {
     assert!(of_one.out.contains("; shown: only busy-0 ("), "{}", of_one.out);
 }
 
-#[test]
 fn what_makes_no_sense_is_said_in_one_line() {
     let place = Place::new();
     let kept = kept(&place);
@@ -193,7 +188,6 @@ fn what_makes_no_sense_is_said_in_one_line() {
     report(&["--force"]).with_code(2).says(&["--output"]);
 }
 
-#[test]
 fn a_full_disk_and_a_closed_pipe() {
     let place = Place::new();
     let kept = kept(&place);
@@ -214,7 +208,6 @@ fn a_full_disk_and_a_closed_pipe() {
     }
 }
 
-#[test]
 fn a_page_opens_again_as_what_was_measured() {
     let place = Place::new();
     let kept = kept(&place);
@@ -235,7 +228,6 @@ fn a_page_opens_again_as_what_was_measured() {
         .failed(1, &["page.html", "report -f html"]);
 }
 
-#[test]
 fn a_file_that_cannot_grow_is_said_and_not_left() {
     let place = Place::new();
     let kept = kept(&place);
@@ -254,3 +246,14 @@ fn a_file_that_cannot_grow_is_said_and_not_left() {
         assert_eq!(fs::read_dir(place.work()).unwrap().count(), before, "{form}");
     }
 }
+
+tickscope_testkit::tests![
+    every_form_has_the_same_sum,
+    units_of_a_table,
+    pprof_is_a_gzipped_file,
+    views_of_the_text,
+    what_makes_no_sense_is_said_in_one_line,
+    a_full_disk_and_a_closed_pipe,
+    a_page_opens_again_as_what_was_measured,
+    a_file_that_cannot_grow_is_said_and_not_left,
+];

@@ -80,7 +80,6 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     files
 }
 
-#[test]
 fn broken_targets_get_one_line_and_code_one() {
     let place = Place::new();
     for (path, says) in broken(&place) {
@@ -109,7 +108,6 @@ fn broken_targets_get_one_line_and_code_one() {
     }
 }
 
-#[test]
 fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
     let place = Place::new();
     let mut files = broken(&place);
@@ -153,7 +151,6 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
     }
 }
 
-#[test]
 fn a_ring_cut_while_its_program_runs_is_said() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -175,7 +172,6 @@ fn a_ring_cut_while_its_program_runs_is_said() {
     place.tickscope(&["report", &program.name]).with_code(2);
 }
 
-#[test]
 fn what_is_compared_with_is_opened_before_the_screen_and_needs_one() {
     let place = Place::new();
     place
@@ -193,3 +189,10 @@ fn what_is_compared_with_is_opened_before_the_screen_and_needs_one() {
         .tickscope(&[&program.name, "--compare", kept])
         .failed(1, &["--compare needs a terminal"]);
 }
+
+tickscope_testkit::tests![
+    broken_targets_get_one_line_and_code_one,
+    a_list_with_broken_files_in_it_shows_them_and_the_others,
+    a_ring_cut_while_its_program_runs_is_said,
+    what_is_compared_with_is_opened_before_the_screen_and_needs_one,
+];

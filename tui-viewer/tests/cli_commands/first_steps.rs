@@ -7,7 +7,6 @@ use tickscope_testkit::command::install;
 use crate::support::{Place, Program, until};
 
 /// `report -o now.svg` was a text of that name.
-#[test]
 fn an_ending_that_says_no_form_is_refused() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -44,7 +43,6 @@ fn an_ending_that_says_no_form_is_refused() {
 }
 
 /// "no program called words.txt" beside the file of that name.
-#[test]
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.csv"] {
@@ -61,7 +59,6 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
 }
 
 /// A program that runs was said not to, where its file was named.
-#[test]
 fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
@@ -90,7 +87,6 @@ fn a_program_is_found_by_its_file() {
 }
 
 /// `tickscope reprot` waited for a program of that name.
-#[test]
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -123,7 +119,6 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
 }
 
 /// A group that is not there was followed in silence, and one that is there was no function.
-#[test]
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -150,7 +145,6 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
 }
 
 /// "invalid digit found in string", "entity not found", and the like.
-#[test]
 fn what_is_wanted_is_said() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -176,7 +170,6 @@ fn what_is_wanted_is_said() {
 }
 
 /// "x (pid 1, running) was reset" beside "x (1): mode ...".
-#[test]
 fn the_answers_of_a_program_are_worded_alike() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -190,3 +183,13 @@ fn the_answers_of_a_program_are_worded_alike() {
         assert!(out.starts_with(&format!("{who}{says}")), "{out}");
     }
 }
+
+tickscope_testkit::tests![
+    an_ending_that_says_no_form_is_refused,
+    a_name_that_is_also_a_file_is_said_to_be_one,
+    a_program_is_found_by_its_file,
+    a_word_close_to_a_command_or_a_program_is_said_to_be_meant,
+    groups_are_named_where_they_are_not_met_or_do_not_work,
+    what_is_wanted_is_said,
+    the_answers_of_a_program_are_worded_alike,
+];

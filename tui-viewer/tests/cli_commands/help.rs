@@ -1,8 +1,9 @@
 //! What `--help` says.
 
+use tickscope_testkit::suite::skip;
+
 use crate::support::Place;
 
-#[test]
 fn help_shows_examples_and_every_command() {
     let place = Place::new();
     let help = place.tickscope(&["--help"]).ok().quiet().out;
@@ -42,7 +43,6 @@ fn help_shows_examples_and_every_command() {
     assert!(place.tickscope(&["--version"]).ok().out.starts_with("tickscope "));
 }
 
-#[test]
 fn help_fits_a_narrow_terminal() {
     let place = Place::new();
     let help = place.tickscope(&["--help"]).ok().out;
@@ -51,27 +51,28 @@ fn help_fits_a_narrow_terminal() {
     }
 }
 
-/// Whether a program reads a text without complaint; none where there is no such program.
-fn accepts(program: &str, arguments: &[&str], text: &str) -> Option<bool> {
+/// Whether a program reads a text without complaint. The test is skipped where there is no such program.
+fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
     use std::io::Write;
     use std::process::{Command, Stdio};
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .ok()?;
+        .stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        skip(format_args!("no {program} here"));
+    };
     let mut input = child.stdin.take().expect("piped");
     // Who stops reading has seen enough.
     let _ = input.write_all(text.as_bytes());
     drop(input);
     let out = child.wait_with_output().expect("it ends");
-    Some(out.status.success() && out.stderr.is_empty())
+    out.status.success() && out.stderr.is_empty()
 }
 
-#[test]
-fn completions_are_scripts_that_the_shells_accept() {
+fn completions_have_the_commands_for_users_of_each_shell() {
     let place = Place::new();
     for (shell, needle) in [
         ("bash", "complete -F _tickscope"),
@@ -85,14 +86,29 @@ fn completions_are_scripts_that_the_shells_accept() {
         for hidden in ["demo-program", "panic-after"] {
             assert!(!script.contains(hidden), "{shell}: {hidden}");
         }
-        assert_ne!(accepts(shell, &["-n"], &script), Some(false), "{shell} -n");
     }
     let wrong = place.tickscope(&["completions", "tcsh"]);
     assert!(wrong.err.contains("possible values"), "{}", wrong.err);
 }
 
+fn assert_completions_are_accepted_by(shell: &str) {
+    let script = Place::new().tickscope(&["completions", shell]).ok().out;
+    assert!(accepts(shell, &["-n"], &script), "{shell} -n");
+}
+
+fn bash_accepts_its_completions() {
+    assert_completions_are_accepted_by("bash");
+}
+
+fn zsh_accepts_its_completions() {
+    assert_completions_are_accepted_by("zsh");
+}
+
+fn fish_accepts_its_completions() {
+    assert_completions_are_accepted_by("fish");
+}
+
 /// Runs the script of bash as the shell does, at the end of a line with one word.
-#[test]
 fn bash_completes_names_of_programs_that_run() {
     let place = Place::new();
     let program = place.start("busy");
@@ -125,7 +141,6 @@ fn bash_completes_names_of_programs_that_run() {
     assert_eq!(option.trim(), "--theme");
 }
 
-#[test]
 fn the_manual_has_a_page_for_all_and_for_each_command() {
     let place = Place::new();
     let page = place.tickscope(&["man"]).ok().quiet().out;
@@ -140,10 +155,6 @@ fn the_manual_has_a_page_for_all_and_for_each_command() {
     let of_report = place.tickscope(&["man", "report"]).ok().quiet().out;
     assert!(of_report.contains(".TH tickscope-report 1"), "{of_report}");
     assert!(of_report.contains("500ms"), "{of_report}");
-    for page in [page, of_report] {
-        let groff = ["-man", "-Tascii", "-ww", "-z"];
-        assert_ne!(accepts("groff", &groff, &page), Some(false), "groff -man");
-    }
     let wrong = place.tickscope(&["man", "reprot"]);
     assert!(
         wrong.err.contains("no command reprot") && wrong.err.contains("report"),
@@ -151,3 +162,24 @@ fn the_manual_has_a_page_for_all_and_for_each_command() {
         wrong.err
     );
 }
+
+fn groff_accepts_the_pages_of_the_manual() {
+    let place = Place::new();
+    for page in [&["man"][..], &["man", "report"]] {
+        let text = place.tickscope(page).ok().out;
+        let groff = ["-man", "-Tascii", "-ww", "-z"];
+        assert!(accepts("groff", &groff, &text), "groff -man: {page:?}");
+    }
+}
+
+tickscope_testkit::tests![
+    help_shows_examples_and_every_command,
+    help_fits_a_narrow_terminal,
+    completions_have_the_commands_for_users_of_each_shell,
+    bash_accepts_its_completions,
+    zsh_accepts_its_completions,
+    fish_accepts_its_completions,
+    bash_completes_names_of_programs_that_run,
+    the_manual_has_a_page_for_all_and_for_each_command,
+    groff_accepts_the_pages_of_the_manual,
+];

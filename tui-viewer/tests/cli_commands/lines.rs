@@ -2,7 +2,6 @@
 
 use crate::support::{Place, name, until};
 
-#[test]
 fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     let place = Place::new();
     let name = name("lines");
@@ -69,7 +68,6 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     assert!(callgrind.contains(" Sampled\n"), "{callgrind}");
 }
 
-#[test]
 fn what_cannot_be_asked_for_is_refused() {
     let place = Place::new();
     for arguments in [
@@ -82,3 +80,8 @@ fn what_cannot_be_asked_for_is_refused() {
     }
     place.tickscope(&["lines", "on", "no-such-program"]).with_code(2);
 }
+
+tickscope_testkit::tests![
+    the_lines_of_a_program_are_sampled_while_that_is_wanted,
+    what_cannot_be_asked_for_is_refused,
+];

@@ -12,7 +12,6 @@ fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
         .unwrap()
 }
 
-#[test]
 fn the_list_tells_running_stale_exited_and_crashed() {
     let place = Place::new();
     let (running, mut exited, mut crashed, stale) = (
@@ -54,11 +53,10 @@ fn the_list_tells_running_stale_exited_and_crashed() {
     assert!(at(&running) < at(&exited) && at(&stale) < at(&crashed), "{text}");
 }
 
-#[test]
 fn cleaning_removes_the_dead_and_never_the_living() {
     let place = Place::new();
     // Others' rings are none of this test's business: out of sight.
-    let Some(mut command) = sealed(&place) else { return };
+    let mut command = sealed(&place);
     let held = name("held");
     let role = place.role("stuck", &held);
     command.arg(role.get_program()).args(role.get_args());
@@ -94,11 +92,9 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     list(&["--clean", "--json"]).says(&["removed 0"]).json();
 }
 
-#[test]
 fn an_empty_list_says_where_it_looked_and_what_to_do() {
     let place = Place::new();
-    let Some(mut command) = sealed(&place) else { return };
-    let done = finish(command.args([VIEWER, "list"])).ok().quiet();
+    let done = finish(sealed(&place).args([VIEWER, "list"])).ok().quiet();
     let dir = place.rings();
     assert!(
         done.out
@@ -112,7 +108,6 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
 }
 
 /// `--clean` with a directory of one's choice emptied all the others as well.
-#[test]
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let place = Place::new();
     let mut ended = place.start("stuck");
@@ -144,9 +139,8 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
         .says(&[&format!(": 1 from {rings}\n")]);
     assert_eq!(there(), [false, true, false]);
     // Without a choice the user's own.
-    let Some(mut command) = sealed(&place) else { return };
     finish(
-        command
+        sealed(&place)
             .env_remove("TICKSCOPE_DIR")
             .args([VIEWER, "list", "--clean"]),
     )
@@ -154,3 +148,10 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     .says(&["removed 1 file", "0 from /dev/shm/tickscope-", "1 from "]);
     assert_eq!(there(), [false; 3]);
 }
+
+tickscope_testkit::tests![
+    the_list_tells_running_stale_exited_and_crashed,
+    cleaning_removes_the_dead_and_never_the_living,
+    an_empty_list_says_where_it_looked_and_what_to_do,
+    cleaning_a_chosen_directory_leaves_the_others_alone,
+];

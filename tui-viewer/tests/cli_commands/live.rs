@@ -74,7 +74,6 @@ pub(crate) fn check(document: &Value) {
     }
 }
 
-#[test]
 fn the_json_has_exactly_the_members_promised() {
     let place = Place::new();
     let program = place.start("busy");
@@ -129,7 +128,6 @@ fn the_json_has_exactly_the_members_promised() {
     assert!(document["clock"]["ticks_per_second"].as_f64().unwrap() > 1e6);
 }
 
-#[test]
 fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
     let place = Place::new();
     let program = place.start("busy");
@@ -165,7 +163,6 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
     }
 }
 
-#[test]
 fn what_is_shown_was_captured_after_the_command_began() {
     let place = Place::new();
     let program = place.start("busy");
@@ -189,7 +186,6 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-#[test]
 fn the_reference_frame_is_counted_exactly_on_one_thread_and_on_four() {
     let place = Place::new();
     for threads in [1, 4] {
@@ -236,7 +232,6 @@ fn the_reference_frame_is_counted_exactly_on_one_thread_and_on_four() {
     }
 }
 
-#[test]
 fn a_program_stuck_in_one_call_shows_its_growing_time() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -266,7 +261,6 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     assert!(line.contains("roles.rs:"), "{line}");
 }
 
-#[test]
 fn stacks_show_every_thread_that_lives() {
     let place = Place::new();
     let program = place.start("busy");
@@ -282,7 +276,6 @@ fn stacks_show_every_thread_that_lives() {
     assert!(stacks.contains("busy-0, tid "), "{stacks}");
 }
 
-#[test]
 fn reset_returns_once_it_is_done_and_loses_nothing() {
     let place = Place::new();
     let program = place.start("busy");
@@ -307,7 +300,6 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
     }
 }
 
-#[test]
 fn reset_after_a_while_waits_first() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -321,7 +313,6 @@ fn reset_after_a_while_waits_first() {
     assert_eq!(number(&document["reset_epoch"]), 1);
 }
 
-#[test]
 fn after_sigkill_the_newest_record_opens_and_it_is_called_crashed() {
     let place = Place::new();
     let mut program = place.start("busy");
@@ -347,7 +338,6 @@ fn after_sigkill_the_newest_record_opens_and_it_is_called_crashed() {
     reset.failed(1, &["crashed", "nothing to reset"]);
 }
 
-#[test]
 fn a_program_that_ended_leaves_its_last_record() {
     let place = Place::new();
     let mut program = place.start("busy");
@@ -362,3 +352,16 @@ fn a_program_that_ended_leaves_its_last_record() {
     assert_eq!(after["kind"], "final");
     assert!(number(&after["lifetime"]["calls"]) > number(&before["lifetime"]["calls"]));
 }
+
+tickscope_testkit::tests![
+    the_json_has_exactly_the_members_promised,
+    under_load_every_report_adds_up_and_nothing_runs_backwards,
+    what_is_shown_was_captured_after_the_command_began,
+    the_reference_frame_is_counted_exactly_on_one_thread_and_on_four,
+    a_program_stuck_in_one_call_shows_its_growing_time,
+    stacks_show_every_thread_that_lives,
+    reset_returns_once_it_is_done_and_loses_nothing,
+    reset_after_a_while_waits_first,
+    after_sigkill_the_newest_record_opens_and_it_is_called_crashed,
+    a_program_that_ended_leaves_its_last_record,
+];

@@ -61,7 +61,6 @@ impl Running {
     }
 }
 
-#[test]
 fn a_call_that_waits_fills_every_interval() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -98,7 +97,6 @@ fn a_call_that_waits_fills_every_interval() {
     assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
 }
 
-#[test]
 fn a_group_or_functions_alone_and_resets_go_unnoticed() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -142,7 +140,6 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
     assert!(done.out.contains("::outside\n"), "{}", done.out);
 }
 
-#[test]
 fn it_ends_with_the_program() {
     let place = Place::new();
     let mut program = place.start("grouped");
@@ -164,7 +161,6 @@ fn it_ends_with_the_program() {
     );
 }
 
-#[test]
 fn what_it_cannot_follow_it_says() {
     let place = Place::new();
     let mut busy = place.start("busy");
@@ -209,3 +205,10 @@ fn what_it_cannot_follow_it_says() {
         .tickscope(&["log", &busy.name])
         .failed(2, &[" does not run any more; a log is of a program that runs"]);
 }
+
+tickscope_testkit::tests![
+    a_call_that_waits_fills_every_interval,
+    a_group_or_functions_alone_and_resets_go_unnoticed,
+    it_ends_with_the_program,
+    what_it_cannot_follow_it_says,
+];

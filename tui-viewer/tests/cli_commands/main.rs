@@ -46,3 +46,43 @@ mod support;
 mod switching;
 mod targets;
 mod trigger;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> ExitCode {
+    roles::play();
+    suite::main(&[
+        bugs::TESTS,
+        cost::TESTS,
+        diff::TESTS,
+        documents::TESTS,
+        exports::TESTS,
+        files::TESTS,
+        first_steps::TESTS,
+        help::TESTS,
+        lines::TESTS,
+        listing::TESTS,
+        live::TESTS,
+        log::TESTS,
+        mcp::TESTS,
+        merging::TESTS,
+        message_page::TESTS,
+        messages::TESTS,
+        metrics::TESTS,
+        muting::TESTS,
+        push::TESTS,
+        recording::TESTS,
+        refusals::TESTS,
+        report::TESTS,
+        run::TESTS,
+        scripts::TESTS,
+        slow::TESTS,
+        stopped::TESTS,
+        streams::TESTS,
+        switching::TESTS,
+        targets::TESTS,
+        trigger::TESTS,
+    ])
+}

@@ -92,7 +92,6 @@ impl Drop for Client {
     }
 }
 
-#[test]
 fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
     let place = Place::new();
     let mut program = place.start("busy");
@@ -122,7 +121,6 @@ fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
     }
 }
 
-#[test]
 fn the_six_tools_answer_from_a_program_that_runs() {
     let place = Place::new();
     let program = place.start("busy");
@@ -195,7 +193,6 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     assert!(client.child.wait().unwrap().success());
 }
 
-#[test]
 fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
     let place = Place::new();
     let program = place.start("busy");
@@ -238,7 +235,6 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
     }
 }
 
-#[test]
 fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
     let place = Place::new();
     let mut client = Client::start(&place, &[]);
@@ -318,7 +314,6 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
     }
 }
 
-#[test]
 fn a_session_is_a_line_for_a_line() {
     let place = Place::new();
     let lines = [
@@ -336,3 +331,11 @@ fn a_session_is_a_line_for_a_line() {
     let answers = done.out.replace(version, "(version)");
     insta::assert_snapshot!(answers);
 }
+
+tickscope_testkit::tests![
+    a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag,
+    the_six_tools_answer_from_a_program_that_runs,
+    why_may_watch_where_that_is_allowed_and_leaves_nothing_behind,
+    whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served,
+    a_session_is_a_line_for_a_line,
+];

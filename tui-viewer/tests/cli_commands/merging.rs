@@ -19,7 +19,6 @@ fn frames(place: &Place, count: &str, file: &str) {
     fs::remove_file(ring).unwrap();
 }
 
-#[test]
 fn a_sum_of_runs_can_be_reported_and_compared() {
     let place = Place::new();
     frames(&place, "10 5", "a.tks");
@@ -50,7 +49,6 @@ fn a_sum_of_runs_can_be_reported_and_compared() {
         .ok();
 }
 
-#[test]
 fn what_cannot_be_added_is_said() {
     let place = Place::new();
     frames(&place, "3 2", "a.tks");
@@ -72,8 +70,6 @@ fn what_cannot_be_added_is_said() {
 }
 
 /// A thousand hosts, ten thousand nodes each, in bounded memory.
-#[test]
-#[ignore = "takes minutes: .ci/nightly fleet"]
 fn a_thousand_files_need_little_memory() {
     let place = Place::new();
     let work = place.work();
@@ -109,3 +105,11 @@ fn a_thousand_files_need_little_memory() {
     let sum = tickscope_format::snapshot_file::read(&work.join("all.tks")).unwrap();
     assert_eq!(sum.calls(), 1000 * large.calls());
 }
+
+tickscope_testkit::tests![
+    a_sum_of_runs_can_be_reported_and_compared,
+    what_cannot_be_added_is_said;
+    ignored:
+    // Takes minutes: .ci/nightly fleet.
+    a_thousand_files_need_little_memory,
+];

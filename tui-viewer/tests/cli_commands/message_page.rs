@@ -96,7 +96,6 @@ pub(crate) fn explains(said: &str) -> bool {
     ENTRIES.iter().any(|entry| entry.messages.iter().any(is_said))
 }
 
-#[test]
 fn every_entry_has_a_cause_and_a_next_step() {
     assert!(ENTRIES.len() > 100, "{} entries", ENTRIES.len());
     for Entry { line, explained, .. } in ENTRIES.iter() {
@@ -110,10 +109,14 @@ fn every_entry_has_a_cause_and_a_next_step() {
     }
 }
 
-#[test]
 fn a_message_that_is_not_on_the_page_is_found() {
     assert!(explains(
         "tickscope: run.txt exists already; --force writes over it"
     ));
     assert!(!explains("tickscope: run.txt exists already, and that is bad"));
 }
+
+tickscope_testkit::tests![
+    every_entry_has_a_cause_and_a_next_step,
+    a_message_that_is_not_on_the_page_is_found,
+];

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 
 use tickscope_format::Snapshot;
 use tickscope_testkit::command::install;
+use tickscope_testkit::suite::skip;
 
 use crate::support::{Place, Program, VIEWER, finish, sealed_tickscope, until};
 
@@ -13,7 +14,6 @@ fn says(place: &Place, args: &[&str], code: i32, says: &[&str]) {
     place.tickscope(args).with_code(code).says(says);
 }
 
-#[test]
 fn values_that_are_none_are_told_with_those_that_are() {
     let place = Place::new();
     for (args, wanted) in [
@@ -57,19 +57,15 @@ fn values_that_are_none_are_told_with_those_that_are() {
     );
 }
 
-#[test]
 fn of_others_the_first_two_are_named() {
     let place = Place::new();
     let programs: Vec<Program> = (0..3).map(|_| place.start("stuck")).collect();
-    let Some(done) = sealed_tickscope(&place, &["report", "nobody-called-so"]) else {
-        return;
-    };
-    done.with_code(2)
+    sealed_tickscope(&place, &["report", "nobody-called-so"])
+        .with_code(2)
         .says(&["no program called \"nobody-called-so\"; there are 3 (tickscope list), the first two:"]);
     drop(programs);
 }
 
-#[test]
 fn what_is_no_plain_file_is_not_written_over() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -100,7 +96,6 @@ fn what_is_no_plain_file_is_not_written_over() {
     assert!(!place.work().join("elsewhere").exists());
 }
 
-#[test]
 fn a_log_waits_for_a_function_that_was_not_met() {
     let place = Place::new();
     let program = place.start("busy");
@@ -126,7 +121,6 @@ fn a_log_waits_for_a_function_that_was_not_met() {
     );
 }
 
-#[test]
 fn a_log_tells_of_silence_and_of_the_end() {
     let place = Place::new();
     let mut program = place.start("grouped");
@@ -153,12 +147,11 @@ fn a_log_tells_of_silence_and_of_the_end() {
     assert!(said().contains(" has ended without a last record"), "{}", said());
 }
 
-#[test]
 fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     let place = Place::new();
     let role = place.role("stuck", "twin");
     let exe = role.get_program().to_str().unwrap();
-    let program = format!("(sleep 3 | '{exe}' --exact roles::role --nocapture --quiet)");
+    let program = format!("(sleep 3 | '{exe}')");
     let script = format!("{program} & {program} & wait");
     let mut command = place.command(VIEWER);
     command.args(["record", "-d", "1s", "-o", "run.tks", "--", "sh", "-c", &script]);
@@ -172,7 +165,6 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     ]);
 }
 
-#[test]
 fn a_thread_of_a_program_without_threads() {
     let place = Place::new();
     tickscope_format::snapshot_file::write(&place.work().join("bare.tks"), &Snapshot::default()).unwrap();
@@ -185,7 +177,6 @@ fn a_thread_of_a_program_without_threads() {
     );
 }
 
-#[test]
 fn a_demo_whose_program_has_gone_says_so() {
     let place = Place::new();
     install(VIEWER.as_ref(), &place.work().join("gone"));
@@ -194,8 +185,18 @@ fn a_demo_whose_program_has_gone_says_so() {
     command.args(["-c", "exec 3<gone; rm gone; exec /proc/self/fd/3 demo"]);
     let done = finish(&mut command);
     if done.err.contains("/proc/self/fd/3") {
-        eprintln!("skipped: nothing is started from a descriptor here");
-        return;
+        skip("nothing is started from a descriptor here");
     }
     done.failed(1, &["the demo's program: No such file"]);
 }
+
+tickscope_testkit::tests![
+    values_that_are_none_are_told_with_those_that_are,
+    of_others_the_first_two_are_named,
+    what_is_no_plain_file_is_not_written_over,
+    a_log_waits_for_a_function_that_was_not_met,
+    a_log_tells_of_silence_and_of_the_end,
+    a_recording_tells_of_other_programs_and_of_one_that_runs_on,
+    a_thread_of_a_program_without_threads,
+    a_demo_whose_program_has_gone_says_so,
+];

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tickscope_testkit::open_metrics::Metrics;
+use tickscope_testkit::suite::skip;
 
 use crate::support::{Place, Program, VIEWER, finish, name, until};
 
@@ -96,7 +97,6 @@ fn shown(place: &Place, pid: u32) -> f64 {
         .sum()
 }
 
-#[test]
 fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     let place = Place::new();
     let agent = Agent::start(&place, &["--top", "2"]);
@@ -152,7 +152,6 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     assert!(functions.count() <= 2 * 4 + 1);
 }
 
-#[test]
 fn one_thread_answers_whatever_comes() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -183,7 +182,6 @@ fn one_thread_answers_whatever_comes() {
     drop(silent);
 }
 
-#[test]
 fn a_file_is_written_whole_until_a_signal_ends_it() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -215,7 +213,6 @@ fn a_file_is_written_whole_until_a_signal_ends_it() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
 }
 
-#[test]
 fn an_agent_that_is_started_again_goes_on() {
     let place = Place::new();
     let program = name("busy");
@@ -242,7 +239,6 @@ fn an_agent_that_is_started_again_goes_on() {
         .says(&["cannot go on with state: ", "remove the file to begin anew"]);
 }
 
-#[test]
 fn what_cannot_be_served_is_said() {
     let place = Place::new();
     let agent = Agent::start(&place, &[]);
@@ -263,14 +259,11 @@ fn what_cannot_be_served_is_said() {
 
 /// Prometheus scrapes two programs, of which one is reset and restarted all the time: its rates are those of the programs, and nothing shows
 /// as a spike. Needs the Debian package `prometheus`.
-#[test]
-#[ignore = "takes minutes and needs prometheus: .ci/nightly metrics"]
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
     if !is_there("prometheus") || !is_there("promtool") {
-        println!("skipped: prometheus is missing (on Debian: apt-get install prometheus)");
-        return;
+        skip("no prometheus here (Debian: apt-get install prometheus)");
     }
     let rules = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -395,3 +388,14 @@ fn prometheus_sees_the_calls_of_the_programs() {
     println!("shaken: at most {most} calls a second, in nine of ten {usual}");
     assert!(most < 3.0 * usual, "{most} against {usual}");
 }
+
+tickscope_testkit::tests![
+    calls_are_those_of_the_programs_over_resets_restarts_and_kills,
+    one_thread_answers_whatever_comes,
+    a_file_is_written_whole_until_a_signal_ends_it,
+    an_agent_that_is_started_again_goes_on,
+    what_cannot_be_served_is_said;
+    ignored:
+    // Takes minutes and needs prometheus: .ci/nightly metrics.
+    prometheus_sees_the_calls_of_the_programs,
+];

@@ -2,7 +2,6 @@
 
 use crate::support::{Place, until};
 
-#[test]
 fn what_costs_more_than_it_tells_is_listed_muted_and_opened_again() {
     let place = Place::new();
     let program = place.start("peeking");
@@ -69,3 +68,5 @@ fn what_costs_more_than_it_tells_is_listed_muted_and_opened_again() {
         .tickscope(&["mute", "--dry-run", kept.to_str().unwrap()])
         .ok();
 }
+
+tickscope_testkit::tests![what_costs_more_than_it_tells_is_listed_muted_and_opened_again];

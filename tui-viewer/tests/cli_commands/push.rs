@@ -72,7 +72,6 @@ fn end(child: Child) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-#[test]
 fn profiles_arrive_in_order_whatever_the_server_answers_first() {
     let place = Place::new();
     let (url, requests) = server(&[
@@ -116,7 +115,6 @@ fn profiles_arrive_in_order_whatever_the_server_answers_first() {
     assert!(said.contains(" profiles were sent, 0 were dropped"), "{said}");
 }
 
-#[test]
 fn what_the_server_refuses_is_dropped_and_said() {
     let place = Place::new();
     let (url, requests) =
@@ -141,7 +139,6 @@ fn what_the_server_refuses_is_dropped_and_said() {
     assert!(said.contains(" were sent, 1 were dropped"), "{said}");
 }
 
-#[test]
 fn addresses_that_cannot_be_used_are_refused() {
     let place = Place::new();
     let refused = |url: &str, code: i32, says: &[&str]| {
@@ -170,19 +167,18 @@ fn addresses_that_cannot_be_used_are_refused() {
 /// Servers with certificates of an authority of one's own.
 #[cfg(feature = "tls")]
 mod tls {
+    use tickscope_testkit::suite::skip;
+
     use super::*;
 
-    /// Runs openssl; false if there is none.
-    fn openssl(place: &Place, words: &str) -> bool {
+    /// Runs openssl. The test is skipped where there is none.
+    fn openssl(place: &Place, words: &str) {
         let mut command = Command::new("openssl");
         command.args(words.split(' ')).current_dir(place.work());
-        match command.stderr(Stdio::piped()).output() {
-            Ok(output) => {
-                assert!(output.status.success(), "{words}: {output:?}");
-                true
-            }
-            Err(_) => false,
-        }
+        let Ok(output) = command.stderr(Stdio::piped()).output() else {
+            skip("no openssl here");
+        };
+        assert!(output.status.success(), "{words}: {output:?}");
     }
 
     /// Answers all requests with 200, and prints its port and their first lines.
@@ -205,22 +201,23 @@ print(server.server_port, flush=True)
 server.serve_forever()
 "#;
 
-    #[test]
-    fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
+    pub(super) fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
         let place = Place::new();
         let _program = place.start("busy");
         fs::write(place.work().join("names"), "subjectAltName=DNS:localhost").unwrap();
-        let made = ["ca", "other"].iter().all(|name| {
+        for name in ["ca", "other"] {
             openssl(
                 &place,
                 &format!(
                     "req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
                 ),
-            )
-        }) && openssl(
+            );
+        }
+        openssl(
             &place,
             "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost",
-        ) && openssl(
+        );
+        openssl(
             &place,
             "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -extfile names",
         );
@@ -229,8 +226,8 @@ server.serve_forever()
             .args(["-c", SERVER])
             .current_dir(place.work())
             .stdout(Stdio::piped());
-        let Some(mut server) = made.then(|| python.spawn().ok()).flatten() else {
-            return eprintln!("skipped: no openssl or no python3");
+        let Ok(mut server) = python.spawn() else {
+            skip("no python3 here");
         };
         let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
         let url = format!("https://localhost:{}", said.next().unwrap().unwrap());
@@ -262,3 +259,11 @@ server.serve_forever()
             .failed(1, &["found no certificate in it"]);
     }
 }
+
+tickscope_testkit::tests![
+    profiles_arrive_in_order_whatever_the_server_answers_first,
+    what_the_server_refuses_is_dropped_and_said,
+    addresses_that_cannot_be_used_are_refused,
+    #[cfg(feature = "tls")]
+    tls::a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other,
+];

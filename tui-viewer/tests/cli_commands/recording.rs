@@ -10,6 +10,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Recording;
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, Program, VIEWER, finish, finish_with, until};
 
@@ -67,7 +68,6 @@ fn path_in(place: &Place, name: &str) -> PathBuf {
     place.work().join(name)
 }
 
-#[test]
 fn a_running_program_is_recorded_for_a_while() {
     let place = Place::new();
     let program = place.start("busy");
@@ -119,7 +119,6 @@ fn a_running_program_is_recorded_for_a_while() {
     }
 }
 
-#[test]
 fn a_command_is_recorded_from_its_start_to_its_end() {
     let place = Place::new();
     let done = record_role(&place, &["-o", "run.tks"], "attribute", "7").with_code(7);
@@ -141,7 +140,6 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     );
 }
 
-#[test]
 fn a_command_runs_on_after_its_recording() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -158,7 +156,6 @@ fn a_command_runs_on_after_its_recording() {
     assert!(!snapshots(&path_in(&place, "run.tks")).is_empty());
 }
 
-#[test]
 fn what_gives_no_recording_leaves_no_file() {
     let place = Place::new();
     record_role(&place, &["-o", "run.tks"], "scopeless", "")
@@ -201,7 +198,6 @@ fn what_gives_no_recording_leaves_no_file() {
         .says(&["cannot be used with"]);
 }
 
-#[test]
 fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
     let place = Place::new();
     for (role, says) in [
@@ -219,7 +215,6 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
     }
 }
 
-#[test]
 fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
     let place = Place::new();
     let program = place.start("busy");
@@ -246,7 +241,6 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
     }
 }
 
-#[test]
 fn a_killed_program_leaves_all_and_its_recorder_ends() {
     let place = Place::new();
     let mut program = place.start("busy");
@@ -265,7 +259,6 @@ fn a_killed_program_leaves_all_and_its_recorder_ends() {
     assert_eq!(snapshots(&path).last().unwrap().capture.kind, CaptureKind::Final);
 }
 
-#[test]
 fn an_interrupt_ends_the_recording_and_not_the_program() {
     let place = Place::new();
     let program = place.start("busy");
@@ -285,7 +278,6 @@ fn an_interrupt_ends_the_recording_and_not_the_program() {
     place.json(&program.name);
 }
 
-#[test]
 fn a_termination_reaches_the_recorded_command() {
     let place = Place::new();
     let script = "trap 'exit 11' TERM; echo ready >ready; while :; do sleep 0.02; done";
@@ -295,7 +287,6 @@ fn a_termination_reaches_the_recorded_command() {
     ended(child).with_code(11).says(&["nothing was recorded: "]);
 }
 
-#[test]
 fn records_that_a_stopped_recorder_has_missed_are_told() {
     let place = Place::new();
     let name = crate::support::name("small");
@@ -340,7 +331,6 @@ fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
     path
 }
 
-#[test]
 fn nothing_is_lost_between_two_moments_whatever_is_reset() {
     let place = Place::new();
     let program = place.start("busy");
@@ -375,7 +365,6 @@ fn nothing_is_lost_between_two_moments_whatever_is_reset() {
     assert!(text.contains("after the beginning of what is recorded"), "{text}");
 }
 
-#[test]
 fn what_is_not_recorded_is_said() {
     let place = Place::new();
     let program = place.start("busy");
@@ -434,7 +423,6 @@ fn what_is_not_recorded_is_said() {
     );
 }
 
-#[test]
 fn a_full_disk_keeps_what_fitted() {
     let place = Place::new();
     let small = path_in(&place, "small");
@@ -449,8 +437,7 @@ fn a_full_disk_keeps_what_fitted() {
     }
     let done = finish(command.args(["sh", "-c", script, "sh", VIEWER, &program.name]));
     if done.code != Some(0) || done.err.contains("mount") {
-        eprintln!("skipped: no mount namespace to be had here");
-        return;
+        skip("no mount namespace to be had here");
     }
     assert!(done.out.contains("code 1\n"), "{} {}", done.out, done.err);
     assert!(
@@ -467,7 +454,6 @@ fn a_full_disk_keeps_what_fitted() {
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
 }
 
-#[test]
 fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
     let place = Place::new();
     fs::copy("/bin/true", path_in(&place, "not-measured")).unwrap();
@@ -492,7 +478,6 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         .failed(1, &["not a tickscope file"]);
 }
 
-#[test]
 fn a_recording_is_written_as_tracks_over_time() {
     let place = Place::new();
     let program = place.start("busy");
@@ -536,3 +521,21 @@ fn a_recording_is_written_as_tracks_over_time() {
         .tickscope(&["export", "one.tks"])
         .failed(1, &["one.tks holds one moment"]);
 }
+
+tickscope_testkit::tests![
+    a_running_program_is_recorded_for_a_while,
+    a_command_is_recorded_from_its_start_to_its_end,
+    a_command_runs_on_after_its_recording,
+    what_gives_no_recording_leaves_no_file,
+    a_program_that_takes_no_wishes_is_recorded_as_it_is,
+    whenever_the_recorder_is_killed_all_finished_records_are_there,
+    a_killed_program_leaves_all_and_its_recorder_ends,
+    an_interrupt_ends_the_recording_and_not_the_program,
+    a_termination_reaches_the_recorded_command,
+    records_that_a_stopped_recorder_has_missed_are_told,
+    nothing_is_lost_between_two_moments_whatever_is_reset,
+    what_is_not_recorded_is_said,
+    a_full_disk_keeps_what_fitted,
+    a_program_that_does_not_run_gets_the_command_that_starts_it,
+    a_recording_is_written_as_tracks_over_time,
+];

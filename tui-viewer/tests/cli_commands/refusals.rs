@@ -4,6 +4,8 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use tickscope_testkit::suite::skip;
+
 use crate::support::{Done, Place, VIEWER, finish};
 
 /// The viewer where no file may have more than a kilobyte.
@@ -16,7 +18,6 @@ fn limited(place: &Place, args: &[&str]) -> Done {
 }
 
 /// It died of SIGXFSZ without a word, and left its half behind.
-#[test]
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -38,22 +39,21 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     }
 }
 
-/// `tickscope ARGS` as a user who is not the owner of the place; none where that cannot be had.
-fn as_another(place: &Place, args: &[&str]) -> Option<Done> {
+/// `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that cannot be had.
+fn as_another(place: &Place, args: &[&str]) -> Done {
     // Permission is denied to whoever is not root by a mode alone.
     if !rustix::process::getuid().is_root() {
-        return Some(place.tickscope(args));
+        return place.tickscope(args);
     }
     let nobody = ["--reuid", "65534", "--clear-groups", VIEWER];
     let mut probe = place.command("setpriv");
     probe.args(nobody).arg("--version");
     if !probe.output().is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: the viewer cannot be run as another user here");
-        return None;
+        skip("the viewer cannot be run as another user here");
     }
     let mut command = place.command("setpriv");
     command.args(nobody).args(args);
-    Some(finish(&mut command))
+    finish(&mut command)
 }
 
 /// Opens the place to everybody.
@@ -87,16 +87,12 @@ fn text(path: &Path) -> &str {
 }
 
 /// It was "no file" though it is there.
-#[test]
 fn a_file_behind_a_closed_door_is_not_called_missing() {
     let place = Place::new();
     let closed = Closed::new(&place);
     let file = closed.0.join("x.ring");
     for command in ["report", "stacks", "reset", "attach"] {
-        let Some(done) = as_another(&place, &[command, text(&file)]) else {
-            return;
-        };
-        done.failed(
+        as_another(&place, &[command, text(&file)]).failed(
             1,
             &[
                 "cannot open ",
@@ -122,10 +118,8 @@ const WITH_DIRECTORY: [&[&str]; 9] = [
 ];
 
 /// It was passed over in silence, and another program was shown.
-#[test]
-fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
+fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
-    let closed = Closed::new(&place);
     let file = place.work().join("file");
     fs::write(&file, "").unwrap();
     for args in WITH_DIRECTORY {
@@ -138,10 +132,15 @@ fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
             2,
             &["--dir file: is no directory; a file is opened by its name alone, without --dir"],
         );
-        let Some(done) = as_another(&place, &with(text(&closed.0))) else {
-            continue;
-        };
-        done.failed(
+    }
+}
+
+fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
+    let place = Place::new();
+    let closed = Closed::new(&place);
+    for args in WITH_DIRECTORY {
+        let args = [args, &["--dir", text(&closed.0)]].concat();
+        as_another(&place, &args).failed(
             2,
             &[
                 &format!("--dir {}: cannot be read: Permission denied", closed.0.display()),
@@ -151,7 +150,6 @@ fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
     }
 }
 
-#[test]
 fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
     let place = Place::new();
     let closed = Closed::new(&place);
@@ -163,9 +161,7 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
         }
         finish(command.arg(VIEWER).args(args))
     };
-    if as_another(&place, &["--version"]).is_none() {
-        return;
-    }
+    as_another(&place, &["--version"]).ok();
     let denied = format!("{} (Permission denied)", closed.0.display());
     run(&["report", "nobody-called-so"])
         .with_code(2)
@@ -178,7 +174,6 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
     );
 }
 
-#[test]
 fn standard_output_that_is_full_is_named() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -199,7 +194,6 @@ fn standard_output_that_is_full_is_named() {
 }
 
 /// All causes stood there, whichever it was.
-#[test]
 fn a_request_that_is_not_taken_says_which_cause_it_has() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -211,18 +205,33 @@ fn a_request_that_is_not_taken_says_which_cause_it_has() {
         &[" takes no requests from here (16 viewers are there already; close one)"],
     );
     drop(slots);
-    open_to_all(&place);
-    fs::set_permissions(place.rings(), Permissions::from_mode(0o755)).unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
-    if let Some(done) = as_another(&place, &["reset", &program.name]) {
-        done.failed(
-            1,
-            &[" takes no requests from here (the file is not yours to write; ask as its owner)"],
-        );
-    }
     let deaf = place.start("deaf");
     place.tickscope(&["reset", &deaf.name]).failed(
         1,
         &[" takes no requests from here (Builder::allow_remote_control is off in the program)"],
     );
 }
+
+fn a_request_through_a_file_that_may_not_be_written_says_so() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    open_to_all(&place);
+    fs::set_permissions(place.rings(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    as_another(&place, &["reset", &program.name]).failed(
+        1,
+        &[" takes no requests from here (the file is not yours to write; ask as its owner)"],
+    );
+}
+
+tickscope_testkit::tests![
+    a_file_that_may_not_grow_is_an_error_that_names_it,
+    a_file_behind_a_closed_door_is_not_called_missing,
+    a_directory_that_was_asked_for_and_is_none_is_an_error,
+    a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error,
+    places_that_may_not_be_read_are_named_where_nothing_is_found,
+    standard_output_that_is_full_is_named,
+    a_request_that_is_not_taken_says_which_cause_it_has,
+    a_request_through_a_file_that_may_not_be_written_says_so,
+];

@@ -8,7 +8,6 @@ use portable_pty::{PtySize, native_pty_system};
 use crate::live::check;
 use crate::support::{Place, VIEWER, finish, until};
 
-#[test]
 fn a_report_tells_name_state_and_tree() {
     let place = Place::new();
     let program = place.start("busy");
@@ -30,7 +29,6 @@ fn a_report_tells_name_state_and_tree() {
     }
 }
 
-#[test]
 fn a_file_is_written_whole_and_never_over_another() {
     let place = Place::new();
     let program = place.start("busy");
@@ -56,7 +54,6 @@ fn a_file_is_written_whole_and_never_over_another() {
     assert!(!place.work().join("nowhere").exists());
 }
 
-#[test]
 fn where_a_file_cannot_be_it_is_said_and_nothing_is_left() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -80,7 +77,6 @@ fn where_a_file_cannot_be_it_is_said_and_nothing_is_left() {
     );
 }
 
-#[test]
 fn standard_output_as_a_file() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -96,7 +92,6 @@ fn standard_output_as_a_file() {
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0, "no file called -");
 }
 
-#[test]
 fn a_pipe_that_closes_early_is_no_error() {
     let place = Place::new();
     let program = place.start("busy");
@@ -114,7 +109,6 @@ fn a_pipe_that_closes_early_is_no_error() {
     }
 }
 
-#[test]
 fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     let place = Place::new();
     let program = place.start("busy");
@@ -147,7 +141,6 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(fs::read(place.work().join(path)).unwrap(), bytes);
 }
 
-#[test]
 fn a_kept_snapshot_needs_no_ending() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -179,7 +172,6 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     String::from_utf8(text).unwrap()
 }
 
-#[test]
 fn percentiles_are_shown_where_the_terminal_has_room() {
     let place = Place::new();
     let program = place.start("busy");
@@ -195,3 +187,14 @@ fn percentiles_are_shown_where_the_terminal_has_room() {
     // The tree, then the list of functions as well.
     assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
+
+tickscope_testkit::tests![
+    a_report_tells_name_state_and_tree,
+    a_file_is_written_whole_and_never_over_another,
+    where_a_file_cannot_be_it_is_said_and_nothing_is_left,
+    standard_output_as_a_file,
+    a_pipe_that_closes_early_is_no_error,
+    a_kept_snapshot_opens_again_and_says_that_it_is_one,
+    a_kept_snapshot_needs_no_ending,
+    percentiles_are_shown_where_the_terminal_has_room,
+];

@@ -27,7 +27,6 @@ fn plain(place: &Place, args: &[&str]) -> Done {
     place.tickscope(&[&["run"], args].concat())
 }
 
-#[test]
 fn one_attribute_and_one_command_give_a_tree() {
     let place = Place::new();
     for args in [&[][..], &["--report"]] {
@@ -52,7 +51,6 @@ fn one_attribute_and_one_command_give_a_tree() {
     }
 }
 
-#[test]
 fn the_program_ends_and_so_does_the_command() {
     let place = Place::new();
     for code in ["0", "7", "255"] {
@@ -74,7 +72,6 @@ fn the_program_ends_and_so_does_the_command() {
     }
 }
 
-#[test]
 fn what_cannot_be_started_is_126_or_127() {
     let place = Place::new();
     plain(&place, &["--", "no-such-program-anywhere"])
@@ -87,7 +84,6 @@ fn what_cannot_be_started_is_126_or_127() {
     plain(&place, &["--", "/"]).failed(126, &["cannot start /"]);
 }
 
-#[test]
 fn a_program_without_scopes_gets_a_hint() {
     let place = Place::new();
     let done = run(&place, &["--report"], "scopeless", "", b"").ok().says(&[
@@ -105,7 +101,6 @@ fn a_program_without_scopes_gets_a_hint() {
         .says(&["false opened no scope"]);
 }
 
-#[test]
 fn arguments_and_input_reach_the_program() {
     let place = Place::new();
     let done = run(&place, &["--report"], "echo", "", b"what is typed")
@@ -122,7 +117,6 @@ fn arguments_and_input_reach_the_program() {
     assert_eq!(done.out, "--json,");
 }
 
-#[test]
 fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     let place = Place::new();
     let role = place.role("attribute", "5");
@@ -154,7 +148,6 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     }
 }
 
-#[test]
 fn a_termination_reaches_the_program() {
     let place = Place::new();
     let mut child = place
@@ -179,7 +172,6 @@ fn a_termination_reaches_the_program() {
     assert!(said().contains("ended"), "{}", said());
 }
 
-#[test]
 fn run_into_a_directory_of_its_own() {
     let (here, there) = (Place::new(), Place::new());
     let dir = there.rings();
@@ -189,7 +181,6 @@ fn run_into_a_directory_of_its_own() {
     assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
 }
 
-#[test]
 fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     let place = Place::new();
     let done = place.tickscope(&["demo"]).ok().quiet();
@@ -210,3 +201,15 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
 }
+
+tickscope_testkit::tests![
+    one_attribute_and_one_command_give_a_tree,
+    the_program_ends_and_so_does_the_command,
+    what_cannot_be_started_is_126_or_127,
+    a_program_without_scopes_gets_a_hint,
+    arguments_and_input_reach_the_program,
+    behind_a_wrapper_it_is_the_descendant_that_is_shown,
+    a_termination_reaches_the_program,
+    run_into_a_directory_of_its_own,
+    the_demo_without_a_terminal_prints_a_report_of_one_frame,
+];

@@ -12,7 +12,6 @@ fn members(document: &Value) -> Vec<&str> {
     document.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-#[test]
 fn top_is_short_and_its_json_has_the_members_promised() {
     let place = Place::new();
     let program = place.start("busy");
@@ -73,7 +72,6 @@ fn top_is_short_and_its_json_has_the_members_promised() {
         .failed(2, &["--by bytes: no allocations are counted"]);
 }
 
-#[test]
 fn the_commands_to_go_on_with_go_on() {
     let place = Place::new();
     snapshot_file::write(&place.work().join("run 1.tks"), &fixture::two_threads()).unwrap();
@@ -105,7 +103,6 @@ fn the_commands_to_go_on_with_go_on() {
     }
 }
 
-#[test]
 fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends() {
     let place = Place::new();
     let mut program = place.start("busy");
@@ -200,7 +197,6 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .with_code(2);
 }
 
-#[test]
 fn a_file_is_not_waited_for() {
     let place = Place::new();
     snapshot_file::write(&place.work().join("run.tks"), &fixture::two_threads()).unwrap();
@@ -209,7 +205,6 @@ fn a_file_is_not_waited_for() {
         .failed(2, &["run.tks is a file; wait-until watches a program that runs"]);
 }
 
-#[test]
 fn agents_are_told_how_to_go_about_it() {
     let place = Place::new();
     let guide = place.tickscope(&["agents"]).ok().quiet().out;
@@ -219,3 +214,11 @@ fn agents_are_told_how_to_go_about_it() {
     );
     assert!(guide.lines().count() <= 60);
 }
+
+tickscope_testkit::tests![
+    top_is_short_and_its_json_has_the_members_promised,
+    the_commands_to_go_on_with_go_on,
+    waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends,
+    a_file_is_not_waited_for,
+    agents_are_told_how_to_go_about_it,
+];

@@ -12,7 +12,6 @@ fn kept() -> (Place, &'static str) {
     (place, "./frames.tks")
 }
 
-#[test]
 fn a_kept_snapshot_says_why_slow_calls_are_slow() {
     let (place, file) = kept();
     let done = place.tickscope(&["why", "draw_frame", file]).ok().quiet();
@@ -35,7 +34,6 @@ fn a_kept_snapshot_says_why_slow_calls_are_slow() {
     assert!(markdown.contains("| +1.98ms | 44.5% | 30.0µs | 2.01ms | 6 → 402 | `scene::lookup` |"));
 }
 
-#[test]
 fn the_json_has_the_members_promised_whole_and_short() {
     let (place, file) = kept();
     let short = place
@@ -92,7 +90,6 @@ fn the_json_has_the_members_promised_whole_and_short() {
     assert!((sum - whole).abs() < 1.0, "{sum} {whole}");
 }
 
-#[test]
 fn one_of_the_calls_is_written_for_other_tools() {
     let (place, file) = kept();
     let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
@@ -118,7 +115,6 @@ fn one_of_the_calls_is_written_for_other_tools() {
     );
 }
 
-#[test]
 fn what_is_not_watched_names_the_command_that_watches_it() {
     let (place, file) = kept();
     place.tickscope(&["why", "lookup", file]).failed(
@@ -138,7 +134,6 @@ fn what_is_not_watched_names_the_command_that_watches_it() {
     );
 }
 
-#[test]
 fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
     let place = Place::new();
     let program = place.start("busy");
@@ -191,3 +186,11 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
         "{done}"
     );
 }
+
+tickscope_testkit::tests![
+    a_kept_snapshot_says_why_slow_calls_are_slow,
+    the_json_has_the_members_promised_whole_and_short,
+    one_of_the_calls_is_written_for_other_tools,
+    what_is_not_watched_names_the_command_that_watches_it,
+    a_running_program_is_watched_for_a_while_and_then_no_longer,
+];

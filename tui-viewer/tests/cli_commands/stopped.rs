@@ -2,7 +2,6 @@
 
 use crate::support::Place;
 
-#[test]
 fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let place = Place::new();
     let program = place.start("busy");
@@ -52,3 +51,5 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
         "the one that was asked for now"
     );
 }
+
+tickscope_testkit::tests![a_stopped_program_shows_its_newest_record_and_refuses_to_reset];

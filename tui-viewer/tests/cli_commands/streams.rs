@@ -32,7 +32,6 @@ fn records(bytes: &[u8]) -> usize {
     }
 }
 
-#[test]
 fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let place = Place::new();
     let program = place.start("busy");
@@ -125,7 +124,6 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     );
 }
 
-#[test]
 fn a_recorder_whose_reader_leaves_ends_in_silence() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -143,7 +141,6 @@ fn a_recorder_whose_reader_leaves_ends_in_silence() {
     );
 }
 
-#[test]
 fn the_next_run_follows_in_the_same_stream() {
     let place = Place::new();
     let name = crate::support::name("again");
@@ -176,3 +173,9 @@ fn the_next_run_follows_in_the_same_stream() {
     recorder.kill().unwrap();
     recorder.wait().unwrap();
 }
+
+tickscope_testkit::tests![
+    what_goes_through_a_pipe_is_a_recording_that_commands_read,
+    a_recorder_whose_reader_leaves_ends_in_silence,
+    the_next_run_follows_in_the_same_stream,
+];

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tickscope_format::layout::{WORD, state};
+use tickscope_testkit::suite::skip;
 
 use crate::message_page;
 use crate::roles::{ARGUMENT, ROLE};
@@ -28,8 +29,7 @@ pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> 
             return value;
         }
         if begin.elapsed() > PATIENCE && !std::mem::replace(&mut told, true) {
-            // Not kept back by the harness as what `eprintln!` prints would be.
-            let _ = writeln!(std::io::stderr(), "still waiting until {what}");
+            eprintln!("still waiting until {what}");
         }
         thread::sleep(Duration::from_millis(3));
     }
@@ -102,10 +102,7 @@ impl Place {
     /// A program in a role, not started yet.
     pub(crate) fn role(&self, role: &str, argument: &str) -> Command {
         let mut command = self.command(std::env::current_exe().unwrap());
-        command
-            .args(["--exact", "roles::role", "--nocapture", "--quiet"])
-            .env(ROLE, role)
-            .env(ARGUMENT, argument);
+        command.env(ROLE, role).env(ARGUMENT, argument);
         command
     }
 
@@ -307,8 +304,8 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     }
 }
 
-/// Runs a command where nobody else's rings are: with a `/dev/shm` of its own. None where that cannot be had.
-pub(crate) fn sealed(place: &Place) -> Option<Command> {
+/// Runs a command where nobody else's rings are: with a `/dev/shm` of its own. The test is skipped where that cannot be had.
+pub(crate) fn sealed(place: &Place) -> Command {
     let mut command = place.command("unshare");
     command.arg("-m");
     if !rustix::process::getuid().is_root() {
@@ -317,16 +314,15 @@ pub(crate) fn sealed(place: &Place) -> Option<Command> {
     command.args(["sh", "-c", "mount -t tmpfs none /dev/shm && exec \"$@\"", "sh"]);
     let mut probe = place.command(command.get_program());
     probe.args(command.get_args()).arg("true");
-    if probe.output().is_ok_and(|output| output.status.success()) {
-        return Some(command);
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        skip("no mount namespace to be had here");
     }
-    eprintln!("skipped: no mount namespace to be had here");
-    None
+    command
 }
 
 /// `tickscope ARGS` where nobody else's rings are, only those of the place.
-pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Option<Done> {
-    sealed(place).map(|mut command| finish(command.arg(VIEWER).args(args)))
+pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Done {
+    finish(sealed(place).arg(VIEWER).args(args))
 }
 
 /// Runs a command in the namespace of a program that was started by [`sealed`].

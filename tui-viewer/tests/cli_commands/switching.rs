@@ -30,7 +30,6 @@ fn begun(place: &Place) -> Program {
     program
 }
 
-#[test]
 fn a_mode_is_switched_and_every_report_says_so() {
     let place = Place::new();
     let program = begun(&place);
@@ -52,7 +51,6 @@ fn a_mode_is_switched_and_every_report_says_so() {
     place.tickscope(&["mode", "adaptive", &program.name]).ok().quiet();
 }
 
-#[test]
 fn percentiles_stand_in_the_report_and_in_the_json() {
     let place = Place::new();
     let program = begun(&place);
@@ -86,7 +84,6 @@ fn percentiles_stand_in_the_report_and_in_the_json() {
     assert!(text.contains("  AVG     P50     P99      MAX  "), "{text}");
 }
 
-#[test]
 fn samples_are_counted_and_their_times_are_estimates() {
     let place = Place::new();
     let program = begun(&place);
@@ -118,7 +115,6 @@ fn samples_are_counted_and_their_times_are_estimates() {
     );
 }
 
-#[test]
 fn sites_are_switched_off_and_on_and_listed() {
     let place = Place::new();
     let program = begun(&place);
@@ -195,7 +191,6 @@ fn sites_are_switched_off_and_on_and_listed() {
     });
 }
 
-#[test]
 fn the_compensated_report_takes_off_what_measuring_costs() {
     let place = Place::new();
     let program = begun(&place);
@@ -229,7 +224,6 @@ fn the_compensated_report_takes_off_what_measuring_costs() {
     assert!(text.contains("\n  compensated  at least "), "{text}");
 }
 
-#[test]
 fn what_cannot_be_asked_for_is_said() {
     let place = Place::new();
     let done = place.tickscope(&["mode", "fast", "anybody"]).with_code(2);
@@ -256,7 +250,6 @@ fn requests(target: &str) -> [Vec<&str>; 3] {
     ]
 }
 
-#[test]
 fn a_program_that_cannot_be_switched_is_named() {
     let place = Place::new();
     let older = place.start("older");
@@ -296,3 +289,13 @@ fn a_program_that_cannot_be_switched_is_named() {
         place.tickscope(&args).with_code(2).says(&["nobody-called-so"]);
     }
 }
+
+tickscope_testkit::tests![
+    a_mode_is_switched_and_every_report_says_so,
+    percentiles_stand_in_the_report_and_in_the_json,
+    samples_are_counted_and_their_times_are_estimates,
+    sites_are_switched_off_and_on_and_listed,
+    the_compensated_report_takes_off_what_measuring_costs,
+    what_cannot_be_asked_for_is_said,
+    a_program_that_cannot_be_switched_is_named,
+];

@@ -13,7 +13,6 @@ fn short(text: &str) {
     assert!((1..=4).contains(&text.lines().count()), "{text}");
 }
 
-#[test]
 fn by_name_by_pid_and_by_path_it_is_the_same_program() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -34,7 +33,6 @@ fn by_name_by_pid_and_by_path_it_is_the_same_program() {
     }
 }
 
-#[test]
 fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
     let place = Place::new();
     let first = place.start("stuck");
@@ -97,7 +95,6 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
     }
 }
 
-#[test]
 fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -112,19 +109,17 @@ fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
     }
 }
 
-#[test]
 fn no_such_name_or_pid_says_what_there_is() {
     let place = Place::new();
     let program = place.start("stuck");
     let pid = program.pid().to_string();
     for command in ["report", "stacks", "snapshot", "reset", "attach"] {
         for nobody in ["nobody-called-so", "4000000000"] {
-            let Some(done) = sealed_tickscope(&place, &[command, nobody]) else {
-                return;
-            };
-            let done = done
-                .with_code(2)
-                .says(&[nobody, &format!("tickscope {pid}"), &program.name]);
+            let done = sealed_tickscope(&place, &[command, nobody]).with_code(2).says(&[
+                nobody,
+                &format!("tickscope {pid}"),
+                &program.name,
+            ]);
             short(&done.err);
             assert_eq!(done.out, "");
         }
@@ -133,7 +128,6 @@ fn no_such_name_or_pid_says_what_there_is() {
     short(&done.err);
 }
 
-#[test]
 fn a_command_line_that_makes_no_sense_is_two() {
     let place = Place::new();
     for args in [
@@ -162,7 +156,6 @@ fn a_command_line_that_makes_no_sense_is_two() {
     }
 }
 
-#[test]
 fn the_live_one_of_a_name_before_the_finished_ones() {
     let place = Place::new();
     let shared = name("again");
@@ -194,7 +187,6 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
 }
 
 /// `ENDS` is how often; `.ci/nightly` asks for many.
-#[test]
 fn a_program_is_found_as_soon_as_its_start_has_returned() {
     let place = Place::new();
     let name = name("reported");
@@ -217,7 +209,6 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
 }
 
 /// A script took the numbers of an older run for those of the program that had just been started, with exit code 0.
-#[test]
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -290,7 +281,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
 }
 
 /// A ring of the same name in another place was shown in the place of the one that was meant.
-#[test]
 fn a_directory_that_is_named_is_the_only_one() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -325,7 +315,6 @@ fn a_directory_that_is_named_is_the_only_one() {
     assert!(list.contains(&name) && list.ends_with(&looked_in), "{list}");
 }
 
-#[test]
 fn several_live_ones_of_a_name_are_a_choice() {
     let place = Place::new();
     let shared = name("twins");
@@ -357,7 +346,6 @@ fn several_live_ones_of_a_name_are_a_choice() {
     );
 }
 
-#[test]
 fn a_pid_with_two_rings_is_a_choice_between_files() {
     let place = Place::new();
     let program = place.start("two_rings");
@@ -415,7 +403,6 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
     }
 }
 
-#[test]
 fn wait_until_the_program_is_there() {
     let place = Place::new();
     let late = name("late");
@@ -430,7 +417,6 @@ fn wait_until_the_program_is_there() {
     assert_eq!(done.json()["process"]["pid"], program.pid());
 }
 
-#[test]
 fn a_wait_in_vain_ends_like_no_wait() {
     let place = Place::new();
     let begin = Instant::now();
@@ -453,19 +439,19 @@ fn a_wait_in_vain_ends_like_no_wait() {
         .with_code(2);
 }
 
-#[test]
 fn without_a_target_it_is_the_only_one_that_runs() {
     let place = Place::new();
-    let Some(mut alone) = sealed(&place) else { return };
-    let nobody = finish(alone.arg(VIEWER).arg("report")).with_code(2).says(&[
-        "no program runs that carries tickscope, and none has ended here lately\n  start one that calls \
+    let nobody = finish(sealed(&place).arg(VIEWER).arg("report"))
+        .with_code(2)
+        .says(&[
+            "no program runs that carries tickscope, and none has ended here lately\n  start one that calls \
          tickscope::start(), or: tickscope run -- CMD\n  to look around: tickscope demo",
-    ]);
+        ]);
     short(&nobody.err);
 
     let only = name("only");
     let role = place.role("stuck", &only);
-    let mut command = sealed(&place).unwrap();
+    let mut command = sealed(&place);
     command.arg(role.get_program()).args(role.get_args());
     for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
         command.env(key, value);
@@ -492,14 +478,12 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     report(&["report"]).ok().quiet();
 
     program.kill();
-    let mut again = sealed(&place).unwrap();
-    let done = finish(again.arg(VIEWER).arg("report"))
+    let done = finish(sealed(&place).arg(VIEWER).arg("report"))
         .with_code(2)
         .says(&["no program runs"]);
     short(&done.err);
 }
 
-#[test]
 fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
     let (here, there) = (Place::new(), Place::new());
     let program = there.start("stuck");
@@ -515,10 +499,9 @@ fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
         .quiet();
 }
 
-#[test]
 fn a_pid_is_followed_into_another_file_system() {
     let place = Place::new();
-    let Some(mut command) = sealed(&place) else { return };
+    let mut command = sealed(&place);
     let inside = name("inside");
     let role = place.role("stuck", &inside);
     command.arg(role.get_program()).args(role.get_args());
@@ -538,10 +521,9 @@ fn a_pid_is_followed_into_another_file_system() {
     place.tickscope(&["report", &inside]).with_code(2);
 }
 
-#[test]
 fn a_pid_is_followed_into_a_container_where_it_is_another() {
     let place = Place::new();
-    let Some(sealed) = sealed(&place) else { return };
+    let sealed = sealed(&place);
     let inside = name("contained");
     let role = place.role("stuck", &inside);
     let mut command = place.command(sealed.get_program());
@@ -567,7 +549,6 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
 }
 
 /// It was "no program with pid" while the program ran, until its next ring was there.
-#[test]
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -608,7 +589,6 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
 }
 
 /// It was a subcommand that cannot be used with `[TARGET]`.
-#[test]
 fn two_files_are_opened_one_at_a_time() {
     let place = Place::new();
     for args in [
@@ -622,3 +602,25 @@ fn two_files_are_opened_one_at_a_time() {
         assert!(!done.err.contains("subcommand"), "{}", done.err);
     }
 }
+
+tickscope_testkit::tests![
+    by_name_by_pid_and_by_path_it_is_the_same_program,
+    all_of_a_name_are_one_for_commands_that_read_and_refused_by_others,
+    a_name_in_the_working_directory_is_a_path_by_its_ending,
+    no_such_name_or_pid_says_what_there_is,
+    a_command_line_that_makes_no_sense_is_two,
+    the_live_one_of_a_name_before_the_finished_ones,
+    a_program_is_found_as_soon_as_its_start_has_returned,
+    a_name_gives_a_script_no_numbers_of_a_run_that_has_ended,
+    a_directory_that_is_named_is_the_only_one,
+    several_live_ones_of_a_name_are_a_choice,
+    a_pid_with_two_rings_is_a_choice_between_files,
+    wait_until_the_program_is_there,
+    a_wait_in_vain_ends_like_no_wait,
+    without_a_target_it_is_the_only_one_that_runs,
+    a_pid_is_followed_to_a_directory_that_the_command_does_not_know,
+    a_pid_is_followed_into_another_file_system,
+    a_pid_is_followed_into_a_container_where_it_is_another,
+    a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes,
+    two_files_are_opened_one_at_a_time,
+];

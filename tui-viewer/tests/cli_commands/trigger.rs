@@ -83,7 +83,6 @@ fn longest_s(snapshot: &Snapshot) -> f64 {
     longest.map_or(0.0, |(ticks, _)| snapshot.nanos(ticks) as f64 / 1e9)
 }
 
-#[test]
 fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     let place = Place::new();
     let mut program = place.start("handling");
@@ -176,7 +175,6 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     assert_eq!(entry["records"], snapshots.len());
 }
 
-#[test]
 fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     let place = Place::new();
     let program = place.start("handling");
@@ -200,7 +198,6 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
         .says(&["nothing was kept: calls(lokup) < 1 did not become true"]);
 }
 
-#[test]
 fn what_cannot_be_a_trigger_is_refused_at_once() {
     let place = Place::new();
     let refused = |args: &[&str], says: &[&str]| {
@@ -231,3 +228,9 @@ fn what_cannot_be_a_trigger_is_refused_at_once() {
         &["does not run any more; a trigger watches a program that runs"],
     );
 }
+
+tickscope_testkit::tests![
+    a_slow_call_keeps_the_past_before_it_and_starts_the_command,
+    an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for,
+    what_cannot_be_a_trigger_is_refused_at_once,
+];

@@ -11,6 +11,7 @@ use tickscope_format::layout::{WORD, state};
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{codec, os};
+use tickscope_testkit::suite::skip;
 
 use crate::roles::{header, numbered};
 use crate::support::{Place, Running, rings_in, until};
@@ -42,7 +43,6 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     RingFile::open(&path).unwrap()
 }
 
-#[test]
 fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let place = Place::new();
     let sleeper = Running::spawn(Command::new("sleep").arg("600"));
@@ -80,7 +80,6 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
 }
 
 /// The monotonic clock begins anew with each boot: an old heartbeat may lie ahead of it, and somebody may hold the lock.
-#[test]
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();
@@ -104,7 +103,6 @@ fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     }
 }
 
-#[test]
 fn a_farewell_from_an_earlier_boot_stays_one() {
     let place = Place::new();
     let dead = left_behind(
@@ -122,14 +120,12 @@ fn a_farewell_from_an_earlier_boot_stays_one() {
     assert_eq!(dead.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
 }
 
-/// Whether a command can be had at all.
-fn permitted(command: &str, arguments: &[&str]) -> bool {
+/// Skips the test where a command is missing or not permitted.
+fn wants(command: &str, arguments: &[&str]) {
     let done = Command::new(command).args(arguments).arg("true").output();
-    let permitted = done.is_ok_and(|done| done.status.success());
-    if !permitted {
-        eprintln!("skipped: {command} {arguments:?} is not to be had here");
+    if !done.is_ok_and(|done| done.status.success()) {
+        skip(format_args!("{command} {arguments:?} is not to be had here"));
     }
-    permitted
 }
 
 /// A role behind another command.
@@ -149,12 +145,9 @@ fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Comma
     outer
 }
 
-#[test]
 fn two_containers_that_share_a_directory_have_two_rings() {
     let contained = ["-p", "--fork", "--kill-child"];
-    if !permitted("unshare", &contained) {
-        return;
-    }
+    wants("unshare", &contained);
     let place = Place::new();
     let start = || Running::spawn(&mut behind(&place, "unshare", &contained, "asked"));
     let (mut one, _other) = (start(), start());
@@ -188,11 +181,8 @@ fn two_containers_that_share_a_directory_have_two_rings() {
     assert_eq!(code, Some(0), "{err}");
 }
 
-#[test]
 fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_place() {
-    if !permitted("unshare", &["-m"]) {
-        return;
-    }
+    wants("unshare", &["-m"]);
     let place = Place::new();
     let script =
         "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch $TICKSCOPE_DIR/mounted && exec sleep 600";
@@ -258,3 +248,11 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
     let out = String::from_utf8(list.output().unwrap().stdout).unwrap();
     assert_eq!(out.matches("\"name\": \"usual\"").count(), rings, "{out}");
 }
+
+tickscope_testkit::tests![
+    a_process_id_that_is_taken_again_makes_nothing_alive,
+    a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock,
+    a_farewell_from_an_earlier_boot_stays_one,
+    two_containers_that_share_a_directory_have_two_rings,
+    programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_place,
+];

@@ -15,6 +15,7 @@ use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::ring::Record;
 use tickscope_format::{Snapshot, codec};
+use tickscope_testkit::suite::skip;
 
 use crate::roles::numbered;
 use crate::support::{Chance, Place, Running, number, until};
@@ -149,7 +150,6 @@ fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     Some(records)
 }
 
-#[test]
 fn whenever_a_program_is_killed_while_it_publishes_its_newest_snapshot_is_there() {
     let kills = number("KILLS", 1_000);
     let next = AtomicU64::new(0);
@@ -183,7 +183,6 @@ fn whenever_a_program_is_killed_while_it_publishes_its_newest_snapshot_is_there(
     );
 }
 
-#[test]
 fn an_abort_and_a_fault_are_crashes_as_well() {
     let mut chance = Chance(3);
     for _ in 0..10 {
@@ -207,7 +206,6 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
     }
 }
 
-#[test]
 fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
     let place = Place::new();
     let group = format!("tickscope-test-{}", std::process::id());
@@ -230,11 +228,16 @@ fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
         let _ = fs::remove_dir(Path::new(parent).join(&group));
     }
     if status.code() == Some(77) {
-        eprintln!("skipped: no memory control group to be had here");
-        return;
+        skip("no memory control group to be had here");
     }
     assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
     let path = place.rings().pop().unwrap();
     assert!(check(&path, Seen::default(), true) > 1);
     assert_eq!(place.listed(&path)["state"], "crashed");
 }
+
+tickscope_testkit::tests![
+    whenever_a_program_is_killed_while_it_publishes_its_newest_snapshot_is_there,
+    an_abort_and_a_fault_are_crashes_as_well,
+    a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well,
+];

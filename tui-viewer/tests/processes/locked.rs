@@ -18,7 +18,6 @@ fn hold(place: &Place, what: &str, ring: &RingFile) -> Running {
     holder
 }
 
-#[test]
 fn locks_of_others_hold_the_program_up_in_nothing() {
     for what in ["slots", "all bytes", "one slot"] {
         let place = Place::new();
@@ -49,7 +48,6 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
 
 /// The lock says that a program lives, and its heartbeat that it does anything: who holds the lock of a dead one does not
 /// make it run.
-#[test]
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
@@ -79,7 +77,6 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
 }
 
 /// Whoever looks takes the lock for a moment, shared with all who look.
-#[test]
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
@@ -95,3 +92,9 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     other.unlock().unwrap();
     other.try_lock().unwrap();
 }
+
+tickscope_testkit::tests![
+    locks_of_others_hold_the_program_up_in_nothing,
+    a_dead_program_whose_lock_another_process_holds_does_not_run,
+    a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program,
+];

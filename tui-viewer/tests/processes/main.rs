@@ -8,11 +8,7 @@
     clippy::panic,
     reason = "a test that cannot get this far has failed"
 )]
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "what was reached, or skipped and why"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was reached")]
 
 mod identity;
 mod killed;
@@ -23,3 +19,20 @@ mod roles;
 mod support;
 mod together;
 mod viewers;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> ExitCode {
+    roles::play();
+    suite::main(&[
+        identity::TESTS,
+        killed::TESTS,
+        locked::TESTS,
+        paths::TESTS,
+        requests::TESTS,
+        together::TESTS,
+        viewers::TESTS,
+    ])
+}

@@ -13,6 +13,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{Snapshot, codec, os};
+use tickscope_testkit::suite::skip;
 
 use crate::roles::header;
 use crate::support::Place;
@@ -98,7 +99,6 @@ fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
     all
 }
 
-#[test]
 fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning() {
     let place = Place::new();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -135,7 +135,6 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     assert_eq!((state(place.dir()), state(elsewhere.path())), before);
 }
 
-#[test]
 fn a_program_puts_its_ring_over_nothing_that_is_there() {
     let dir = tempfile::tempdir().unwrap();
     let victim = dir.path().join("victim");
@@ -166,7 +165,6 @@ fn a_program_puts_its_ring_over_nothing_that_is_there() {
     }
 }
 
-#[test]
 fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     let dir = tempfile::tempdir().unwrap();
     let victim = dir.path().join("victim");
@@ -189,12 +187,6 @@ fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     if device(&path("device")) {
         refused.push(("device", "is no directory"));
     }
-    fs::create_dir(path("foreign")).unwrap();
-    if chown(path("foreign"), Some(12_345), None).is_ok() {
-        refused.push(("foreign", "belongs to user 12345"));
-    } else {
-        eprintln!("skipped: only root can give a directory away");
-    }
     for (kind, says) in refused {
         let error = OwnRing::create(&path(kind), header("any"))
             .unwrap_err()
@@ -205,8 +197,23 @@ fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     assert!(!dir.path().join("nowhere").exists());
 }
 
+/// Gives a file to another user. The test is skipped where that is not permitted.
+fn give_away(path: &Path) {
+    if chown(path, Some(12_345), None).is_err() {
+        skip("only root can give a file away");
+    }
+}
+
+fn a_directory_of_another_user_is_refused_by_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let foreign = dir.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    give_away(&foreign);
+    let error = OwnRing::create(&foreign, header("any")).unwrap_err().to_string();
+    assert!(error.contains("belongs to user 12345"), "{error}");
+}
+
 /// `/tmp` is everybody's: whoever is first makes the directory in which this user's rings would be looked for.
-#[test]
 fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let place = Place::new();
     let tmp = tempfile::tempdir().unwrap();
@@ -224,10 +231,8 @@ fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
         String::from_utf8(done.stdout).unwrap()
     };
     assert!(list().contains("lure"), "as long as it is ours");
-    if chown(&planted, Some(12_345), None).is_err() || chown(&path, Some(12_345), None).is_err() {
-        eprintln!("skipped: only root can give a directory away");
-        return;
-    }
+    give_away(&planted);
+    give_away(&path);
     let list = list();
     assert!(!list.contains("lure"), "{list}");
     let line = list
@@ -236,3 +241,11 @@ fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
         .unwrap();
     assert!(line.contains("belongs to user 12345, wanted your own"), "{line}");
 }
+
+tickscope_testkit::tests![
+    what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning,
+    a_program_puts_its_ring_over_nothing_that_is_there,
+    what_is_planted_where_the_directory_is_to_be_is_refused_by_programs,
+    a_directory_of_another_user_is_refused_by_programs,
+    a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into,
+];

@@ -111,7 +111,6 @@ fn asked_so_far(log: &Path) -> u64 {
     text.lines().filter(|line| line.starts_with("ask ")).count() as u64
 }
 
-#[test]
 fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     let wanted = number("REQUESTS", 300);
     let viewers = number("VIEWERS", 8);
@@ -240,3 +239,5 @@ fn code_of(number: u64) -> u64 {
         Request::Mute(_) => 13,
     }
 }
+
+tickscope_testkit::tests![what_killed_viewers_asked_for_is_done_once_or_not_at_all];

@@ -26,15 +26,15 @@ use tickscope_format::{codec, os};
 
 use crate::support::Chance;
 
-/// Names the role in the environment; without it the test below is none.
+/// Names the role in the environment.
 pub(crate) const ROLE: &str = "PROCESSES_ROLE";
 /// The directory of the rings.
 pub(crate) const RINGS: &str = "PROCESSES_RINGS";
 /// What else the role needs to know.
 pub(crate) const ARGUMENT: &str = "PROCESSES_ARGUMENT";
 
-#[test]
-fn role() {
+/// Plays the role that the environment names, if any, and ends the process.
+pub(crate) fn play() {
     let Ok(role) = env::var(ROLE) else { return };
     let rings = PathBuf::from(env::var_os(RINGS).unwrap());
     let argument = env::var(ARGUMENT).unwrap_or_default();

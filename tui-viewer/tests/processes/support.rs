@@ -73,7 +73,6 @@ impl Place {
     pub(crate) fn role(&self, role: &str, argument: impl AsRef<OsStr>) -> Command {
         let mut command = self.clean(std::env::current_exe().unwrap());
         command
-            .args(["--exact", "roles::role", "--nocapture", "--quiet"])
             .env(ROLE, role)
             .env(RINGS, self.dir())
             .env(ARGUMENT, argument);

@@ -53,7 +53,6 @@ impl Shown {
     }
 }
 
-#[test]
 fn workers_of_a_server_are_one_program() {
     let place = Place::new();
     let (mut first, _) = place.start("asked", "");
@@ -108,3 +107,5 @@ fn workers_of_a_server_are_one_program() {
     });
     assert!(shown.calls() >= before);
 }
+
+tickscope_testkit::tests![workers_of_a_server_are_one_program];

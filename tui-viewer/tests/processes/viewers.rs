@@ -13,6 +13,7 @@ use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot, state};
 use tickscope_format::slots::Op;
+use tickscope_testkit::suite::skip;
 
 use crate::support::{Chance, Place, Running, number, until};
 
@@ -51,7 +52,6 @@ fn wait_for_answer(feed: &mut RingFeed) -> Result<u64, String> {
     until("there is an answer", || feed.poll().outcomes.pop()).result
 }
 
-#[test]
 fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     let viewers = number("VIEWERS", 64) as usize;
     let place = Place::new();
@@ -106,7 +106,6 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     assert!(program.runs());
 }
 
-#[test]
 fn a_viewer_that_stands_still_holds_nothing_up() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
@@ -141,7 +140,6 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
 
 /// strace kills a viewer at its n-th call, for every n of what it does from its start to its first answer: between any
 /// two calls is a moment at which others see no difference.
-#[test]
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace")
         .arg("-V")
@@ -149,8 +147,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         .stderr(Stdio::null())
         .status()
     else {
-        eprintln!("skipped: no strace here");
-        return;
+        skip("no strace here");
     };
     assert!(found.success());
     let place = Place::new();
@@ -177,8 +174,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         command.status().unwrap()
     };
     if !reset("signal=none").success() {
-        eprintln!("skipped: strace may not trace here");
-        return;
+        skip("strace may not trace here");
     }
     let every = number("EVERY", 1);
     let (mut at, mut killed) = (1, 0);
@@ -209,7 +205,6 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
 }
 
 /// The same at moments by chance, which lie inside calls as well.
-#[test]
 fn viewers_killed_while_they_begin_leave_their_slots() {
     let place = Place::new();
     let (mut program, ring) = place.start("asked", "");
@@ -231,3 +226,10 @@ fn viewers_killed_while_they_begin_leave_their_slots() {
     drop(slots);
     assert!(program.runs());
 }
+
+tickscope_testkit::tests![
+    sixty_four_viewers_look_and_the_first_sixteen_may_ask,
+    a_viewer_that_stands_still_holds_nothing_up,
+    a_viewer_killed_at_any_of_its_calls_leaves_its_slot,
+    viewers_killed_while_they_begin_leave_their_slots,
+];

@@ -4,6 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use portable_pty::CommandBuilder;
+use tickscope_testkit::suite::skip;
 
 use crate::session::{Session, example};
 
@@ -21,8 +22,8 @@ fn cpu(pid: u32) -> u64 {
     [11, 12].map(|at| fields[at].parse::<u64>().unwrap()).iter().sum()
 }
 
-/// Fills the terminal's buffer until the viewer waits for it to take more; false where that cannot be seen.
-fn fill(session: &mut Session) -> bool {
+/// Fills the terminal's buffer until the viewer waits for it to take more. The test is skipped where that cannot be seen.
+fn fill(session: &mut Session) {
     let pid = session.child.process_id().unwrap();
     session.stop_reading();
     let mut before = None;
@@ -33,28 +34,24 @@ fn fill(session: &mut Session) -> bool {
         let now = call(pid);
         let Some(now) = now else {
             if fs::read_to_string(format!("/proc/{pid}/syscall")).is_err() {
-                eprintln!("skipped: /proc does not say what a process waits for");
-                return false;
+                skip("/proc does not say what a process waits for");
             }
             continue;
         };
         // Twice the same, and to standard output: its sleep between two looks is another call.
         if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
-            return true;
+            return;
         }
         before = Some(now);
     }
 }
 
-#[test]
 fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
     // A process that a signal ends has no code; it is 1 here.
     for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 1)] {
         let mut session = Session::start_without_core(&["live"], (200, 60));
         session.wait_for_text("match::run");
-        if !fill(&mut session) {
-            return;
-        }
+        fill(&mut session);
         let pid = session.child.process_id().unwrap();
         let (busy, begin) = (cpu(pid), Instant::now());
         std::thread::sleep(Duration::from_millis(300));
@@ -76,7 +73,6 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
     }
 }
 
-#[test]
 fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
     let mut session = Session::start(&["live"], (80, 24));
     session.wait_for_text("match::run");
@@ -87,7 +83,6 @@ fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
     session.assert_as_before();
 }
 
-#[test]
 fn a_shell_that_is_killed_takes_its_viewer_along() {
     let mut shell = CommandBuilder::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]);
@@ -115,3 +110,9 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
         !screen.alternate_screen() && !screen.hide_cursor()
     });
 }
+
+tickscope_testkit::tests![
+    a_terminal_that_takes_nothing_keeps_no_viewer_from_ending,
+    a_hang_up_without_a_closed_terminal_leaves_no_trace,
+    a_shell_that_is_killed_takes_its_viewer_along,
+];

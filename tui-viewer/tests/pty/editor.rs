@@ -4,7 +4,6 @@ use portable_pty::CommandBuilder;
 
 use crate::session::{Session, example};
 
-#[test]
 fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -54,7 +53,6 @@ fn asked_for_the_source(command: CommandBuilder) -> (tempfile::TempDir, Session)
     (dir, session)
 }
 
-#[test]
 fn without_an_editor_the_screen_says_so() {
     let mut command = CommandBuilder::new(example());
     command.arg("still");
@@ -67,7 +65,6 @@ fn without_an_editor_the_screen_says_so() {
     session.assert_as_before();
 }
 
-#[test]
 fn an_editor_that_is_not_there_is_named() {
     let mut command = CommandBuilder::new(example());
     command.arg("still");
@@ -77,3 +74,9 @@ fn an_editor_that_is_not_there_is_named() {
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
 }
+
+tickscope_testkit::tests![
+    o_lends_the_terminal_to_the_editor_and_takes_it_back,
+    without_an_editor_the_screen_says_so,
+    an_editor_that_is_not_there_is_named,
+];

@@ -4,7 +4,6 @@ use portable_pty::CommandBuilder;
 
 use crate::session::{Session, example};
 
-#[test]
 fn escape_alone_and_arrows_are_told_apart() {
     let mut session = Session::start(&["live"], (80, 24));
     session.wait_for_text("match::run");
@@ -18,7 +17,6 @@ fn escape_alone_and_arrows_are_told_apart() {
     assert_eq!(session.end().exit_code(), 0);
 }
 
-#[test]
 fn e_lists_the_modes_and_an_older_program_says_why_not() {
     let mut session = Session::start(&["live"], (120, 30));
     session.wait_for_text("match::run");
@@ -43,7 +41,6 @@ fn e_lists_the_modes_and_an_older_program_says_why_not() {
     old.end();
 }
 
-#[test]
 fn a_command_is_typed_completed_and_carried_out() {
     let mut session = Session::start(&["live"], (120, 30));
     session.wait_for_text("match::run");
@@ -61,7 +58,6 @@ fn a_command_is_typed_completed_and_carried_out() {
     session.assert_as_before();
 }
 
-#[test]
 fn a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow() {
     let mut session = Session::start(&["slow"], (120, 30));
     session.wait_for_text("draw_frame");
@@ -83,7 +79,6 @@ fn a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow() {
     assert_eq!(session.end().exit_code(), 0);
 }
 
-#[test]
 fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     let mut session = Session::start(&["slow"], (120, 30));
     session.wait_for_text("draw_frame");
@@ -97,7 +92,6 @@ fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     session.assert_modes_as_before();
 }
 
-#[test]
 fn a_slow_call_is_zoomed_by_the_wheel_and_written_for_other_tools() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut command = CommandBuilder::new(example());
@@ -144,3 +138,12 @@ fn a_slow_call_is_zoomed_by_the_wheel_and_written_for_other_tools() {
     members.sort();
     assert_eq!(members, ["$schema", "meta", "traceEvents"]);
 }
+
+tickscope_testkit::tests![
+    escape_alone_and_arrows_are_told_apart,
+    e_lists_the_modes_and_an_older_program_says_why_not,
+    a_command_is_typed_completed_and_carried_out,
+    a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow,
+    what_goes_on_in_the_program_is_said_behind_the_screen,
+    a_slow_call_is_zoomed_by_the_wheel_and_written_for_other_tools,
+];

@@ -9,7 +9,6 @@ use portable_pty::CommandBuilder;
 use crate::program::until;
 use crate::session::{Session, example};
 
-#[test]
 fn q_and_ctrl_c_leave_no_trace() {
     for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
         let mut session = Session::start(&["live"], (80, 24));
@@ -21,7 +20,6 @@ fn q_and_ctrl_c_leave_no_trace() {
     }
 }
 
-#[test]
 fn without_a_terminal_the_screen_is_not_begun() {
     let done = Command::new(example()).arg("live").output().unwrap();
     let told = String::from_utf8(done.stderr).unwrap();
@@ -34,7 +32,6 @@ fn without_a_terminal_the_screen_is_not_begun() {
     }
 }
 
-#[test]
 fn sigterm_leaves_no_trace() {
     let mut session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -48,7 +45,6 @@ fn sigterm_leaves_no_trace() {
     session.assert_as_before();
 }
 
-#[test]
 fn a_panic_is_told_on_the_main_screen() {
     let mut session = Session::start(&["live", "--panic-after", "3"], (80, 24));
     assert_eq!(session.end().exit_code(), 101);
@@ -56,7 +52,6 @@ fn a_panic_is_told_on_the_main_screen() {
     session.wait_for_text("asked to panic");
 }
 
-#[test]
 fn it_dies_with_its_terminal() {
     let plain = CommandBuilder::new(example());
     let mut deaf = CommandBuilder::new("sh");
@@ -126,7 +121,6 @@ fn go_on_and_leave(mut session: Session) {
     session.end();
 }
 
-#[test]
 fn ctrl_z_stops_it_and_fg_repaints() {
     let mut session = in_a_shell("still");
     session.send("j\x1a");
@@ -135,7 +129,6 @@ fn ctrl_z_stops_it_and_fg_repaints() {
 }
 
 /// It stopped with the terminal in its hands, where the shell then stood without an echo.
-#[test]
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = in_a_shell("still");
     session.send("M");
@@ -148,7 +141,6 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
 }
 
 /// Nobody could continue it: there is no shell above it in this session.
-#[test]
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -163,7 +155,6 @@ fn without_a_shell_nothing_stops_it() {
 }
 
 /// The editor stopped, and the screen waited for it with the shell's terminal.
-#[test]
 fn an_editor_that_stops_stops_the_screen_too() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -205,7 +196,6 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.end();
 }
 
-#[test]
 fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {
     let mut session = Session::start_without_core(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -219,3 +209,16 @@ fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {
     );
     session.assert_as_before();
 }
+
+tickscope_testkit::tests![
+    q_and_ctrl_c_leave_no_trace,
+    without_a_terminal_the_screen_is_not_begun,
+    sigterm_leaves_no_trace,
+    a_panic_is_told_on_the_main_screen,
+    it_dies_with_its_terminal,
+    ctrl_z_stops_it_and_fg_repaints,
+    sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again,
+    without_a_shell_nothing_stops_it,
+    an_editor_that_stops_stops_the_screen_too,
+    sigquit_gives_the_terminal_back_and_ends_it_by_that_signal,
+];

@@ -7,7 +7,6 @@ use tickscope_testkit::ring;
 
 use crate::session::{Session, example};
 
-#[test]
 fn no_color_means_no_colour_and_still_a_selected_row() {
     let mut command = CommandBuilder::new(example());
     command.arg("still");
@@ -34,7 +33,6 @@ fn no_color_means_no_colour_and_still_a_selected_row() {
     }
 }
 
-#[test]
 fn ascii_means_every_byte() {
     let mut session = Session::start(&["still", "--ascii"], (80, 24));
     session.wait_for_text("match::run");
@@ -45,7 +43,6 @@ fn ascii_means_every_byte() {
     assert!(session.bytes.lock().unwrap().iter().all(u8::is_ascii));
 }
 
-#[test]
 fn an_idle_screen_writes_nothing() {
     let mut session = Session::start(&["still"], (80, 24));
     // The rows come later than the footer where the first frame has no snapshot yet.
@@ -62,7 +59,6 @@ fn an_idle_screen_writes_nothing() {
     assert_eq!(session.end().exit_code(), 0);
 }
 
-#[test]
 fn the_mouse_is_given_back_and_only_taken_when_asked() {
     let mut session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -80,7 +76,6 @@ fn the_mouse_is_given_back_and_only_taken_when_asked() {
     });
 }
 
-#[test]
 fn an_option_says_who_has_the_mouse_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let still = Duration::from_secs(3_600);
@@ -111,7 +106,6 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
     assert_eq!(session.end().exit_code(), 0);
 }
 
-#[test]
 fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has() {
     let dir = tempfile::tempdir().unwrap();
     let still = Duration::from_secs(3_600);
@@ -151,7 +145,6 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
     session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
 }
 
-#[test]
 fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
     let dir = tempfile::tempdir().unwrap();
     let still = Duration::from_secs(3_600);
@@ -163,3 +156,13 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
     assert_eq!(session.end().exit_code(), 2);
     session.wait_for_text("pprof's format is not for terminals; give -o FILE, or pipe it on");
 }
+
+tickscope_testkit::tests![
+    no_color_means_no_colour_and_still_a_selected_row,
+    ascii_means_every_byte,
+    an_idle_screen_writes_nothing,
+    the_mouse_is_given_back_and_only_taken_when_asked,
+    an_option_says_who_has_the_mouse_at_the_start,
+    a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has,
+    bytes_that_are_not_for_reading_do_not_reach_the_terminal,
+];

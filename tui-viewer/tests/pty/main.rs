@@ -1,11 +1,7 @@
 //! The viewer in a real terminal.
 
 #![allow(clippy::expect_used, clippy::unwrap_used, reason = "a test fails by them")]
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "what was measured, or skipped and why"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "what was measured")]
 
 mod deaf;
 mod editor;
@@ -17,3 +13,22 @@ mod program;
 mod session;
 mod sizes;
 mod troubled;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> ExitCode {
+    program::play();
+    suite::main(&[
+        deaf::TESTS,
+        editor::TESTS,
+        keys::TESTS,
+        leaving::TESTS,
+        looks::TESTS,
+        piped::TESTS,
+        program::TESTS,
+        sizes::TESTS,
+        troubled::TESTS,
+    ])
+}

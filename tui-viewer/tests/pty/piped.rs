@@ -18,7 +18,6 @@ fn shell(line: &str, dir: &Path) -> Session {
     Session::spawn_in(command, (140, 30), dir)
 }
 
-#[test]
 fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run() {
     let dir = tempfile::tempdir().unwrap();
     let rings = dir.path().join("rings");
@@ -29,7 +28,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
         dir.path(),
     );
     viewer.wait_for_text("● PIPED");
-    viewer.wait_for_text("program::role");
+    viewer.wait_for_text("program::counted");
     // Keys work, though standard input is the pipe.
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
@@ -82,7 +81,6 @@ fn recorded(dir: &Path) {
     program.wait().unwrap();
 }
 
-#[test]
 fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     let dir = tempfile::tempdir().unwrap();
     recorded(dir.path());
@@ -157,3 +155,8 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     viewer.end();
     viewer2.end();
 }
+
+tickscope_testkit::tests![
+    another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run,
+    a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen,
+];

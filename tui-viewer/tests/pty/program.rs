@@ -13,12 +13,12 @@ use tickscope_testkit::{orderbook, ring};
 
 use crate::session::{DEADLINE, Session};
 
-/// Names the directory of the rings of the program below; without it the test below is none.
+/// Names the directory of the rings of the program below.
 const ROLE: &str = "PTY_TEST_RINGS";
 
-/// A program that counts what it measures, until its standard input is closed; then it says how often.
-#[test]
-fn role() {
+/// Is a program that counts what it measures, until its standard input is closed; then it says how often. Returns if the
+/// environment names no rings.
+pub(crate) fn play() {
     let Some(rings) = std::env::var_os(ROLE) else {
         return;
     };
@@ -47,7 +47,6 @@ fn role() {
 
 pub(crate) fn start(rings: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "program::role", "--nocapture", "--quiet"])
         .env(ROLE, rings)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -74,7 +73,6 @@ pub(crate) fn ring_in(dir: &Path) -> Option<PathBuf> {
 }
 
 /// 25 times, or as often as the variable KILLS says.
-#[test]
 fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     let kills: u32 = std::env::var("KILLS").map_or(25, |kills| kills.parse().unwrap());
     let dir = tempfile::tempdir().unwrap();
@@ -124,7 +122,6 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     );
 }
 
-#[test]
 fn a_hundred_thousand_nodes_and_a_thousand_threads_a_hundred_times_a_second() {
     let dir = tempfile::tempdir().unwrap();
     let snapshots = [1_340, 1_341].map(|tenths| ring::snapshot(100_000, 1_000, 997, tenths));
@@ -149,7 +146,6 @@ fn a_hundred_thousand_nodes_and_a_thousand_threads_a_hundred_times_a_second() {
     assert!(program.times().len() > 1, "it published meanwhile");
 }
 
-#[test]
 fn a_program_that_starts_again_is_followed() {
     let dir = tempfile::tempdir().unwrap();
     let mut program = start(dir.path());
@@ -160,7 +156,10 @@ fn a_program_that_starts_again_is_followed() {
     drop(program.stdin.take());
     assert!(program.wait().unwrap().success());
     viewer.wait_for_text("■ EXITED");
-    assert!(viewer.contents().contains("program::role"), "its last data stays");
+    assert!(
+        viewer.contents().contains("program::counted"),
+        "its last data stays"
+    );
     let mut program = start(dir.path());
     viewer.wait_for_text(&format!("pid {}   ● LIVE", program.id()));
     drop(program.stdin.take());
@@ -169,7 +168,6 @@ fn a_program_that_starts_again_is_followed() {
     assert_eq!(viewer.end().exit_code(), 0);
 }
 
-#[test]
 fn processes_of_one_name_are_shown_and_asked_together() {
     let dir = tempfile::tempdir().unwrap();
     let mut programs = [(); 2].map(|()| start(dir.path()));
@@ -195,7 +193,6 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     viewer.assert_as_before();
 }
 
-#[test]
 fn a_trigger_that_is_set_on_the_screen_keeps_a_recording() {
     let dir = tempfile::tempdir().unwrap();
     let mut program = start(dir.path());
@@ -229,12 +226,11 @@ fn a_trigger_that_is_set_on_the_screen_keeps_a_recording() {
     // It opens as any recording does.
     let mut viewer = Session::viewer(&[kept.to_str().unwrap()], (120, 30));
     viewer.wait_for_text("RECORDED");
-    viewer.wait_for_text("program::role");
+    viewer.wait_for_text("program::counted");
     viewer.send("q");
     assert_eq!(viewer.end().exit_code(), 0);
 }
 
-#[test]
 fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     let dir = std::env::temp_dir().join(format!("tickscope-compare-{}", std::process::id()));
     std::fs::create_dir(&dir).unwrap();
@@ -259,3 +255,12 @@ fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     assert_eq!(session.end().exit_code(), 0);
     std::fs::remove_dir_all(&dir).unwrap();
 }
+
+tickscope_testkit::tests![
+    killing_the_viewer_at_any_moment_changes_nothing_in_the_program,
+    a_hundred_thousand_nodes_and_a_thousand_threads_a_hundred_times_a_second,
+    a_program_that_starts_again_is_followed,
+    processes_of_one_name_are_shown_and_asked_together,
+    a_trigger_that_is_set_on_the_screen_keeps_a_recording,
+    a_kept_snapshot_is_compared_with_from_the_first_frame_on,
+];

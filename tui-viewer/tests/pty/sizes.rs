@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::session::{Session, resize};
 
-#[test]
 fn a_resize_repaints_cleanly() {
     let mut session = Session::start(&["still"], (120, 30));
     session.wait_for_text("match::run");
@@ -23,7 +22,6 @@ fn a_resize_repaints_cleanly() {
     }
 }
 
-#[test]
 fn fifty_sizes_in_a_second_leave_nothing_behind() {
     let mut session = Session::start(&["still"], (120, 30));
     session.wait_for_text("match::run");
@@ -68,3 +66,8 @@ fn looks(screen: &vt100::Screen, (cols, rows): (u16, u16)) -> Vec<(String, Strin
         })
         .collect()
 }
+
+tickscope_testkit::tests![
+    a_resize_repaints_cleanly,
+    fifty_sizes_in_a_second_leave_nothing_behind,
+];

@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
+use tickscope_testkit::suite::skip;
 
 use crate::program::{ring_in, start, until};
 use crate::session::Session;
@@ -30,7 +31,7 @@ fn watched() -> (tempfile::TempDir, Child, Session) {
     let (dir, program, path) = started();
     let viewer = Session::viewer(&[path.to_str().unwrap()], (140, 30));
     viewer.wait_for_text("● LIVE");
-    viewer.wait_for_text("program::role");
+    viewer.wait_for_text("program::counted");
     (dir, program, viewer)
 }
 
@@ -83,7 +84,6 @@ fn end(mut program: Child) {
     assert!(program.wait().unwrap().success(), "the program is unharmed");
 }
 
-#[test]
 fn a_program_that_is_stopped_is_said_to_be_and_goes_on_by_itself() {
     let (_dir, program, viewer) = watched();
     signal(&program, Signal::STOP);
@@ -96,7 +96,6 @@ fn a_program_that_is_stopped_is_said_to_be_and_goes_on_by_itself() {
     quit(viewer, program);
 }
 
-#[test]
 fn a_program_in_a_debugger_is_said_to_stand_and_goes_on_by_itself() {
     let (dir, program, viewer) = watched();
     let seen = dir.path().join("seen");
@@ -110,8 +109,8 @@ fn a_program_in_a_debugger_is_said_to_stand_and_goes_on_by_itself() {
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     let Ok(mut debugger) = debugger.spawn() else {
-        eprintln!("skipped: no gdb here");
-        return quit(viewer, program);
+        quit(viewer, program);
+        skip("no gdb here");
     };
     // Where a debugger may not attach it ends at once.
     let stands = until("the debugger holds it, or has ended", || {
@@ -121,13 +120,14 @@ fn a_program_in_a_debugger_is_said_to_stand_and_goes_on_by_itself() {
     });
     if stands {
         viewer.wait_for_text("STALE since ");
-    } else {
-        eprintln!("skipped: no program is held here by a debugger");
     }
     fs::write(seen, "").unwrap();
     debugger.wait().unwrap();
     viewer.wait_for_text("● LIVE");
     quit(viewer, program);
+    if !stands {
+        skip("no program is held here by a debugger");
+    }
 }
 
 /// The viewer of a program, attached in one of the ways.
@@ -144,11 +144,10 @@ fn attached(way: &str, program: &Child, rings: &Path) -> Session {
     }
     let viewer = Session::spawn(command, (140, 30));
     viewer.wait_for_text("● LIVE");
-    viewer.wait_for_text("program::role");
+    viewer.wait_for_text("program::counted");
     viewer
 }
 
-#[test]
 fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
     for (what, harm) in HARMS {
         let (dir, program, _) = started();
@@ -203,7 +202,6 @@ fn tickscope(rings: &Path, args: &[&str]) -> (Option<i32>, String) {
     (done.status.code(), String::from_utf8(said).unwrap())
 }
 
-#[test]
 fn commands_go_on_with_the_next_ring_as_well() {
     for (what, harm) in HARMS {
         let (dir, program, first) = started();
@@ -253,7 +251,6 @@ fn commands_go_on_with_the_next_ring_as_well() {
     }
 }
 
-#[test]
 fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let (dir, program, viewer) = watched();
     let rings = dir.path().join("rings");
@@ -275,7 +272,6 @@ fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     quit(viewer, program);
 }
 
-#[test]
 fn from_another_environment_a_program_is_found_by_its_pid() {
     // A service has neither the shell's TMPDIR nor its TICKSCOPE_DIR.
     let (_dir, program, mut here) = watched();
@@ -291,3 +287,12 @@ fn from_another_environment_a_program_is_found_by_its_pid() {
     viewer.wait_for_text("● LIVE");
     quit(viewer, program);
 }
+
+tickscope_testkit::tests![
+    a_program_that_is_stopped_is_said_to_be_and_goes_on_by_itself,
+    a_program_in_a_debugger_is_said_to_stand_and_goes_on_by_itself,
+    a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost,
+    commands_go_on_with_the_next_ring_as_well,
+    a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason,
+    from_another_environment_a_program_is_found_by_its_pid,
+];

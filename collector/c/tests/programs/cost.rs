@@ -12,10 +12,8 @@ const TIMES: &str = "SCOPES_IN_RUST";
 /// How often each program runs.
 const ROUNDS: usize = 15;
 
-/// The same loop as in `loop.c`.
-#[test]
-#[ignore = "a part of what_a_scope_costs"]
-fn in_rust() {
+/// Times the loop of `loop.c` in Rust and ends the process, if the environment says how often.
+pub(crate) fn measure_rust() {
     let Ok(times) = std::env::var(TIMES) else { return };
     let times: u32 = times.parse().unwrap();
     tickscope::scope!("main");
@@ -25,6 +23,7 @@ fn in_rust() {
         (0..all).for_each(|_| called());
     }
     eprintln!("ns {:.3}", began.elapsed().as_nanos() as f64 / f64::from(times));
+    std::process::exit(0);
 }
 
 #[inline(never)]
@@ -48,13 +47,6 @@ impl Loop {
         command.args(&words[1..]).env("TICKSCOPE_MODE", "exact");
         command.env("LD_LIBRARY_PATH", support::libraries());
         if self.in_rust {
-            command.args([
-                "--exact",
-                "cost::in_rust",
-                "--ignored",
-                "--nocapture",
-                "--test-threads=1",
-            ]);
             command.env(TIMES, times.to_string());
         } else {
             command.arg(times.to_string());
@@ -83,12 +75,8 @@ impl Loop {
     }
 }
 
-#[test]
-#[ignore = "it needs a release build, and a machine that does nothing else: .ci/nightly"]
 fn what_a_scope_costs() {
-    let Some(compiler) = Language::C.compiler() else {
-        return;
-    };
+    let compiler = Language::C.compiler();
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
     let build = |name: &'static str, words: &[&str], is_shared: bool| {
@@ -173,3 +161,9 @@ fn what_a_scope_costs() {
         );
     }
 }
+
+tickscope_testkit::tests![
+    ; ignored:
+    // It needs a release build, and a machine that does nothing else: .ci/nightly.
+    what_a_scope_costs,
+];

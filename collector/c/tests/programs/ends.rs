@@ -9,11 +9,8 @@ fn times() -> u32 {
     std::env::var("ENDS").map_or(1, |ends| ends.parse().unwrap())
 }
 
-#[test]
 fn all_calls_are_there_at_every_normal_end() {
-    let Some(compiler) = Language::C.compiler() else {
-        return;
-    };
+    let compiler = Language::C.compiler();
     let dir = tempfile::tempdir().unwrap();
     let built = build(dir.path(), compiler, Language::C, &["-pthread"], "ends.c");
     for _ in 0..times() {
@@ -41,3 +38,5 @@ fn all_calls_are_there_at_every_normal_end() {
         }
     }
 }
+
+tickscope_testkit::tests![all_calls_are_there_at_every_normal_end];

@@ -1,6 +1,6 @@
 //! The examples and the makefile.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::support::{self, Language, done};
@@ -12,12 +12,9 @@ fn make(folder: &Path, words: &[String]) {
     done(command.arg("-C").arg(folder).args(words));
 }
 
-#[test]
 fn the_examples_do_what_they_say() {
-    if Language::C.compiler().is_none() || !support::has("make") {
-        eprintln!("skipped: no make or no compiler here");
-        return;
-    }
+    support::wants("make");
+    support::wants("cc");
     let dir = tempfile::tempdir().unwrap();
     let library = support::libraries().join("libtickscope.a");
     let words = [
@@ -80,68 +77,101 @@ fn the_examples_do_what_they_say() {
     has(&log, &["bytes read", "main [api]", "main [upkeep]"]);
 }
 
-#[test]
-fn what_is_installed_is_found() {
-    let Some(compiler) = Language::C.compiler().filter(|_| support::has("make")) else {
-        eprintln!("skipped: no make or no compiler here");
-        return;
-    };
-    let dir = tempfile::tempdir().unwrap();
-    let prefix = dir.path().join("prefix");
-    let words = |goal: &str| {
-        vec![
+/// What `make install` has put below a prefix.
+struct Installed {
+    dir: tempfile::TempDir,
+    prefix: PathBuf,
+    source: PathBuf,
+    main: PathBuf,
+}
+
+impl Installed {
+    fn new() -> Self {
+        support::wants("make");
+        let dir = tempfile::tempdir().unwrap();
+        let main = dir.path().join("main.c");
+        std::fs::write(
+            &main,
+            "int scoped(const int *, int);\nint main(void) { int n[] = {1, 2}; return scoped(n, 2) != 9; }\n",
+        )
+        .unwrap();
+        let installed = Self {
+            prefix: dir.path().join("prefix"),
+            source: support::source("pair.c"),
+            main,
+            dir,
+        };
+        installed.make("install");
+        installed
+    }
+
+    fn make(&self, goal: &str) {
+        let words = [
             goal.to_string(),
-            format!("PREFIX={}", prefix.display()),
+            format!("PREFIX={}", self.prefix.display()),
             format!("BUILT={}", support::libraries().display()),
-        ]
-    };
-    make(support::package(), &words("install"));
-    let described = std::fs::read_to_string(prefix.join("lib/pkgconfig/tickscope.pc")).unwrap();
+        ];
+        make(support::package(), &words);
+    }
+
+    /// Runs a program with the shared library.
+    fn run(&self, program: &Path) {
+        let mut command = support::program(program, self.dir.path());
+        done(command.env("LD_LIBRARY_PATH", self.prefix.join("lib")));
+    }
+}
+
+fn what_is_installed_is_described_and_removed_again() {
+    let installed = Installed::new();
+    let described = std::fs::read_to_string(installed.prefix.join("lib/pkgconfig/tickscope.pc")).unwrap();
     let version = format!("\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
     assert!(described.contains(&version), "{described}");
-    let source = support::source("pair.c");
-    let main = dir.path().join("main.c");
-    std::fs::write(
-        &main,
-        "int scoped(const int *, int);\nint main(void) { int n[] = {1, 2}; return scoped(n, 2) != 9; }\n",
-    )
-    .unwrap();
-    let run = |program: &Path| {
-        let mut command = support::program(program, dir.path());
-        done(command.env("LD_LIBRARY_PATH", prefix.join("lib")));
-    };
-    if support::has("pkg-config") {
-        let mut command = Command::new("pkg-config");
-        command.env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"));
-        let flags = done(command.args(["--cflags", "--libs", "tickscope"])).stdout;
-        let flags = String::from_utf8(flags).unwrap();
-        let program = dir.path().join("by-pkg-config");
-        let mut command = Command::new(compiler);
-        command.arg(&source).arg(&main).args(flags.split_whitespace());
-        done(command.arg("-o").arg(&program));
-        run(&program);
-    } else {
-        eprintln!("skipped: no pkg-config here");
-    }
-    if support::has("cmake") {
-        let text = format!(
-            "cmake_minimum_required(VERSION 3.13)\nproject(app C)\nfind_package(tickscope CONFIG REQUIRED)\n\
-             foreach(kind tickscope shared)\nadd_executable(by-${{kind}} {} {})\n\
-             target_link_libraries(by-${{kind}} PRIVATE tickscope::${{kind}})\nendforeach()\n",
-            source.display(),
-            main.display()
-        );
-        std::fs::write(dir.path().join("CMakeLists.txt"), text).unwrap();
-        let build = dir.path().join("build");
-        let mut command = Command::new("cmake");
-        command.arg("-S").arg(dir.path()).arg("-B").arg(&build);
-        done(command.arg(format!("-DCMAKE_PREFIX_PATH={}", prefix.display())));
-        done(Command::new("cmake").arg("--build").arg(&build));
-        run(&build.join("by-tickscope"));
-        run(&build.join("by-shared"));
-    } else {
-        eprintln!("skipped: no cmake here");
-    }
-    make(support::package(), &words("uninstall"));
-    assert!(!prefix.join("include/tickscope.h").exists());
+    let header = installed.prefix.join("include/tickscope.h");
+    assert!(header.exists());
+    installed.make("uninstall");
+    assert!(!header.exists());
 }
+
+fn what_is_installed_is_found_by_pkg_config() {
+    support::wants("pkg-config");
+    let compiler = Language::C.compiler();
+    let installed = Installed::new();
+    let mut command = Command::new("pkg-config");
+    command.env("PKG_CONFIG_PATH", installed.prefix.join("lib/pkgconfig"));
+    let flags = done(command.args(["--cflags", "--libs", "tickscope"])).stdout;
+    let flags = String::from_utf8(flags).unwrap();
+    let program = installed.dir.path().join("by-pkg-config");
+    let mut command = Command::new(compiler);
+    command.args([&installed.source, &installed.main]);
+    done(command.args(flags.split_whitespace()).arg("-o").arg(&program));
+    installed.run(&program);
+}
+
+fn what_is_installed_is_found_by_cmake() {
+    support::wants("cmake");
+    Language::C.compiler();
+    let installed = Installed::new();
+    let dir = installed.dir.path();
+    let text = format!(
+        "cmake_minimum_required(VERSION 3.13)\nproject(app C)\nfind_package(tickscope CONFIG REQUIRED)\n\
+         foreach(kind tickscope shared)\nadd_executable(by-${{kind}} {} {})\n\
+         target_link_libraries(by-${{kind}} PRIVATE tickscope::${{kind}})\nendforeach()\n",
+        installed.source.display(),
+        installed.main.display()
+    );
+    std::fs::write(dir.join("CMakeLists.txt"), text).unwrap();
+    let build = dir.join("build");
+    let mut command = Command::new("cmake");
+    command.arg("-S").arg(dir).arg("-B").arg(&build);
+    done(command.arg(format!("-DCMAKE_PREFIX_PATH={}", installed.prefix.display())));
+    done(Command::new("cmake").arg("--build").arg(&build));
+    installed.run(&build.join("by-tickscope"));
+    installed.run(&build.join("by-shared"));
+}
+
+tickscope_testkit::tests![
+    the_examples_do_what_they_say,
+    what_is_installed_is_described_and_removed_again,
+    what_is_installed_is_found_by_pkg_config,
+    what_is_installed_is_found_by_cmake,
+];

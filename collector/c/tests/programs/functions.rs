@@ -1,11 +1,12 @@
 //! Functions that tell of their calls themselves, of programs that know nothing of the library.
 
+use tickscope_testkit::suite::skip;
+
 use crate::support::{self, Counted, Language, done};
 
-#[test]
 fn each_call_of_an_unaware_program_ends_once() {
     if !cfg!(target_arch = "x86_64") {
-        return;
+        skip("functions are counted on x86-64 alone");
     }
     let dir = tempfile::tempdir().unwrap();
     for compiler in Language::Cpp.compilers() {
@@ -62,3 +63,5 @@ fn check(counted: &Counted, what: &str) {
     let losses = &counted.0.capture.losses;
     assert_eq!((losses.dropped, losses.unbalanced), (1 + 2 * fib(3), 0), "{what}");
 }
+
+tickscope_testkit::tests![each_call_of_an_unaware_program_ends_once];

@@ -32,11 +32,8 @@ fn calls(path: &Path) -> (u64, u64, u64) {
     (of("work"), of("of plugin"), of("bytes"))
 }
 
-#[test]
 fn libraries_share_a_collector_or_have_one_each() {
-    let Some(compiler) = Language::C.compiler() else {
-        return;
-    };
+    let compiler = Language::C.compiler();
     let dir = tempfile::tempdir().unwrap();
     let host = dir.path().join("host");
     let mut command = compile(compiler, Language::C, &["-O1"]);
@@ -71,11 +68,8 @@ fn libraries_share_a_collector_or_have_one_each() {
     }
 }
 
-#[test]
 fn a_program_starts_with_the_shared_library_that_cargo_leaves() {
-    let Some(compiler) = Language::C.compiler() else {
-        return;
-    };
+    let compiler = Language::C.compiler();
     let dir = tempfile::tempdir().unwrap();
     // It stands alone here, under the name that cargo gives it.
     let library = dir.path().join("libtickscope.so");
@@ -93,15 +87,9 @@ fn a_program_starts_with_the_shared_library_that_cargo_leaves() {
     assert_eq!(Counted::read(&kept).calls().get("line one"), Some(&1));
 }
 
-#[test]
 fn python_loads_a_library_that_uses_it() {
-    let Some(compiler) = Language::C.compiler() else {
-        return;
-    };
-    if !support::has("python3") {
-        eprintln!("skipped: no python3 here");
-        return;
-    }
+    let compiler = Language::C.compiler();
+    support::wants("python3");
     let dir = tempfile::tempdir().unwrap();
     let library = plugin(dir.path(), compiler, "libplugin.so", true);
     let kept = dir.path().join("kept.tks");
@@ -113,3 +101,9 @@ fn python_loads_a_library_that_uses_it() {
     done(python.args(["-c", &script]));
     assert_eq!(calls(&kept), (1, 7, 7));
 }
+
+tickscope_testkit::tests![
+    libraries_share_a_collector_or_have_one_each,
+    a_program_starts_with_the_shared_library_that_cargo_leaves,
+    python_loads_a_library_that_uses_it,
+];

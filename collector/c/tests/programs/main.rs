@@ -1,11 +1,11 @@
-//! Programs in C and C++ with the library, built by the compilers that are here. Without any the tests say so, and pass.
+//! Programs in C and C++ with the library, built by the compilers that are here. Without any the tests are skipped.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
-    clippy::print_stderr,
-    reason = "a test that cannot go on has failed, and says why it is skipped"
+    reason = "a test that cannot go on has failed"
 )]
+#![allow(clippy::print_stderr, reason = "tests print figures")]
 
 #[cfg(not(debug_assertions))]
 mod cost;
@@ -15,3 +15,21 @@ mod functions;
 mod header;
 mod libraries;
 mod support;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> ExitCode {
+    #[cfg(not(debug_assertions))]
+    cost::measure_rust();
+    suite::main(&[
+        #[cfg(not(debug_assertions))]
+        cost::TESTS,
+        ends::TESTS,
+        examples::TESTS,
+        functions::TESTS,
+        header::TESTS,
+        libraries::TESTS,
+    ])
+}

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
+use tickscope_testkit::suite::skip;
 
 /// What a linker needs behind the static library.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
@@ -34,7 +35,7 @@ impl Language {
         }
     }
 
-    /// The compilers that are here. Where there are none, says what is skipped.
+    /// The compilers that are here. The test is skipped where there are none.
     pub(crate) fn compilers(self) -> Vec<&'static str> {
         let names = match self {
             Self::C => ["gcc", "clang"],
@@ -42,14 +43,21 @@ impl Language {
         };
         let found: Vec<&str> = names.into_iter().filter(|name| has(name)).collect();
         if found.is_empty() {
-            eprintln!("skipped: neither {} nor {} is here", names[0], names[1]);
+            skip(format_args!("neither {} nor {} here", names[0], names[1]));
         }
         found
     }
 
     /// The first of them.
-    pub(crate) fn compiler(self) -> Option<&'static str> {
-        self.compilers().first().copied()
+    pub(crate) fn compiler(self) -> &'static str {
+        self.compilers()[0]
+    }
+}
+
+/// Skips the test where a program is missing.
+pub(crate) fn wants(program: &str) {
+    if !has(program) {
+        skip(format_args!("no {program} here"));
     }
 }
 

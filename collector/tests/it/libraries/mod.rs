@@ -232,7 +232,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
     }
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     two_copies_in_one_process_have_a_ring_each,
     a_library_that_publishes_can_be_unloaded,
     a_library_that_only_counted_can_be_unloaded,

@@ -299,7 +299,7 @@ fn random_programs_at_the_limits_count_what_the_model_counts() {
     play(test_name!(), (4, 12));
 }
 
-crate::support::tests![
+tickscope_testkit::tests![
     random_programs_count_what_the_model_counts,
     random_programs_at_the_limits_count_what_the_model_counts,
 ];
