@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::mpsc;
 
-use crate::support::{self, Done, Isolated, calls_of, check, newest, tell, test_name, wait_until};
+use crate::support::{self, Done, Isolated, calls_of, check, newest, rings_in, tell, test_name, wait_until};
 use tickscope::{Builder, Destination, Format, Session, Snapshot};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::archive;
@@ -177,6 +177,17 @@ fn the_environment_alone_is_enough() {
         let snapshot = archive::read(&done.place().join(&reports[0])).unwrap();
         assert_eq!(calls_of(&snapshot, "work"), 1);
         assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+    }
+}
+
+fn a_program_that_has_met_no_scope_says_nothing_whatever_the_environment_asks_for() {
+    for wish in ["live", "log", "report"] {
+        let test = Isolated::as_usual(test_name!()).env("TICKSCOPE", wish);
+        let place = test.place().join("report.html");
+        let done = test.env("TICKSCOPE_REPORT", place).run(|| ()).succeeded();
+        assert_eq!(reports(done.place()), [""; 0], "{wish}");
+        assert_eq!((&*done.stdout, &*done.stderr), ("", ""), "{wish}");
+        assert!(rings_in(&done.place().join("rings")).is_empty(), "{wish}");
     }
 }
 
@@ -594,6 +605,7 @@ tickscope_testkit::tests![
     exit_while_all_threads_dump,
     a_panic_out_of_main_and_one_of_a_thread,
     the_environment_alone_is_enough,
+    a_program_that_has_met_no_scope_says_nothing_whatever_the_environment_asks_for,
     off_wins_over_a_place_for_the_report,
     a_files_name_says_the_form,
     a_form_that_is_not_there_is_said_at_the_start,

@@ -1,5 +1,6 @@
 //! What the tests of several crates share: snapshots made by hand, a program that grows with its age, rings as programs write
-//! them, the model checker with seeded mutations, and the harness of suites whose tests may skip. No part of any library, and never published.
+//! them, the model checker with seeded mutations, the harness of suites whose tests may skip, and waiting. No part of any library, and
+//! never published.
 
 #![allow(
     clippy::unwrap_used,
@@ -17,3 +18,4 @@ pub mod open_metrics;
 pub mod orderbook;
 pub mod ring;
 pub mod suite;
+pub mod until;

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "wants clang: .ci/nightly c-programs"]
+    #[ignore = "wants clang: .ci/nightly cargo-tickscope"]
     fn clang_gives_sleds() {
         let dir = tempfile::tempdir().unwrap();
         for language in Language::ALL {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "wants clang: .ci/nightly c-programs"]
+    #[ignore = "wants clang: .ci/nightly cargo-tickscope"]
     fn another_spelling_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let script_of = |name: &str, known: &str| {

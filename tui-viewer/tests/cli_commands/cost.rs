@@ -57,6 +57,8 @@ fn a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told() {
 }
 
 tickscope_testkit::tests![
+    a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told;
+    ignored:
+    // Half a minute of measuring.
     what_measuring_costs_a_program_is_measured_in_it,
-    a_program_in_which_nothing_repeats_and_a_mode_without_clocks_are_told,
 ];

@@ -8,32 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tickscope_format::layout::{WORD, state};
 use tickscope_testkit::suite::skip;
+pub(crate) use tickscope_testkit::until::until;
 
 use crate::message_page;
 use crate::roles::{ARGUMENT, ROLE};
-
-/// After so long a test says what it waits for, and goes on waiting: how busy the machine is decides how long anything takes.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Waits for a condition, however long that takes.
-pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    let mut told = false;
-    loop {
-        if let Some(value) = condition() {
-            return value;
-        }
-        if begin.elapsed() > PATIENCE && !std::mem::replace(&mut told, true) {
-            eprintln!("still waiting until {what}");
-        }
-        thread::sleep(Duration::from_millis(3));
-    }
-}
 
 /// A directory of its own, with the rings in `rings/`.
 pub(crate) struct Place {

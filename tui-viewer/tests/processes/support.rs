@@ -4,30 +4,12 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tickscope_format::file::open::RingFile;
+pub(crate) use tickscope_testkit::until::until;
 
 use crate::roles::{ARGUMENT, RINGS, ROLE};
-
-/// After so long it is said what a test waits for.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Waits for a condition, however long that takes.
-pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    let mut told = false;
-    loop {
-        if let Some(value) = condition() {
-            return value;
-        }
-        if begin.elapsed() > PATIENCE && !std::mem::replace(&mut told, true) {
-            println!("still waiting until {what}");
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// A number from the environment, or another one.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use portable_pty::CommandBuilder;
 use tickscope_format::file::open::RingFile;
 use tickscope_testkit::{orderbook, ring};
 
-use crate::session::{DEADLINE, Session};
+use crate::session::Session;
+pub(crate) use tickscope_testkit::until::until;
 
 /// Names the directory of the rings of the program below.
 const ROLE: &str = "PTY_TEST_RINGS";
@@ -53,17 +54,6 @@ pub(crate) fn start(rings: &Path) -> Child {
         .stderr(Stdio::null())
         .spawn()
         .unwrap()
-}
-
-pub(crate) fn until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + DEADLINE;
-    loop {
-        if let Some(value) = condition() {
-            return value;
-        }
-        assert!(Instant::now() < end, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
 }
 
 pub(crate) fn ring_in(dir: &Path) -> Option<PathBuf> {

@@ -7,12 +7,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
-
-/// Far longer than anything here takes: only a hang gets there.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+use tickscope_testkit::until::until_shown;
 
 /// A terminal and the program in it.
 pub(crate) struct Session {
@@ -167,12 +164,10 @@ impl Session {
 
     /// Waits until the screen is as wanted.
     pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
-        let end = Instant::now() + DEADLINE;
-        while !condition(self.terminal.lock().unwrap().screen()) {
-            let contents = self.terminal.lock().unwrap().screen().contents();
-            assert!(Instant::now() < end, "never came: {what}\n{contents}");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let shown = || format!("{what} is on the screen:\n{}", self.contents());
+        until_shown(shown, || {
+            condition(self.terminal.lock().unwrap().screen()).then_some(())
+        });
     }
 
     /// Waits until a text is on the screen.
@@ -192,14 +187,9 @@ impl Session {
 
     /// Waits until the program has ended.
     pub(crate) fn end(&mut self) -> ExitStatus {
-        let end = Instant::now() + DEADLINE;
-        loop {
-            if let Some(status) = self.child.try_wait().expect("a child") {
-                return status;
-            }
-            assert!(Instant::now() < end, "still runs\n{}", self.contents());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let terminal = Arc::clone(&self.terminal);
+        let shown = || format!("it has ended:\n{}", terminal.lock().unwrap().screen().contents());
+        until_shown(shown, || self.child.try_wait().expect("a child"))
     }
 
     /// Sends a signal.

@@ -151,6 +151,15 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
     }
+    // A program that has met no scope and started no session leaves neither a ring nor a report, whatever the environment says.
+    if !config::is_settled() {
+        if let Some(publisher) = try_take_publisher() {
+            publisher.withdraw();
+            // Dropping it would use the program's allocator.
+            std::mem::forget(publisher);
+        }
+        return;
+    }
     thread_lifecycle::leave_at_exit();
     let reports = REPORTS.load(Ordering::Relaxed);
     let Some(mut shared) = locked(&mut Patience::new(LAST_REPORT)) else {
@@ -167,14 +176,6 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     }
     // Nothing is allocated unless a report was asked for, because the program may exit inside its allocator.
     let ring = report.as_ref().and(shared.path.as_ref()).cloned();
-    // A program that has met no scope, and was only told to publish, leaves no ring.
-    let is_nothing = shared.is_of_environment && !config::is_settled() && report.is_none();
-    if is_nothing && let Some(publisher) = try_take_publisher() {
-        publisher.withdraw();
-        // Dropping it would use the program's allocator.
-        std::mem::forget(publisher);
-        return;
-    }
     let is_asked = shared.ask_to_finish();
     drop(shared);
     if is_asked {

@@ -1,0 +1,27 @@
+//! Waiting for conditions. How busy the machine is decides how long anything takes, so no wait has a limit.
+
+use std::time::{Duration, Instant};
+
+/// After so long a wait says what it waits for, and goes on.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until a condition gives something. After a minute it prints what it waits for.
+pub fn until<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
+    until_shown(|| what.into(), condition)
+}
+
+/// [`until`], with a text that is made when it is printed.
+#[allow(clippy::print_stderr, reason = "for who looks at a test that takes long")]
+pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    let mut is_told = false;
+    loop {
+        if let Some(found) = condition() {
+            return found;
+        }
+        if begin.elapsed() > PATIENCE && !std::mem::replace(&mut is_told, true) {
+            eprintln!("still waiting until {}", what());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
