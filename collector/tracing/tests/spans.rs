@@ -650,7 +650,7 @@ fn slow_calls_of_spans_are_told_apart() {
     });
 }
 
-support::tests![
+tickscope_testkit::tests![
     spans_are_rows,
     spans_of_a_layer_are_rows,
     a_layer_makes_rows_of_what_filters_let_through,

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tickscope_format::file::clean::clean;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
@@ -25,6 +26,10 @@ fn header(name: &str, nonce: u64) -> Header {
         version: (1, 0),
         ..crate::support::header(name)
     }
+}
+
+fn fifo(path: &Path) {
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
 /// The wall clock of the records, beside their number.
@@ -291,7 +296,7 @@ fn what_is_no_ring_says_what_it_is() {
     let whole = fs::read(ring.path()).unwrap();
     fs::write(at("cut.ring"), &whole[..100_000]).unwrap();
     fs::write(at("short.ring"), &whole[..100]).unwrap();
-    crate::support::fifo(&at("fifo.ring"));
+    fifo(&at("fifo.ring"));
     for (name, says) in [
         ("missing.ring", "No such file"),
         (
@@ -405,7 +410,7 @@ fn a_request_from_a_read_only_file_is_no_slot() {
 fn a_fifo_put_there_between_look_and_opening_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
-    crate::support::fifo(&path("fifo"));
+    fifo(&path("fifo"));
     std::fs::write(path("file"), "").unwrap();
     std::fs::hard_link(path("file"), path("it")).unwrap();
     let done = AtomicBool::new(false);

@@ -1,8 +1,5 @@
 //! What the tests of ring files share.
 
-use std::path::Path;
-
-use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tickscope_format::file::header::Header;
 use tickscope_testkit::ring;
 
@@ -15,8 +12,4 @@ pub(crate) fn header(name: &str) -> Header {
         version: (1, 1),
         ..ring::header(name)
     }
-}
-
-pub(crate) fn fifo(path: &Path) {
-    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
