@@ -80,8 +80,6 @@ pub mod private {
 
     extern "C" fn nothing() {}
 
-    /// Does nothing.
-
     /// Returns the future unchanged.
     #[inline(always)]
     pub fn profile_future<F: IntoFuture>(_: &'static Site, future: F) -> impl Future<Output = F::Output> {

@@ -168,11 +168,18 @@ struct Unwinding<'a> {
 }
 
 impl Drop for Unwinding<'_> {
-    #[cold]
+    /// Its fields stay in registers: what ends the call takes them by value.
+    #[inline(always)]
     fn drop(&mut self) {
-        if self.call.is_in_flight() {
-            drop(Ending::of(self.site, self.call));
-        }
+        end_unwound(self.site, self.call);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn end_unwound(site: &'static Site, call: &mut Call) {
+    if call.is_in_flight() {
+        drop(Ending::of(site, call));
     }
 }
 

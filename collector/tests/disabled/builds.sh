@@ -120,6 +120,6 @@ wait "$program" 2>/dev/null || code=$?
 program=
 [ "$code" = 134 ] || fail "ended with $code: $(cat "$work/said")"
 [ "$(states)" = "own crashed" ] || fail "the viewer says: $("$viewer" list)"
-said=$("$viewer" report own --format folded 2>/dev/null)
+said=$("$viewer" report own --ended --format folded)
 [[ "$said" == *"builds::fatal;builds::done"* ]] || fail "the newest record has: $said"
 echo "ok"
