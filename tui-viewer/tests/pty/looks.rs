@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use portable_pty::CommandBuilder;
 use tickscope_testkit::ring;
+use tickscope_testkit::until::until;
 
 use crate::session::{Session, example};
 
@@ -48,12 +49,18 @@ fn an_idle_screen_writes_nothing() {
     // The rows come later than the footer where the first frame has no snapshot yet.
     session.wait_for_text("match::run");
     session.wait_for_text("q quit");
-    let drawn = session.bytes.lock().unwrap().len();
+    let whole_frame = |session: &Session| {
+        until("a frame is whole", || {
+            session.written().ends_with("\x1b[?2026l").then_some(())
+        });
+        session.bytes.lock().unwrap().len()
+    };
+    let drawn = whole_frame(&session);
     // Keys without a meaning wake the loop up like time does; what follows shows that they were read.
     session.send("YY");
     session.send("\x1b[99~");
     session.wait_for_text("? shows the keys");
-    let hint = session.bytes.lock().unwrap().len() - drawn;
+    let hint = whole_frame(&session) - drawn;
     assert!(hint < 400, "only the last line was written again: {hint} bytes");
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
