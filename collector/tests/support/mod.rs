@@ -78,6 +78,11 @@ pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let (Some(case), None) = (named.next(), named.next()) else {
         panic!("found no test or several that are called {role:?}, wanted one");
     };
+    // A shell has them ignored in what it starts in the background.
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: this is the default.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
     (case.test)();
     panic!("{role:?} has no body for a child");
 }
