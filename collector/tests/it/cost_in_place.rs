@@ -67,13 +67,18 @@ fn calls_and_work(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     })
 }
 
+/// A hundred pairs of frames in a mode, and how many frames there were.
+fn measured_in(mode: Mode) -> (Snapshot, u64) {
+    tickscope::set_mode(mode);
+    tickscope::measure_cost("*", LONG).unwrap();
+    until(frame, |found| found.pairs >= 100)
+}
+
 fn a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays() {
     isolated!(|| {
         let session = tickscope::start("cost");
         for mode in [Mode::Exact, Mode::Adaptive] {
-            tickscope::set_mode(mode);
-            tickscope::measure_cost("*", LONG).unwrap();
-            let (snapshot, times) = until(frame, |found| found.pairs >= 100);
+            let (snapshot, times) = measured_in(mode);
             let found = in_place(&snapshot);
             assert_eq!(
                 (found.state, found.unit.as_str()),
@@ -96,9 +101,7 @@ fn leaves_have_nearly_all_of_the_time_also_in_calls_without_clocks() {
     isolated!(|| {
         let _session = tickscope::start("cost");
         for mode in [Mode::Exact, Mode::Adaptive] {
-            tickscope::set_mode(mode);
-            tickscope::measure_cost("*", LONG).unwrap();
-            let (snapshot, _) = until(frame, |found| found.pairs >= 100);
+            let (snapshot, _) = measured_in(mode);
             let [own, leaves] = ["frame", "leaf"].map(|name| calls_and_work(&snapshot, name).1);
             assert!(leaves > own, "{mode:?}: {leaves} {own}");
             tickscope::measure_cost("*", Duration::ZERO).unwrap();

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use crate::support::{Done, Isolated, newest, test_name};
+use crate::support::{Done, Isolated, calls_of, newest, test_name};
 use tickscope_format::file::open::Liveness;
 
 const THREADS: usize = 8;
@@ -13,15 +13,19 @@ fn asked(variable: &str, few: u64) -> u64 {
     std::env::var(variable).map_or(few, |many| many.parse().unwrap())
 }
 
-/// A program that ended normally has an ended ring with all calls.
-fn assert_whole(done: &Done, calls: u64) {
+/// A program that ended normally has an ended ring with all calls: of each name, unless rows were pruned, and in all.
+fn assert_whole(done: &Done, calls: &[(&str, u64)]) {
     assert!(done.status.success(), "{done:?}");
     let ring = done.ring();
     assert!(
         matches!(ring.liveness().unwrap(), Liveness::Exited { .. }),
         "{done:?}"
     );
-    assert_eq!(newest(&ring).calls(), calls);
+    let last = newest(&ring);
+    assert_eq!(last.calls(), calls.iter().map(|(_, calls)| calls).sum::<u64>());
+    for &(name, calls) in calls.iter().filter(|_| last.capture.pruned == 0) {
+        assert_eq!(calls_of(&last, name), calls, "{name}");
+    }
 }
 
 fn work() {
@@ -34,11 +38,11 @@ fn a_program_of_a_millisecond_leaves_all_calls() {
             let _session = tickscope::start("short");
             work();
         });
-        assert_whole(&done, 100);
+        assert_whole(&done, &[("work", 100)]);
         let done = Isolated::as_usual(test_name!())
             .env("TICKSCOPE", "live")
             .run(work);
-        assert_whole(&done, 100);
+        assert_whole(&done, &[("work", 100)]);
     }
 }
 
@@ -73,8 +77,15 @@ fn threads_with_many_rows_end_whole() {
             barrier.wait();
             drop(session);
         });
-        let calls = THREADS as u64 * paths() * u64::from(DEPTH);
-        assert_whole(&done, calls);
+        let digits = |number: u64| (0..DEPTH).map(move |place| number >> (2 * place) & 3);
+        let calls = |digit: u64| {
+            let of_thread = (0..paths()).flat_map(digits).filter(|&found| found == digit);
+            THREADS as u64 * of_thread.count() as u64
+        };
+        assert_whole(
+            &done,
+            &[("a", calls(0)), ("b", calls(1)), ("c", calls(2)), ("d", calls(3))],
+        );
     }
 }
 

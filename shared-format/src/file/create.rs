@@ -396,7 +396,7 @@ impl OwnRing {
 impl Drop for OwnRing {
     fn drop(&mut self) {
         if !self.linked {
-            remove_temporary(self.temporary.as_deref());
+            self.remove();
         }
     }
 }

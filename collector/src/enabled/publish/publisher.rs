@@ -238,7 +238,8 @@ impl Publisher {
         }
     }
 
-    /// Does what can wait until the first scope or the start of a session: it makes the ring visible, if it is not, allocates the rest of the ring, and measures the cost of a scope.
+    /// Does what can wait until the first scope or the start of a session: it makes the ring visible, if it is not, allocates the rest
+    /// of the ring, and measures the cost of a scope.
     /// Removing old rings can wait longer, because the program may be about to end and wait for its last record, unless there are
     /// many.
     fn prepare(&mut self) {
