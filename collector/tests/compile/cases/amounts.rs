@@ -3,6 +3,7 @@
 struct Silent;
 
 fn main() {
+    tickscope::count!("e", -5);
     tickscope::count!("g", 1.5);
     tickscope::value!("h", "text");
     tickscope::gauge!("i", 0.5f32);
