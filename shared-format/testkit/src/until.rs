@@ -1,11 +1,15 @@
-//! Waiting for conditions. How busy the machine is decides how long anything takes, so no wait has a limit.
+//! Waiting for conditions. How busy the machine is decides how long anything takes, so no test sets a limit. What waits
+//! longer than any machine needs fails, so that the run ends and names it.
 
 use std::time::{Duration, Instant};
 
 /// After so long a wait says what it waits for, and goes on.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until a condition gives something. After a minute it prints what it waits for.
+/// After so long it fails.
+const WATCHDOG: Duration = Duration::from_secs(20 * 60);
+
+/// Waits until a condition gives something. After a minute it prints what it waits for, after twenty it panics.
 pub fn until<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
     until_shown(|| what.into(), condition)
 }
@@ -22,6 +26,7 @@ pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> 
         if begin.elapsed() > PATIENCE && !std::mem::replace(&mut is_told, true) {
             eprintln!("still waiting until {}", what());
         }
+        assert!(begin.elapsed() < WATCHDOG, "in vain until {}", what());
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -7,7 +7,6 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::process::{Pid, getpgid, getpgrp, getppid, getsid};
 use signal_hook::SigId;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::emulate_default_handler;
@@ -135,19 +134,34 @@ pub(crate) struct Woken {
 /// the parent is outside of the group, but in the session. The kernel ignores SIGTSTP then. Only this program and the ones
 /// in front of it are asked.
 pub(super) fn is_orphaned() -> bool {
-    let (group, session) = (getpgrp(), getsid(None));
-    let mut above = getppid();
-    while let Some(parent) = above {
-        if getpgid(Some(parent)) != Ok(group) {
-            return getsid(Some(parent)) != session;
+    let Some(own) = Kin::of("self") else { return true };
+    let mut above = own.parent;
+    while let Some(parent) = Kin::of(&above.to_string()) {
+        if parent.group != own.group {
+            return parent.session != own.session;
         }
-        above = parent_of(parent);
+        above = parent.parent;
     }
     true
 }
 
-fn parent_of(process: Pid) -> Option<Pid> {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    let (_, behind_name) = stat.rsplit_once(") ")?;
-    Pid::from_raw(behind_name.split(' ').nth(1)?.parse().ok()?)
+/// Where a process stands among others. A process that this one's PID namespace does not have is 0 here, as in the kernel's
+/// answers; `rustix` has no such number, and panics.
+struct Kin {
+    parent: i32,
+    group: i32,
+    session: i32,
+}
+
+impl Kin {
+    fn of(process: &str) -> Option<Self> {
+        let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let (_, behind_name) = stat.rsplit_once(") ")?;
+        let mut numbers = behind_name.split(' ').skip(1).map_while(|number| number.parse().ok());
+        Some(Self {
+            parent: numbers.next()?,
+            group: numbers.next()?,
+            session: numbers.next()?,
+        })
+    }
 }

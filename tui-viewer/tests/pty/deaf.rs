@@ -25,7 +25,7 @@ fn cpu(pid: u32) -> u64 {
 
 /// Fills the terminal's buffer until the viewer waits for it to take more. The test is skipped where that cannot be seen.
 fn fill(session: &mut Session) {
-    let pid = session.child.process_id().unwrap();
+    let pid = session.pid();
     session.stop_reading();
     let mut before = None;
     loop {
@@ -53,7 +53,7 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
         let mut session = Session::start_without_core(&["live"], (200, 60));
         session.wait_for_text("match::run");
         fill(&mut session);
-        let pid = session.child.process_id().unwrap();
+        let pid = session.pid();
         let (busy, begin) = (cpu(pid), Instant::now());
         std::thread::sleep(Duration::from_millis(300));
         let used = cpu(pid) - busy;
@@ -75,7 +75,7 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
 }
 
 fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
-    let mut session = Session::start(&["live"], (80, 24));
+    let session = Session::start(&["live"], (80, 24));
     session.wait_for_text("match::run");
     session.signal("-HUP");
     let begin = Instant::now();
@@ -92,7 +92,7 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
     session.wait_for_text("prompt>");
     session.send(&format!("{} live\n", example().display()));
     session.wait_for_text("match::run");
-    let shell = session.child.process_id().unwrap();
+    let shell = session.pid();
     let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
     let viewer = children.trim().to_string();
     session.signal("-KILL");

@@ -33,12 +33,12 @@ fn without_a_terminal_the_screen_is_not_begun() {
 }
 
 fn sigterm_leaves_no_trace() {
-    let mut session = Session::start(&["still"], (80, 24));
+    let session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
     session.signal("-TERM");
     assert_eq!(session.end().exit_code(), 143);
     session.assert_as_before();
-    let mut session = Session::start(&["waiting"], (80, 24));
+    let session = Session::start(&["waiting"], (80, 24));
     session.wait_for_text("WAITING");
     session.signal("-INT");
     assert_eq!(session.end().exit_code(), 0);
@@ -46,7 +46,7 @@ fn sigterm_leaves_no_trace() {
 }
 
 fn a_panic_is_told_on_the_main_screen() {
-    let mut session = Session::start(&["live", "--panic-after", "3"], (80, 24));
+    let session = Session::start(&["live", "--panic-after", "3"], (80, 24));
     assert_eq!(session.end().exit_code(), 101);
     session.assert_as_before();
     session.wait_for_text("asked to panic");
@@ -133,7 +133,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = in_a_shell("still");
     session.send("M");
     session.wait_for("the mouse", has_mouse);
-    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let viewer = only_child(&session.pid().to_string());
     let stop = Command::new("kill").args(["-TSTP", &viewer]).status();
     assert!(stop.unwrap().success());
     wait_for_the_shell(&session);
@@ -154,6 +154,26 @@ fn without_a_shell_nothing_stops_it() {
     session.assert_as_before();
 }
 
+/// In a container that another session has begun, its own session and group are 0.
+fn ctrl_z_in_a_container_stops_nothing() {
+    let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let can = Command::new("unshare").args(apart).arg("true").output();
+    if !can.is_ok_and(|done| done.status.success()) {
+        tickscope_testkit::suite::skip("no namespaces here");
+    }
+    let mut command = CommandBuilder::new("unshare");
+    command.args(apart);
+    command.arg(example());
+    command.arg("still");
+    let mut session = Session::spawn(command, (80, 24));
+    session.wait_for_text("match::run");
+    session.send("\x1a?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
 /// The editor stopped, and the screen waited for it with the shell's terminal.
 fn an_editor_that_stops_stops_the_screen_too() {
     let dir = tempfile::tempdir().unwrap();
@@ -166,7 +186,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let mut session = in_a_shell_with(&editor, dir.path(), "still");
     session.send("o");
     session.wait_for_text("EDITING");
-    let viewer = only_child(&session.child.process_id().unwrap().to_string());
+    let viewer = only_child(&session.pid().to_string());
     let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
@@ -219,6 +239,7 @@ tickscope_testkit::tests![
     ctrl_z_stops_it_and_fg_repaints,
     sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again,
     without_a_shell_nothing_stops_it,
+    ctrl_z_in_a_container_stops_nothing,
     an_editor_that_stops_stops_the_screen_too,
     sigquit_gives_the_terminal_back_and_ends_it_by_that_signal,
 ];

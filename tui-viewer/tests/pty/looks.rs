@@ -145,7 +145,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
             "{colour} with {arguments:?}: {written:?}"
         );
     }
-    let mut session = viewer(&[], &[("TICKSCOPE_THEME", "pink")]);
+    let session = viewer(&[], &[("TICKSCOPE_THEME", "pink")]);
     assert_eq!(session.end().exit_code(), 1);
     session.wait_for_text("no such theme; there are sixteen, light, cvd, mono");
 }
@@ -157,7 +157,7 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
     command.args(["report", "-f", "pprof"]);
     command.arg(program.path());
-    let mut session = Session::spawn(command, (120, 24));
+    let session = Session::spawn(command, (120, 24));
     assert_eq!(session.end().exit_code(), 2);
     session.wait_for_text("pprof's format is not for terminals; give -o FILE, or pipe it on");
 }

@@ -129,14 +129,14 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
             "standard input ended before a recording began",
         ),
     ] {
-        let mut viewer = shell(line, dir.path());
+        let viewer = shell(line, dir.path());
         viewer.wait_for_text("ended with 1");
         assert!(viewer.contents().contains(says), "{}", viewer.contents());
         assert!(!viewer.written().contains("\x1b[?1049h"), "it took the screen");
         assert_eq!(viewer.end().exit_code(), 0);
         viewer.assert_as_before();
     }
-    let mut viewer = shell("\"$0\" -; echo ended with $?", dir.path());
+    let viewer = shell("\"$0\" -; echo ended with $?", dir.path());
     viewer.wait_for_text("ended with 2");
     assert!(
         viewer
@@ -145,7 +145,7 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
         "{}",
         viewer.contents()
     );
-    let mut viewer2 = shell("\"$0\" record -o - x; echo ended with $?", dir.path());
+    let viewer2 = shell("\"$0\" record -o - x; echo ended with $?", dir.path());
     viewer2.wait_for_text("ended with 2");
     assert!(
         viewer2.contents().contains("a recording is not for terminals"),

@@ -82,8 +82,8 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
         std::thread::sleep(before);
         viewer.send(keys);
         std::thread::sleep(Duration::from_micros((random >> 30) % 40_000));
-        viewer.child.kill().unwrap();
-        viewer.child.wait().unwrap();
+        viewer.signal("-KILL");
+        viewer.end();
 
         let (_, last) = ring.newest_snapshot().unwrap();
         until("it publishes", || {

@@ -13,7 +13,7 @@ use tickscope_testkit::until::until_shown;
 
 /// A terminal and the program in it.
 pub(crate) struct Session {
-    pub(crate) child: Box<dyn Child + Send + Sync>,
+    child: Mutex<Box<dyn Child + Send + Sync>>,
     master: Option<Box<dyn MasterPty + Send>>,
     writer: Option<Box<dyn Write + Send>>,
     pub(crate) terminal: Arc<Mutex<vt100::Parser>>,
@@ -24,6 +24,7 @@ pub(crate) struct Session {
     _slave: Box<dyn SlavePty + Send>,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,
+    last_byte: Once,
 }
 
 /// The screen over a program that does not exist: no made-up data gets into the command itself.
@@ -142,7 +143,7 @@ impl Session {
         });
         let writer = pair.master.take_writer().expect("writable");
         Self {
-            child,
+            child: Mutex::new(child),
             master: Some(pair.master),
             writer: Some(writer),
             terminal,
@@ -152,6 +153,7 @@ impl Session {
             _slave: pair.slave,
             reader: Some(reader),
             deaf,
+            last_byte: Once::new(),
         }
     }
 
@@ -166,8 +168,18 @@ impl Session {
     pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
         let shown = || format!("{what} is on the screen:\n{}", self.contents());
         until_shown(shown, || {
-            condition(self.terminal.lock().unwrap().screen()).then_some(())
+            let is_last = self.status().is_some() && self.has_read_all();
+            let holds = condition(self.terminal.lock().unwrap().screen());
+            assert!(holds || !is_last, "it has ended before {}", shown());
+            holds.then_some(())
         });
+    }
+
+    /// Whether all is read that the program has written before it ended: a byte that no screen shows comes last.
+    fn has_read_all(&self) -> bool {
+        self.last_byte
+            .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
+        self.bytes.lock().unwrap().contains(&0)
     }
 
     /// Waits until a text is on the screen.
@@ -186,15 +198,23 @@ impl Session {
     }
 
     /// Waits until the program has ended.
-    pub(crate) fn end(&mut self) -> ExitStatus {
-        let terminal = Arc::clone(&self.terminal);
-        let shown = || format!("it has ended:\n{}", terminal.lock().unwrap().screen().contents());
-        until_shown(shown, || self.child.try_wait().expect("a child"))
+    pub(crate) fn end(&self) -> ExitStatus {
+        let shown = || format!("it has ended:\n{}", self.contents());
+        until_shown(shown, || self.status())
+    }
+
+    fn status(&self) -> Option<ExitStatus> {
+        self.child.lock().unwrap().try_wait().expect("a child")
+    }
+
+    /// The process id of the program.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.lock().unwrap().process_id().expect("it runs")
     }
 
     /// Sends a signal.
     pub(crate) fn signal(&self, name: &str) {
-        let pid = self.child.process_id().expect("it runs").to_string();
+        let pid = self.pid().to_string();
         assert!(
             Command::new("kill")
                 .args([name, &pid])
