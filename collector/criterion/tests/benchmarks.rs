@@ -81,9 +81,9 @@ fn main() {
     // Nothing is written where criterion only tries what it measures.
     run(directory, &["--test"]);
     assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
-    // The second time the files of the first make way.
-    let found = [(); 2].map(|()| {
-        run(directory, &["--bench", "--profile-time", "1"]);
+    // The second time a file of the first makes way.
+    let found = ["", "one"].map(|only| {
+        run(directory, &["--bench", "--profile-time", "1", only]);
         if !IS_MEASURED {
             assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
             return Vec::new();

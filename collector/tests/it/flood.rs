@@ -88,7 +88,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             }
             std::mem::forget(slot);
         };
-        let seconds: u64 = std::env::var("FLOOD_SECONDS").map_or(5, |text| text.parse().unwrap());
+        let seconds: u64 = std::env::var("FLOOD_SECONDS").map_or(60, |text| text.parse().unwrap());
         let stop = AtomicBool::new(false);
         let (written, share, answered, grown) = std::thread::scope(|scope| {
             let path = session.path().unwrap();
@@ -131,4 +131,4 @@ fn ring_slots_left(ring: &RingFile) -> usize {
     usize::from(ring.take_slot().unwrap().is_some())
 }
 
-tickscope_testkit::tests![a_flood_of_requests_costs_a_tenth_of_a_core_at_most,];
+tickscope_testkit::tests![; ignored: a_flood_of_requests_costs_a_tenth_of_a_core_at_most];

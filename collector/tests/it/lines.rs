@@ -263,7 +263,7 @@ fn a_thousand_threads_are_sampled() {
                     tickscope::scope!("one of many");
                     // So long that the publisher finds all of them.
                     all.wait();
-                    work(Duration::from_millis(5));
+                    work(Duration::from_millis(1));
                     all.wait();
                 });
             }

@@ -23,7 +23,7 @@ const BETWEEN: Duration = Duration::from_millis(100);
 
 fn truncations() -> u32 {
     let asked = std::env::var("TRUNCATIONS").ok();
-    asked.map_or(40, |number| number.parse().unwrap())
+    asked.map_or(10, |number| number.parse().unwrap())
 }
 
 /// Whether the test wants its processes to end.

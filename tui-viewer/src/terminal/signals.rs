@@ -157,7 +157,10 @@ impl Kin {
     fn of(process: &str) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
         let (_, behind_name) = stat.rsplit_once(") ")?;
-        let mut numbers = behind_name.split(' ').skip(1).map_while(|number| number.parse().ok());
+        let mut numbers = behind_name
+            .split(' ')
+            .skip(1)
+            .map_while(|number| number.parse().ok());
         Some(Self {
             parent: numbers.next()?,
             group: numbers.next()?,

@@ -4,6 +4,7 @@ use std::fs;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::Mutex;
 
 use clap::Parser;
 use tempfile::TempDir;
@@ -46,8 +47,10 @@ const STAND_FOR: [(&str, &str); 16] = [
 /// Commands that end only when they are told to, or need what is not here: another program, a server, a terminal.
 const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
 
-/// Commands that change what the program measures, and so what the others would find.
-const CHANGING: [&str; 8] = ["mode", "reset", "off", "on", "mute", "watch", "lines", "cost"];
+/// Commands that change what the program measures, or begin another one, and so what the others would find.
+const CHANGING: [&str; 9] = [
+    "mode", "reset", "off", "on", "mute", "watch", "lines", "cost", "demo",
+];
 
 /// The demo, as long as this is there.
 struct Demo {
@@ -104,6 +107,21 @@ impl Demo {
             .stderr(Stdio::piped())
             .output()
             .unwrap()
+    }
+
+    /// Runs a command of a page in a directory of its own, and says what is wrong.
+    fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
+        let here = tempfile::tempdir().unwrap();
+        for file in [RECORDING, PAGE] {
+            fs::copy(self.place.path().join(file), here.path().join(file)).unwrap();
+        }
+        fs::create_dir(here.path().join(NEW)).unwrap();
+        let done = self.run(here.path(), words);
+        // A gate may fail, and a time may be over.
+        let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
+        let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
+        let said = String::from_utf8_lossy(&done.stderr);
+        (!is_fine).then(|| format!("{page}: {}: {}: {said}", words.join(" "), done.status))
     }
 }
 
@@ -207,23 +225,29 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
             }
         }
     }
-    lines.sort_by_key(|(_, words)| CHANGING.contains(&words[0].as_str()));
     assert!(lines.len() > 80, "{} commands", lines.len());
-    let mut wrong = Vec::new();
-    for (page, words) in lines {
-        let here = tempfile::tempdir().unwrap();
-        for file in [RECORDING, PAGE] {
-            fs::copy(demo.place.path().join(file), here.path().join(file)).unwrap();
+    let (changing, others): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
+    // Most of them wait for the demo.
+    let wrong = Mutex::new(Vec::new());
+    let others = Mutex::new(others.into_iter());
+    let next = || others.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some((page, words)) = next() {
+                    let complaint = demo.complaint(&page, &words);
+                    wrong.lock().unwrap().extend(complaint);
+                }
+            });
         }
-        fs::create_dir(here.path().join(NEW)).unwrap();
-        let done = demo.run(here.path(), &words);
-        // A gate may fail, and a time may be over.
-        let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
-        let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
-        if !is_fine {
-            let said = String::from_utf8_lossy(&done.stderr).into_owned();
-            wrong.push(format!("{page}: {}: {}: {said}", words.join(" "), done.status));
-        }
-    }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.extend(
+        changing
+            .iter()
+            .filter_map(|(page, words)| demo.complaint(page, words)),
+    );
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

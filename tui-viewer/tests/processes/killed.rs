@@ -151,7 +151,7 @@ fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
 }
 
 fn whenever_a_program_is_killed_while_it_publishes_its_newest_snapshot_is_there() {
-    let kills = number("KILLS", 1_000);
+    let kills = number("KILLS", 100);
     let next = AtomicU64::new(0);
     let (rings, records) = (AtomicU64::new(0), AtomicU64::new(0));
     let begin = Instant::now();

@@ -176,7 +176,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     if !reset("signal=none").success() {
         skip("strace may not trace here");
     }
-    let every = number("EVERY", 1);
+    let every = number("EVERY", 5);
     let (mut at, mut killed) = (1, 0);
     let mut epoch = ring.newest_snapshot().unwrap().1.capture.reset_epoch;
     let (mut done, mut not_done) = (0, 0);

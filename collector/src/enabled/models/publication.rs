@@ -103,6 +103,7 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
 /// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. In the
 /// older stretch there is nothing of the newer one.
 #[test]
+#[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {
     let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
     let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));

@@ -74,6 +74,7 @@ fn an_alarm_is_not_cleared_without_catching_up() {
 
 /// A site is met while a rule that disables it is added: in the end it is disabled.
 #[test]
+#[ignore = "some ten seconds: .ci/nightly mutations"]
 fn a_site_that_is_met_during_a_rule_is_disabled() {
     static MET: Site = Site::named("met", "models::rule", "f.rs", 1);
     modelled::check(None, || {

@@ -20,7 +20,7 @@ use tickscope_format::{FormatError, os};
 const RING_WORDS: u64 = (64 << 10) / WORD as u64;
 
 /// Random flips in the rings; `FLIPS` in the environment names another number.
-const FLIPS: u64 = 20_000;
+const FLIPS: u64 = 2_000;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
