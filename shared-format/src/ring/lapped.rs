@@ -238,9 +238,14 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 
 #[test]
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
-    let reads: u64 = std::env::var("READS").map_or(4_000, |reads| reads.parse().unwrap());
+    let asked: u64 = std::env::var("READS").map_or(4_000, |reads| reads.parse().unwrap());
     let begin = Instant::now();
-    let met = WAYS.map(|way| read_beside_a_writer(way, reads.div_ceil(2)));
+    let (mut met, mut reads) = (Vec::new(), 0);
+    // Where both share a CPU, few readers are lapped.
+    while reads == 0 || met.iter().all(|met: &Met| met.lapped == 0) {
+        met.extend(WAYS.map(|way| read_beside_a_writer(way, asked.div_ceil(2))));
+        reads += asked;
+    }
     let seconds = begin.elapsed().as_secs_f64();
     let sum = |of: fn(&Met) -> u64| met.iter().map(of).sum::<u64>();
     println!(
@@ -254,5 +259,4 @@ fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
         sum(|met| met.backward),
     );
     assert_eq!((sum(|met| met.mixed), sum(|met| met.backward)), (0, 0), "{met:?}");
-    assert!(sum(|met| met.lapped) > 0, "no reader was lapped: {met:?}");
 }

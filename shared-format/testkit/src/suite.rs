@@ -87,7 +87,7 @@ pub fn skip(why: impl Display) -> ! {
 /// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness. What
 /// tests print is not captured.
 ///
-/// Tests wait for other processes most of the time, so by default half as many again run at once as there are CPUs;
+/// Tests wait for other processes most of the time, so by default four times as many run at once as there are CPUs;
 /// `--test-threads` and `RUST_TEST_THREADS` choose another number.
 ///
 /// # Panics
@@ -108,8 +108,7 @@ fn default_threads() -> usize {
         );
         return threads.unwrap().get();
     }
-    let cpus = thread::available_parallelism().map_or(1, usize::from);
-    cpus + cpus.div_ceil(2)
+    4 * thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn run(arguments: &Arguments, files: &[&[Case]]) -> Conclusion {
