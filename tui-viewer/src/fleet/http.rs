@@ -354,17 +354,17 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_silent_clients_keep_nobody_out() {
+    fn silent_clients_keep_nobody_out() {
         let (address, serving) = serve(2);
         let mut silent = Vec::new();
-        for index in 0..1000 {
+        for index in 0..200 {
             let mut stream = TcpStream::connect(address).unwrap();
             // Half of a request, or nothing. It may have been sent away before it writes.
             if index % 2 == 0 {
                 let _ = stream.write_all(b"GET / HT");
             }
             silent.push(stream);
-            if index == 500 {
+            if index == 100 {
                 assert!(get(address).ends_with("abcdef"));
             }
         }

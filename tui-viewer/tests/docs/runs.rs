@@ -169,7 +169,7 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
         return demo.to_string();
     }
     let (sign, length) = word.strip_prefix('-').map_or(("", word), |length| ("-", length));
-    for (unit, unit_ms) in [("s", 50), ("m", 200)] {
+    for (unit, unit_ms) in [("s", 20), ("m", 100)] {
         if let Some(number) = length
             .strip_suffix(unit)
             .and_then(|number| number.parse::<u64>().ok())
@@ -234,7 +234,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
     let others = Mutex::new(others.into_iter());
     let next = || others.lock().unwrap().next();
     std::thread::scope(|scope| {
-        for _ in 0..4 {
+        for _ in 0..8 {
             scope.spawn(|| {
                 while let Some((page, words)) = next() {
                     let complaint = demo.complaint(&page, &words);

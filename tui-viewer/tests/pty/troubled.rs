@@ -101,7 +101,10 @@ fn a_program_in_a_debugger_is_said_to_stand_and_goes_on_by_itself() {
     let seen = dir.path().join("seen");
     // Where it may not attach it ends at once.
     let held = format!("grep -q 'TracerPid:.[1-9]' /proc/{}/status", program.id());
-    let wait = format!("shell while {held} && [ ! -e {} ]; do sleep 0.1; done", seen.display());
+    let wait = format!(
+        "shell while {held} && [ ! -e {} ]; do sleep 0.1; done",
+        seen.display()
+    );
     let mut debugger = Command::new("gdb");
     debugger
         .args(["-q", "-batch", "-nx", "-readnever", "-p"])

@@ -58,6 +58,7 @@ fn nothing_yet() {
 
 /// A thread begins, counts and ends during captures: its call is shown once.
 #[test]
+#[ignore = "some five seconds: .ci/nightly mutations"]
 fn a_thread_that_ends_is_shown_once() {
     modelled::check(Some(2), || {
         nothing_yet();
