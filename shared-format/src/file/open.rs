@@ -198,13 +198,6 @@ impl RingFile {
                 wanted: "one; copy the file instead of linking it".into(),
             });
         }
-        if facts.uid() != header.uid {
-            return Err(FormatError::Unsuitable {
-                path: path.to_path_buf(),
-                found: format!("belongs to user {}", facts.uid()),
-                wanted: format!("the user who wrote it ({})", header.uid),
-            });
-        }
         Ok(Self {
             file,
             path: path.to_path_buf(),
