@@ -169,7 +169,7 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
         return demo.to_string();
     }
     let (sign, length) = word.strip_prefix('-').map_or(("", word), |length| ("-", length));
-    for (unit, unit_ms) in [("s", 20), ("m", 100)] {
+    for (unit, unit_ms) in [("s", 50), ("m", 200)] {
         if let Some(number) = length
             .strip_suffix(unit)
             .and_then(|number| number.parse::<u64>().ok())
