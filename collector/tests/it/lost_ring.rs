@@ -14,6 +14,7 @@ use crate::support::{
 use tickscope::{Builder, Session, Status};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::os::punch_hole;
+use tickscope_testkit::ring::wants_kernel_copies;
 use tickscope_testkit::suite::skip;
 
 /// The first record of a session has been seen, and what is counted since.
@@ -217,22 +218,8 @@ fn own_descriptor() -> String {
 }
 
 /// The page fault found no space: a SIGBUS as well.
-/// Whether the kernel copies within a process; it does not in some containers.
-fn kernel_copies() -> bool {
-    let (mut from, mut to) = ([1u8], [0u8]);
-    let part = |bytes: &mut [u8; 1]| libc::iovec {
-        iov_base: bytes.as_mut_ptr().cast(),
-        iov_len: 1,
-    };
-    let (local, remote) = (part(&mut from), part(&mut to));
-    // SAFETY: both parts live through the call, and nothing else uses them.
-    unsafe { libc::process_vm_writev(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) == 1 }
-}
-
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
-    if !kernel_copies() {
-        skip("no process_vm_writev here");
-    }
+    wants_kernel_copies();
     on_small_file_system(test_name!(), 8 << 10, || {
         let (session, path) = begin("full");
         let file = open_to_write(&path);

@@ -229,6 +229,7 @@ fn flat_out_no_cut_ends_a_program() {
         let way = WAYS.into_iter().find(|way| format!("{way:?}") == asked).unwrap();
         Isolated::as_usual(test_name!()).run(|| writer(way));
     }
+    tickscope_testkit::ring::wants_kernel_copies();
     let cuts = truncations();
     let dead = WAYS.map(|way| cut_all(test_name!(), way, cuts));
     println!(

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::FormatError;
 use tickscope_format::Snapshot;
-use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::create::{OwnRing, Way};
 use tickscope_format::file::header::Header;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
@@ -17,6 +17,7 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
 
 use crate::orderbook;
+use crate::suite::skip;
 
 /// The header of a ring of 1 MiB without a history, of a program that seems to be this process in another boot.
 pub fn header(name: &str) -> Header {
@@ -34,6 +35,19 @@ pub fn header(name: &str) -> Header {
         control: true,
         library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
+    }
+}
+
+/// Skips the test where the kernel copies nothing within a process (`process_vm_writev`), as in some containers.
+///
+/// # Panics
+///
+/// There, and where no ring can be made.
+pub fn wants_kernel_copies() {
+    let dir = tempfile::tempdir().unwrap();
+    let ring = OwnRing::create_by(dir.path(), header("copies"), Way::Copied).unwrap();
+    if ring.way() != Way::Copied {
+        skip("no process_vm_writev here");
     }
 }
 

@@ -157,7 +157,6 @@ fn craft() -> impl Strategy<Value = Craft> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    #[test]
     fn crafted_files_are_read_to_an_end(crafts in proptest::collection::vec(craft(), 1..6)) {
         let dir = tempfile::tempdir().unwrap();
         let own = made(dir.path());
@@ -196,7 +195,6 @@ proptest! {
     }
 }
 
-#[test]
 fn a_reader_gets_complete_records_while_the_program_writes_without_pause() {
     let dir = tempfile::tempdir().unwrap();
     let mut own = made(dir.path());
@@ -251,3 +249,8 @@ fn a_reader_gets_complete_records_while_the_program_writes_without_pause() {
         }
     });
 }
+
+tickscope_testkit::tests![
+    crafted_files_are_read_to_an_end,
+    a_reader_gets_complete_records_while_the_program_writes_without_pause,
+];

@@ -96,7 +96,6 @@ fn stamp(number: u64) -> Stamp {
     }
 }
 
-#[test]
 fn an_hour_of_a_thousand_nodes_fits() {
     let (bytes, records) = hour_of(1000, 300);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
@@ -106,7 +105,6 @@ fn an_hour_of_a_thousand_nodes_fits() {
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
 }
 
-#[test]
 fn of_ten_thousand_nodes_it_keeps_what_fits() {
     let (bytes, records) = hour_of(10_000, 500);
     let minutes = records / 6;
@@ -115,3 +113,8 @@ fn of_ten_thousand_nodes_it_keeps_what_fits() {
         "{minutes} minutes of {bytes} bytes each"
     );
 }
+
+tickscope_testkit::tests![
+    an_hour_of_a_thousand_nodes_fits,
+    of_ten_thousand_nodes_it_keeps_what_fits,
+];

@@ -1,4 +1,8 @@
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 //! Ring files: made, read, damaged and removed. No test here starts a process: a child that is being started holds the locks of
 //! others for a moment.
 
@@ -7,3 +11,7 @@ mod history;
 mod ring_file;
 mod support;
 mod ways;
+
+fn main() -> std::process::ExitCode {
+    tickscope_testkit::suite::main(&[crafted::TESTS, history::TESTS, ring_file::TESTS, ways::TESTS])
+}

@@ -68,7 +68,6 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
 }
 
 /// The program sees which slots are owned, in whatever order they were taken, with any lock across their bounds.
-#[test]
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);
@@ -99,7 +98,6 @@ fn held_slots_are_found_wherever_they_are() {
     assert_eq!(ring.watched_slots(), [1, 2, 3, 14, 15]);
 }
 
-#[test]
 fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = started(dir.path(), "app", 7);
@@ -144,7 +142,6 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 2);
 }
 
-#[test]
 fn without_a_goodbye_it_crashed() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);
@@ -153,7 +150,6 @@ fn without_a_goodbye_it_crashed() {
     assert_eq!(seen.liveness().unwrap(), Liveness::Crashed { unix_ns: 1 });
 }
 
-#[test]
 fn an_old_heartbeat_is_stale() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = started(dir.path(), "app", 7);
@@ -162,7 +158,6 @@ fn an_old_heartbeat_is_stale() {
     assert!(matches!(seen.liveness().unwrap(), Liveness::Stale { .. }));
 }
 
-#[test]
 fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     let dir = tempfile::tempdir().unwrap();
     let alive = started(dir.path(), "alive", 100);
@@ -217,7 +212,6 @@ fn coarse_times(ring: &RingFile) -> Vec<u64> {
         .collect()
 }
 
-#[test]
 fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = started(dir.path(), "app", 7);
@@ -246,7 +240,6 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     assert!(matches!(seen.liveness().unwrap(), Liveness::Crashed { .. }));
 }
 
-#[test]
 fn a_file_without_a_coarse_ring_has_no_history() {
     let dir = tempfile::tempdir().unwrap();
     let mut plain = header("app", 7);
@@ -261,7 +254,6 @@ fn a_file_without_a_coarse_ring_has_no_history() {
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 1);
 }
 
-#[test]
 fn only_the_newest_dead_keep_their_history() {
     let dir = tempfile::tempdir().unwrap();
     for nonce in 1..=4 {
@@ -284,7 +276,6 @@ fn only_the_newest_dead_keep_their_history() {
     }
 }
 
-#[test]
 fn what_is_no_ring_says_what_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let at = |name: &str| dir.path().join(name);
@@ -314,7 +305,6 @@ fn what_is_no_ring_says_what_it_is() {
     }
 }
 
-#[test]
 fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = started(dir.path(), "app", 7);
@@ -357,7 +347,6 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
 }
 
 /// Who comes then finds nothing, though the file has a name.
-#[test]
 fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let changes: [fn(&Path); 4] = [
@@ -389,7 +378,6 @@ fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
     }
 }
 
-#[test]
 fn a_request_from_a_read_only_file_is_no_slot() {
     let dir = tempfile::tempdir().unwrap();
     let mut no_control = header("app", 1);
@@ -406,7 +394,6 @@ fn a_request_from_a_read_only_file_is_no_slot() {
     );
 }
 
-#[test]
 fn a_fifo_put_there_between_look_and_opening_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
@@ -445,3 +432,19 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
         done.store(true, Ordering::Relaxed);
     });
 }
+
+tickscope_testkit::tests![
+    held_slots_are_found_wherever_they_are,
+    a_ring_is_seen_read_asked_and_outlives_its_program,
+    without_a_goodbye_it_crashed,
+    an_old_heartbeat_is_stale,
+    cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each,
+    the_coarse_ring_grows_behind_the_other_and_keeps_what_fits,
+    a_file_without_a_coarse_ring_has_no_history,
+    only_the_newest_dead_keep_their_history,
+    what_is_no_ring_says_what_it_is,
+    a_ring_cut_under_the_reader_is_an_error_and_no_signal,
+    a_ring_that_was_moved_or_whose_name_another_file_has_is_removed,
+    a_request_from_a_read_only_file_is_no_slot,
+    a_fifo_put_there_between_look_and_opening_is_refused,
+];

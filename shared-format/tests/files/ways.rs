@@ -12,6 +12,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_testkit::ring::wants_kernel_copies;
 
 const STAMP: Stamp = Stamp {
     kind: CaptureKind::Periodic,
@@ -20,6 +21,7 @@ const STAMP: Stamp = Stamp {
 };
 
 fn made(dir: &Path, way: Way) -> OwnRing {
+    wants_kernel_copies();
     let mut ring = OwnRing::create_by(dir, crate::support::header("ways"), way).unwrap();
     assert_eq!(ring.way(), way);
     ring.link().unwrap();
@@ -51,7 +53,6 @@ fn written(way: Way) -> Vec<u8> {
     fs::read(ring.path()).unwrap()
 }
 
-#[test]
 fn all_ways_leave_the_same_file() {
     let copied = written(Way::Copied);
     assert_eq!(copied.len(), 3 * 4096 + (1 << 20) + (4 << 20));
@@ -59,7 +60,6 @@ fn all_ways_leave_the_same_file() {
 }
 
 /// Not the length that is looked at before tells it: that comes too early where the cut comes in between.
-#[test]
 fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Copied);
@@ -102,7 +102,6 @@ fn close(path: &Path) {
 }
 
 /// It is unknown whether the next store through the mapping raises a signal.
-#[test]
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);
@@ -119,3 +118,9 @@ fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     ring.beat(7, 8);
     assert!(fs::read(&away).unwrap() == before);
 }
+
+tickscope_testkit::tests![
+    all_ways_leave_the_same_file,
+    a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal,
+    a_mapped_file_that_is_out_of_sight_is_stored_to_no_more,
+];

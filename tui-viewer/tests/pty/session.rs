@@ -134,8 +134,9 @@ impl Session {
                 if read == 0 {
                     break;
                 }
-                to_terminal.lock().unwrap().process(&buffer[..read]);
+                // What is on the screen has been written.
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
+                to_terminal.lock().unwrap().process(&buffer[..read]);
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
