@@ -151,18 +151,22 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     let place = Place::new();
     let role = place.role("stuck", "twin");
     let exe = role.get_program().to_str().unwrap();
-    let program = format!("(sleep 3 | '{exe}')");
+    let program = format!("(until [ -e over ]; do sleep 0.1; done | '{exe}')");
     let script = format!("{program} & {program} & wait");
     let mut command = place.command(VIEWER);
     command.args(["record", "-d", "1s", "-o", "run.tks", "--", "sh", "-c", &script]);
     for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
         command.env(key, value);
     }
-    finish(&mut command).says(&[
-        "of 2 programs that ran, ",
-        " is recorded; the others: ",
-        "sh runs on; its end is waited for",
-    ]);
+    let said = place.work().join("said");
+    let mut child = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
+    let says = |words: &str| fs::read_to_string(&said).unwrap().contains(words);
+    until("its end is waited for", || {
+        says("sh runs on; its end is waited for").then_some(())
+    });
+    fs::write(place.work().join("over"), "").unwrap();
+    until("it has ended", || child.try_wait().unwrap());
+    assert!(says("of 2 programs that ran, ") && says(" is recorded; the others: "));
 }
 
 fn a_thread_of_a_program_without_threads() {

@@ -550,6 +550,7 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
 
 /// It was "no program with pid" while the program ran, until its next ring was there.
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
+    tickscope_testkit::ring::wants_kernel_copies();
     let place = Place::new();
     let mut program = place.start("stuck");
     let pid = program.pid().to_string();

@@ -8,6 +8,7 @@ use portable_pty::CommandBuilder;
 
 use crate::program::until;
 use crate::session::{Session, example};
+use crate::synthetic;
 
 fn q_and_ctrl_c_leave_no_trace() {
     for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
@@ -21,7 +22,8 @@ fn q_and_ctrl_c_leave_no_trace() {
 }
 
 fn without_a_terminal_the_screen_is_not_begun() {
-    let done = Command::new(example()).arg("live").output().unwrap();
+    let mut example = Command::new(example());
+    let done = example.arg("live").env(synthetic::ROLE, "1").output().unwrap();
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(!done.status.success() && done.stdout.is_empty(), "{told}");
     for words in [

@@ -12,15 +12,19 @@ mod piped;
 mod program;
 mod session;
 mod sizes;
+mod synthetic;
 mod troubled;
 
 use std::process::ExitCode;
 
 use tickscope_testkit::suite;
 
-fn main() -> ExitCode {
+fn main() -> anyhow::Result<ExitCode> {
     program::play();
-    suite::main(&[
+    if std::env::var_os(synthetic::ROLE).is_some() {
+        return synthetic::main();
+    }
+    Ok(suite::main(&[
         deaf::TESTS,
         editor::TESTS,
         keys::TESTS,
@@ -30,5 +34,5 @@ fn main() -> ExitCode {
         program::TESTS,
         sizes::TESTS,
         troubled::TESTS,
-    ])
+    ]))
 }

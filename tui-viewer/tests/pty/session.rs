@@ -11,6 +11,8 @@ use std::thread::JoinHandle;
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
 use tickscope_testkit::until::until_shown;
 
+use crate::synthetic;
+
 /// A terminal and the program in it.
 pub(crate) struct Session {
     child: Mutex<Box<dyn Child + Send + Sync>>,
@@ -27,35 +29,9 @@ pub(crate) struct Session {
     last_byte: Once,
 }
 
-/// The screen over a program that does not exist: no made-up data gets into the command itself.
+/// The screen over a program that does not exist: this test, which [`Session`] makes it.
 pub(crate) fn example() -> PathBuf {
-    static BUILT: Once = Once::new();
-    let this = std::env::current_exe().expect("this test is a file");
-    let profile = this
-        .parent()
-        .and_then(|deps| deps.parent())
-        .expect("it lies in PROFILE/deps")
-        .to_path_buf();
-    BUILT.call_once(|| {
-        // `cargo test --test pty` alone does not build examples.
-        let mut build = Command::new(env!("CARGO"));
-        build.args([
-            "build",
-            "--quiet",
-            "--package",
-            "tickscope-cli",
-            "--example",
-            "synthetic",
-        ]);
-        if let Some(target) = profile.parent() {
-            build.arg("--target-dir").arg(target);
-        }
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().expect("cargo runs").success());
-    });
-    profile.join("examples/synthetic")
+    std::env::current_exe().expect("this test is a file")
 }
 
 fn nonzero(cells: u16) -> NonZero<u16> {
@@ -118,6 +94,7 @@ impl Session {
                 command.env_remove(name);
             }
         }
+        command.env(synthetic::ROLE, "1");
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.cwd(dir);

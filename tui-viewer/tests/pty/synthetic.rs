@@ -1,9 +1,8 @@
-//! The screen over a program that does not exist: for trying it out, and for the tests with a real terminal.
+//! The screen over a program that does not exist. This test runs itself as it: no made-up data gets into the command itself.
 //!
 //! ```text
-//! cargo run -p tickscope-cli --example synthetic -- [live|slow|still|stale|exited|crashed|kept|waiting|picker|broken]
-//!     [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N] [--ascii] [--no-color] [--theme NAME] [--viewers N]
-//!     [--deaf] [--old] [--cost NS]
+//! [live|slow|still|stale|exited|crashed|kept|waiting|picker|broken] [adaptive|sampled|off] [--panic-after FRAMES] [--nodes N]
+//!     [--ascii] [--no-color] [--theme NAME] [--viewers N] [--deaf] [--old] [--cost NS]
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -20,6 +19,9 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Site};
 use tickscope_testkit::{fixture, modes, orderbook};
+
+/// In the environment of this test it makes it this program.
+pub(crate) const ROLE: &str = "SYNTHETIC";
 
 /// How old the program is when the screen starts, in tenths of a second.
 const AGE: u64 = 1_340;
@@ -248,7 +250,8 @@ impl Feed for Synthetic {
     }
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+/// Shows it, as the arguments say.
+pub(crate) fn main() -> anyhow::Result<ExitCode> {
     let mut feed = Synthetic {
         began: Instant::now(),
         state: "live".to_string(),
