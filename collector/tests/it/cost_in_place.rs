@@ -85,7 +85,8 @@ fn a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays() {
                 (InPlaceState::Measuring, concat!(module_path!(), "::frame")),
                 "{found:?}"
             );
-            assert_eq!(found.scopes, LEAVES as f64);
+            // A stretch begins and ends inside a frame.
+            assert!((found.scopes / LEAVES as f64 - 1.0).abs() < 0.1, "{found:?}");
             assert!(found.low <= found.slowdown().unwrap() && found.slowdown().unwrap() <= found.high);
             assert_eq!(calls_and_work(&snapshot, "frame").0, times);
             assert_eq!(calls_and_work(&snapshot, "leaf").0, times * LEAVES);

@@ -19,6 +19,7 @@ use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::ring::Record;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_testkit::suite::{self, Case, skip};
+use tickscope_testkit::until::WATCHDOG;
 
 pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
@@ -347,6 +348,7 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
                 None => println!("still waiting for: {what}"),
             }
         }
+        assert!(begin.elapsed() < WATCHDOG, "in vain for: {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

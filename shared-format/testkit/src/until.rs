@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// After so long it fails.
-const WATCHDOG: Duration = Duration::from_secs(20 * 60);
+pub const WATCHDOG: Duration = Duration::from_secs(20 * 60);
 
 /// Waits until a condition gives something. After a minute it prints what it waits for, after twenty it panics.
 pub fn until<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
