@@ -74,4 +74,9 @@ fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     running.kill();
 }
 
-tickscope_testkit::tests![; ignored: a_scope_in_a_handler_while_its_thread_is_included_goes_on];
+tickscope_testkit::tests![
+    ;
+    ignored:
+    // Half a minute: .ci/nightly instructions.
+    a_scope_in_a_handler_while_its_thread_is_included_goes_on
+];

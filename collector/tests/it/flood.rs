@@ -131,4 +131,9 @@ fn ring_slots_left(ring: &RingFile) -> usize {
     usize::from(ring.take_slot().unwrap().is_some())
 }
 
-tickscope_testkit::tests![; ignored: a_flood_of_requests_costs_a_tenth_of_a_core_at_most];
+tickscope_testkit::tests![
+    ;
+    ignored:
+    // A measurement of a minute: .ci/nightly floods.
+    a_flood_of_requests_costs_a_tenth_of_a_core_at_most
+];

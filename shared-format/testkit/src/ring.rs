@@ -38,15 +38,24 @@ pub fn header(name: &str) -> Header {
     }
 }
 
-/// Skips the test where the kernel copies nothing within a process (`process_vm_writev`), as in some containers.
+/// Whether the kernel copies within a process (`process_vm_writev`); it does not in some containers.
 ///
 /// # Panics
 ///
-/// There, and where no ring can be made.
-pub fn wants_kernel_copies() {
+/// Where no ring can be made.
+pub fn kernel_copies() -> bool {
     let dir = tempfile::tempdir().unwrap();
     let ring = OwnRing::create_by(dir.path(), header("copies"), Way::Copied).unwrap();
-    if ring.way() != Way::Copied {
+    ring.way() == Way::Copied
+}
+
+/// Skips the test where it does not.
+///
+/// # Panics
+///
+/// There, and as [`kernel_copies`].
+pub fn wants_kernel_copies() {
+    if !kernel_copies() {
         skip("no process_vm_writev here");
     }
 }

@@ -113,7 +113,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let mut ended = place.start("stuck");
     ended.end();
     let ring = place.ring_of(ended.pid()).unwrap();
-    // Where nobody else's rings are, whoever tests is root.
+    // `sealed` makes its user root.
     let own = place.work().join("../tmp/tickscope-0");
     let other = place.work().join("other");
     let copies = [&own, &other].map(|dir| {
