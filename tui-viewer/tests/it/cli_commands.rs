@@ -1,0 +1,70 @@
+//! The commands as a user meets them: real programs, real files, real exit codes.
+
+mod bugs;
+mod cost;
+mod diff;
+mod documents;
+mod exports;
+mod files;
+mod first_steps;
+mod help;
+mod lines;
+mod listing;
+mod live;
+mod log;
+mod mcp;
+mod merging;
+mod message_page;
+mod messages;
+mod metrics;
+mod muting;
+mod push;
+mod recording;
+mod refusals;
+mod report;
+pub(crate) mod roles;
+mod run;
+mod scripts;
+mod slow;
+mod stopped;
+mod streams;
+mod support;
+mod switching;
+mod targets;
+mod trigger;
+
+use tickscope_testkit::suite::Case;
+
+/// The tests of each file.
+pub(crate) const TESTS: &[&[Case]] = &[
+    bugs::TESTS,
+    cost::TESTS,
+    diff::TESTS,
+    documents::TESTS,
+    exports::TESTS,
+    files::TESTS,
+    first_steps::TESTS,
+    help::TESTS,
+    lines::TESTS,
+    listing::TESTS,
+    live::TESTS,
+    log::TESTS,
+    mcp::TESTS,
+    merging::TESTS,
+    message_page::TESTS,
+    messages::TESTS,
+    metrics::TESTS,
+    muting::TESTS,
+    push::TESTS,
+    recording::TESTS,
+    refusals::TESTS,
+    report::TESTS,
+    run::TESTS,
+    scripts::TESTS,
+    slow::TESTS,
+    stopped::TESTS,
+    streams::TESTS,
+    switching::TESTS,
+    targets::TESTS,
+    trigger::TESTS,
+];

@@ -1,0 +1,217 @@
+//! One test for each bug that was found, named after it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tickscope_format::layout::state;
+
+use crate::cli_commands::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
+
+/// A request stayed in its slot when the command gave up; the program did it as soon as it went on.
+fn a_reset_given_up_is_not_done_later() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    program.stop();
+    place.tickscope(&["reset", &program.name]).failed(
+        1,
+        &[" did not answer within 2 s (is it stopped?); the request is withdrawn"],
+    );
+    let ring = place.ring_of(program.pid()).unwrap();
+    let before = word(&ring, state::LATEST);
+    program.go_on();
+    // Wait for a record without asking for one, which would take the request's place.
+    until("it publishes again", || {
+        (word(&ring, state::LATEST) != before).then_some(())
+    });
+    assert_eq!(place.json(&program.name)["reset_epoch"], 0);
+}
+
+/// "Input/output error (os error 5): Input/output error (os error 5)".
+fn a_cause_is_said_once() {
+    let place = Place::new();
+    let done = place
+        .tickscope(&["report", "/proc/self/mem"])
+        .failed(1, &["Input/output error"]);
+    assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
+}
+
+/// A ring's name is whatever its writer wrote: it was printed as it stood, escape sequences and all.
+fn a_hostile_name_does_not_reach_the_terminal() {
+    let place = Place::new();
+    let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
+    let program = place.start_named("two_rings", &hostile);
+    let pid = program.pid().to_string();
+    for args in [
+        &["list"][..],
+        &["list", "--json"],
+        &["report", &pid],
+        &["report", "nobody-called-so"],
+        &["report", &hostile],
+        &["report", "\u{1b}[2J"],
+        &["report", "./\u{1b}[2J"],
+    ] {
+        // Of others' rings only some would be named.
+        let done = sealed_tickscope(&place, args);
+        for c in ['\u{1b}', '\u{202e}'] {
+            assert!(
+                !done.out.contains(c) && !done.err.contains(c),
+                "{args:?} {:?} {:?}",
+                done.out,
+                done.err
+            );
+        }
+        if args.contains(&"--json") {
+            let programs = &done.json()["programs"];
+            assert!(
+                programs.to_string().contains("\u{202e}evil"),
+                "a parser reads what was written"
+            );
+        }
+        assert!(
+            done.out.contains("[2J") || done.err.contains("[2J"),
+            "{args:?} {:?}",
+            done.err
+        );
+    }
+}
+
+/// The program resolved a relative directory after it had gone elsewhere.
+fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let elsewhere = place.work().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let script = format!("cd elsewhere; '{exe}'");
+    for by_variable in [false, true] {
+        let mut command = place.command(VIEWER);
+        command.arg("run");
+        if by_variable {
+            command.env("TICKSCOPE_DIR", "relative");
+        } else {
+            command.args(["--dir", "relative"]);
+        }
+        command.args(["--", "sh", "-c", &script]);
+        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            if key != "TICKSCOPE_DIR" {
+                command.env(key, value);
+            }
+        }
+        finish(&mut command).ok().says(&["tickscope report: ", "marked"]);
+        assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+        fs::remove_dir_all(place.work().join("relative")).unwrap();
+    }
+}
+
+/// What else was there was listed where nobody had asked for it.
+fn a_program_without_scopes_is_not_answered_with_other_programs() {
+    let place = Place::new();
+    let other = place.start("stuck");
+    let done = place
+        .tickscope(&["run", "--", "true"])
+        .ok()
+        .says(&["opened no scope"]);
+    assert!(!done.err.contains(&other.name), "{}", done.err);
+    assert!(done.err.lines().count() <= 4, "{}", done.err);
+}
+
+/// `report NAME --wait` took the last run for the one that is about to start.
+fn a_wait_is_for_the_run_to_come() {
+    let place = Place::new();
+    let shared = name("rerun");
+    let mut first = place.start_named("stuck", &shared);
+    first.end();
+    let report = ["report", "-f", "json", &shared, "--wait"];
+    let mut command = place.command(VIEWER);
+    command.args(report).arg("50s");
+    let waiting = std::thread::spawn(move || finish(&mut command));
+    let second = place.start_named("stuck", &shared);
+    let done = waiting.join().unwrap().ok().quiet();
+    assert_eq!(done.json()["process"]["pid"], second.pid());
+    drop(second);
+    // Where none comes, it is the last run only where that will do, and said.
+    let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
+    in_vain(&[]).failed(2, &["no live", "--ended"]);
+    let done = in_vain(&["--ended"]).ok().says(&["no live"]);
+    assert_eq!(done.json()["process"]["state"], "crashed");
+}
+
+/// A program that could not publish answered all the same, and an old record went for a new one.
+fn an_answer_without_a_record_is_no_answer() {
+    let place = Place::new();
+    let program = place.start("cramped");
+    let done = until("its snapshot is too large", || {
+        let done = place.tickscope(&["report", "-f", "json", &program.name]).ok();
+        (!done.err.is_empty()).then_some(done)
+    });
+    done.says(&[
+        "the program could not publish (is its snapshot larger than half its ring?)",
+        "; showing the newest record, ",
+        " s old",
+    ]);
+}
+
+/// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings tell, too, nobody
+/// notices; on a file system without nameless files they do not.
+fn a_relative_directory_of_a_process_is_relative_to_it() {
+    let place = Place::new();
+    let mut command = place.command("sleep");
+    let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"), "sleep");
+    let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
+    until("it is looked for there", || {
+        let places = tickscope_cli::source::container::places_of(program.pid());
+        places.contains(&wanted).then_some(())
+    });
+}
+
+/// Of several programs one was shown, and nothing said of the others.
+fn several_programs_under_one_run_are_all_named() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let program = format!("'{exe}'");
+    let script = format!("{program}; {program} & echo second $!; wait");
+    let mut command = place.command(VIEWER);
+    command.args(["run", "--", "sh", "-c", &script]);
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    let done = finish(&mut command)
+        .ok()
+        .says(&["tickscope report: ", "of 2 programs that ran, the report is on "]);
+    let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
+    let second = line.rsplit(' ').next().unwrap();
+    let said = done
+        .err
+        .lines()
+        .find(|line| line.contains("of 2 programs"))
+        .unwrap();
+    assert!(
+        said.ends_with(&format!("the others: tickscope {second}")),
+        "{said}"
+    );
+}
+
+/// A signal that came before it was heard ended the command and left the program behind.
+fn run_hears_a_termination_from_the_beginning() {
+    let place = Place::new();
+    for _ in 0..10 {
+        let mut command = place.command(VIEWER);
+        // The program ends the command in its first instant, and is told so in turn.
+        let script = "trap 'exit 11' TERM; kill -TERM $PPID; while :; do sleep 0.01; done";
+        finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
+    }
+}
+
+tickscope_testkit::tests![
+    a_reset_given_up_is_not_done_later,
+    a_cause_is_said_once,
+    a_hostile_name_does_not_reach_the_terminal,
+    run_with_a_relative_directory_and_a_program_that_goes_elsewhere,
+    a_program_without_scopes_is_not_answered_with_other_programs,
+    a_wait_is_for_the_run_to_come,
+    an_answer_without_a_record_is_no_answer,
+    a_relative_directory_of_a_process_is_relative_to_it,
+    several_programs_under_one_run_are_all_named,
+    run_hears_a_termination_from_the_beginning,
+];

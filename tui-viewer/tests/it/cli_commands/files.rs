@@ -1,0 +1,189 @@
+//! Files that are no rings, or no longer: one clear line, never a panic, never a wait.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::PathBuf;
+
+use crate::cli_commands::support::{Place, finish};
+
+/// All commands that open a file.
+const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
+
+/// Broken files with what must be said of each.
+fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
+    let program = place.start("stuck");
+    let ring = place.ring_of(program.pid()).unwrap();
+    let whole = fs::read(&ring).unwrap();
+    let kept = place.work().join("kept.tks");
+    place
+        .tickscope(&["snapshot", "-o", kept.to_str().unwrap(), &program.name])
+        .ok();
+    let kept_bytes = fs::read(&kept).unwrap();
+    drop(program);
+    fs::remove_file(&kept).unwrap();
+    fs::remove_file(&ring).unwrap();
+
+    let dir = place.work().join("broken");
+    fs::create_dir(&dir).unwrap();
+    let mut files = Vec::new();
+    let mut add = |name: &str, bytes: &[u8], says| {
+        fs::write(dir.join(name), bytes).unwrap();
+        files.push((dir.join(name), says));
+    };
+    // The same bytes each time, and no two alike.
+    let random: Vec<u8> = (0..70_000u32)
+        .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
+    add("empty.ring", b"", "not a tickscope file");
+    add("random.ring", &random, "not a tickscope file");
+    add("random.tks", &random, "not a tickscope file");
+    add("random.json", &random, "reports as .json cannot be opened again");
+    add("text.html", b"<html>", "not a tickscope file");
+    add("magic.ring", b"TICKRING", "truncated: 8 bytes");
+    add("page.ring", &whole[..5000], "truncated: 5000 bytes");
+    add("half.ring", &whole[..whole.len() / 2], "truncated");
+    let mut gutted = whole.clone();
+    gutted[3 * 4096..].fill(0);
+    add("gutted.ring", &gutted, "no whole record");
+    let mut noise = [
+        b"TICKRING".as_slice(),
+        &1u64.rotate_left(32).to_le_bytes(),
+        &random,
+    ]
+    .concat();
+    noise.truncate(whole.len());
+    add("noise.ring", &noise, "damaged");
+    add("half.tks", &kept_bytes[..kept_bytes.len() / 2], "no whole record");
+    add("head.tks", &kept_bytes[..20], "truncated");
+    for (name, bytes) in [("newer.ring", &whole), ("newer.tks", &kept_bytes)] {
+        add(name, bytes, "format 9.0, this tickscope reads 1.");
+        let file = fs::OpenOptions::new().write(true).open(dir.join(name)).unwrap();
+        file.write_all_at(&(9u64 << 32).to_le_bytes(), 8).unwrap();
+    }
+    symlink("page.ring", dir.join("link.ring")).unwrap();
+    files.push((dir.join("link.ring"), "symbolic link"));
+    symlink("nowhere", dir.join("nowhere.ring")).unwrap();
+    files.push((dir.join("nowhere.ring"), "symbolic link"));
+    fs::create_dir(dir.join("folder.ring")).unwrap();
+    files.push((dir.join("folder.ring"), "is a directory"));
+    finish(place.command("mkfifo").arg(dir.join("fifo.ring"))).ok();
+    files.push((dir.join("fifo.ring"), "FIFO"));
+    files
+}
+
+fn broken_targets_get_one_line_and_code_one() {
+    let place = Place::new();
+    for (path, says) in broken(&place) {
+        let path = path.to_str().unwrap();
+        for command in COMMANDS {
+            // A snapshot by its ending is refused as one before it is read.
+            let says = match (command, path.ends_with(".tks")) {
+                ("reset", true) => "kept snapshot",
+                ("reset", false) if says == "no whole record" => "nothing to reset",
+                _ => says,
+            };
+            let done = place.tickscope(&[command, path]).failed(1, &[says]);
+            if says != "nothing to reset" {
+                assert!(done.err.contains(path), "which one? {}", done.err);
+            }
+        }
+    }
+    for (path, says) in [
+        ("/dev/null", "is a device or socket, wanted a plain file"),
+        ("/proc/self/mem", "/proc/self/mem"),
+        ("/", "directory"),
+    ] {
+        for command in COMMANDS {
+            place.tickscope(&[command, path]).failed(1, &[says]);
+        }
+    }
+}
+
+fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
+    let place = Place::new();
+    let mut files = broken(&place);
+    let program = place.start("stuck");
+    // Beside the ring of a program that runs.
+    for entry in fs::read_dir(place.work().join("broken")).unwrap() {
+        let path = entry.unwrap().path();
+        fs::rename(&path, place.rings().join(path.file_name().unwrap())).unwrap();
+    }
+    for (path, _) in &mut files {
+        *path = place.rings().join(path.file_name().unwrap());
+    }
+    let done = place.tickscope(&["list"]).ok().quiet();
+    let live = done
+        .out
+        .lines()
+        .find(|line| line.contains(&program.name))
+        .unwrap();
+    assert!(live.contains("running"), "{live}");
+    for (path, says) in &files {
+        if path.extension().unwrap() != "ring" || *says == "no whole record" {
+            continue;
+        }
+        let path = path.to_str().unwrap();
+        let lines: Vec<&str> = done.out.lines().filter(|line| line.contains(path)).collect();
+        let [line] = lines[..] else {
+            panic!("one line for {path}: {lines:?}")
+        };
+        assert!(line.contains("broken") && line.contains(says), "{line}");
+        assert_eq!(line.matches(path).count(), 1, "{line}");
+    }
+    let json = place.tickscope(&["list", "--json"]).ok().quiet().json();
+    for (path, says) in &files {
+        let programs = json["programs"].as_array().unwrap();
+        let entry = programs
+            .iter()
+            .find(|entry| entry["path"] == path.to_str().unwrap());
+        if let Some(entry) = entry.filter(|entry| !entry["error"].is_null()) {
+            assert!(entry["error"].as_str().unwrap().contains(says), "{entry}");
+        }
+    }
+}
+
+fn a_ring_cut_while_its_program_runs_is_said() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    // Stopped, so that it does not write into what is not there any more.
+    program.stop();
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&path)
+        .unwrap()
+        .set_len(6000)
+        .unwrap();
+    for command in COMMANDS {
+        place
+            .tickscope(&[command, path.to_str().unwrap()])
+            .failed(1, &["truncated: 6000 bytes", path.to_str().unwrap()]);
+    }
+    // By name there is none that can be read.
+    place.tickscope(&["report", &program.name]).with_code(2);
+}
+
+fn what_is_compared_with_is_opened_before_the_screen_and_needs_one() {
+    let place = Place::new();
+    place
+        .tickscope(&["--compare", "none.tks"])
+        .failed(2, &["no file none.tks"]);
+    fs::write(place.work().join("text.tks"), "hello").unwrap();
+    place
+        .tickscope(&["attach", "--compare", "text.tks"])
+        .failed(1, &["not a tickscope file"]);
+    let program = place.start("stuck");
+    let kept = place.work().join("kept.tks");
+    let kept = kept.to_str().unwrap();
+    place.tickscope(&["snapshot", "-o", kept, &program.name]).ok();
+    place
+        .tickscope(&[&program.name, "--compare", kept])
+        .failed(1, &["--compare needs a terminal"]);
+}
+
+tickscope_testkit::tests![
+    broken_targets_get_one_line_and_code_one,
+    a_list_with_broken_files_in_it_shows_them_and_the_others,
+    a_ring_cut_while_its_program_runs_is_said,
+    what_is_compared_with_is_opened_before_the_screen_and_needs_one,
+];

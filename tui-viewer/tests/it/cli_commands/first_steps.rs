@@ -1,0 +1,195 @@
+//! What somebody stumbles over who uses the commands for the first time.
+
+use std::fs;
+
+use tickscope_testkit::command::install;
+
+use crate::cli_commands::support::{Place, Program, until};
+
+/// `report -o now.svg` was a text of that name.
+fn an_ending_that_says_no_form_is_refused() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    for (args, says) in [
+        (
+            &["report", "-o", "now.svg"][..],
+            &["now.svg", ".html", ".pb.gz", "-f"][..],
+        ),
+        (
+            &["snapshot", "-o", "now.txt"],
+            &[
+                "now.txt: what is kept here is no text but opens again by its ending .tks; wanted now.tks",
+                "tickscope report",
+            ],
+        ),
+        (
+            &["record", "-d", "100ms", "-o", "now.txt"],
+            &["now.txt", "now.tks"],
+        ),
+    ] {
+        let args = [args, &[&program.name]].concat();
+        place.tickscope(&args).failed(2, says);
+    }
+    place
+        .tickscope(&["diff", "-o", "d.csv", &program.name, &program.name])
+        .failed(2, &["d.csv", ".txt .json .md .html", "-f"]);
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
+    for args in [&["-o", "now"][..], &["-o", "now.svg", "-f", "folded"]] {
+        place
+            .tickscope(&[&["report", &program.name], args].concat())
+            .ok()
+            .quiet();
+    }
+}
+
+/// "no program called words.txt" beside the file of that name.
+fn a_name_that_is_also_a_file_is_said_to_be_one() {
+    let place = Place::new();
+    for file in ["words.txt", "now.csv"] {
+        fs::write(place.work().join(file), "a,b\n").unwrap();
+        place
+            .tickscope(&["report", file])
+            .with_code(2)
+            .says(&["(there is a file of that name: ./", file]);
+    }
+    place.tickscope(&["report", "./now.csv"]).failed(
+        1,
+        &["reports as .csv cannot be opened again", ".html can", ".tks"],
+    );
+}
+
+/// A program that runs was said not to, where its file was named.
+fn a_program_is_found_by_its_file() {
+    let place = Place::new();
+    let role = place.role("stuck", "by-file");
+    let app = place.work().join("wordmill");
+    install(role.get_program().as_ref(), &app);
+    let start = || {
+        let mut command = place.command(&app);
+        command.args(role.get_args());
+        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            command.env(key, value);
+        }
+        let program = Program::spawn(&mut command, "by-file");
+        until("the ring is there", || place.ring_of(program.pid()));
+        program
+    };
+    let first = start();
+    for target in ["./wordmill", "wordmill"] {
+        assert_eq!(place.json(target)["process"]["pid"], first.pid());
+    }
+    let second = start();
+    let pids = [&first, &second].map(|program| format!("tickscope {}", program.pid()));
+    place
+        .tickscope(&["report", "./wordmill"])
+        .with_code(2)
+        .says(&[&pids[0], &pids[1]]);
+}
+
+/// `tickscope reprot` waited for a program of that name.
+fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    place.tickscope(&["reprot"]).with_code(2).says(&[
+        "no program called \"reprot\"; did you mean tickscope report?",
+        "to wait for a program of that name: tickscope attach reprot",
+    ]);
+    place
+        .tickscope(&["reprot", &program.name])
+        .with_code(2)
+        .says(&["there is no such command; did you mean tickscope report?"]);
+    let typo = program.name.replacen("stuck", "stcuk", 1);
+    for command in ["report", "reset", "stacks"] {
+        place
+            .tickscope(&[command, &typo])
+            .with_code(2)
+            .says(&["(did you mean ", &program.name]);
+    }
+    // Who is called so is found.
+    let report = place.start_named("stuck", "reprot");
+    let pid = place.json("reprot")["process"]["pid"].clone();
+    assert_eq!(pid, report.pid());
+    assert!(
+        place
+            .tickscope(&["reprot"])
+            .ok()
+            .out
+            .starts_with("tickscope report: reprot")
+    );
+}
+
+/// A group that is not there was followed in silence, and one that is there was no function.
+fn groups_are_named_where_they_are_not_met_or_do_not_work() {
+    let place = Place::new();
+    let program = place.start("grouped");
+    until("the groups are there", || {
+        let document = place.json(&program.name);
+        (document["groups"].as_array()?.len() == 2).then_some(())
+    });
+    let once = ["--every", "50ms", "-d", "100ms"];
+    let args = [
+        &["log", &program.name, "--group", "pipe", "--group", "ppie"][..],
+        &once,
+    ]
+    .concat();
+    place
+        .tickscope(&args)
+        .ok()
+        .says(&["no scope of the group ppie was met yet (there are ", "pipe"]);
+    place
+        .tickscope(&["report", &program.name, "--per", "work"])
+        .failed(
+            2,
+            &["work is a group", "per call of one function or scope; in it are "],
+        );
+}
+
+/// "invalid digit found in string", "entity not found", and the like.
+fn what_is_wanted_is_said() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    place
+        .tickscope(&["report", "-p", "abc"])
+        .with_code(2)
+        .says(&["wanted a process id, a number like 4711"]);
+    for args in [
+        &["report", "-o", "none/x.html"][..],
+        &["snapshot", "-o", "none/x.tks"],
+        &["record", "-d", "100ms", "-o", "none/x.tks"],
+    ] {
+        place.tickscope(&[args, &[&program.name]].concat()).failed(
+            1,
+            &[
+                "cannot create none/x.",
+                ": there is no directory none; make the directory first",
+            ],
+        );
+    }
+    let help = place.tickscope(&["diff", "--help"]).ok().out;
+    assert!(help.contains("(.tks, .html, a ring)"), "{help}");
+}
+
+/// "x (pid 1, running) was reset" beside "x (1): mode ...".
+fn the_answers_of_a_program_are_worded_alike() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let who = format!("{} ({}): ", program.name, program.pid());
+    for (args, says) in [
+        (&["reset"][..], "counters at zero from now on; epoch "),
+        (&["mode", "exact"], "mode exact from now on, "),
+        (&["off", "nosuch"], "no site matches nosuch yet"),
+    ] {
+        let out = place.tickscope(&[args, &[&program.name]].concat()).ok().out;
+        assert!(out.starts_with(&format!("{who}{says}")), "{out}");
+    }
+}
+
+tickscope_testkit::tests![
+    an_ending_that_says_no_form_is_refused,
+    a_name_that_is_also_a_file_is_said_to_be_one,
+    a_program_is_found_by_its_file,
+    a_word_close_to_a_command_or_a_program_is_said_to_be_meant,
+    groups_are_named_where_they_are_not_met_or_do_not_work,
+    what_is_wanted_is_said,
+    the_answers_of_a_program_are_worded_alike,
+];

@@ -1,0 +1,185 @@
+//! What `--help` says.
+
+use tickscope_testkit::suite::skip;
+
+use crate::cli_commands::support::Place;
+
+fn help_shows_examples_and_every_command() {
+    let place = Place::new();
+    let help = place.tickscope(&["--help"]).ok().quiet().out;
+    assert!(help.contains("Examples:\n  tickscope "), "{help}");
+    for command in [
+        "attach",
+        "list",
+        "report",
+        "diff",
+        "record",
+        "stacks",
+        "snapshot",
+        "reset",
+        "mode",
+        "off",
+        "on",
+        "sites",
+        "run",
+        "demo",
+        "completions",
+        "man",
+    ] {
+        assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
+        let own = place.tickscope(&[command, "--help"]).ok().quiet().out;
+        assert!(own.contains(&format!("Usage: tickscope {command}")), "{own}");
+    }
+    assert!(
+        help.contains("aliases: ls") || help.contains("alias: ls"),
+        "{help}"
+    );
+    assert!(help.contains("alias: dump"), "{help}");
+    assert!(
+        !help.contains("demo-program") && !help.contains("panic-after"),
+        "hidden: {help}"
+    );
+    assert!(place.tickscope(&["report", "--help"]).ok().out.contains("500ms"));
+    assert!(place.tickscope(&["--version"]).ok().out.starts_with("tickscope "));
+}
+
+fn help_fits_a_narrow_terminal() {
+    let place = Place::new();
+    let help = place.tickscope(&["--help"]).ok().out;
+    for line in help.lines() {
+        assert!(line.chars().count() <= 120, "{line}");
+    }
+}
+
+/// Whether a program reads a text without complaint. The test is skipped where there is no such program.
+fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        skip(format_args!("no {program} here"));
+    };
+    let mut input = child.stdin.take().expect("piped");
+    // Who stops reading has seen enough.
+    let _ = input.write_all(text.as_bytes());
+    drop(input);
+    let out = child.wait_with_output().expect("it ends");
+    out.status.success() && out.stderr.is_empty()
+}
+
+fn completions_have_the_commands_for_users_of_each_shell() {
+    let place = Place::new();
+    for (shell, needle) in [
+        ("bash", "complete -F _tickscope"),
+        ("zsh", "#compdef tickscope"),
+        ("fish", "complete -c tickscope"),
+    ] {
+        let script = place.tickscope(&["completions", shell]).ok().quiet().out;
+        for word in [needle, "snapshot", "compensated"] {
+            assert!(script.contains(word), "{shell}: no {word}");
+        }
+        for hidden in ["demo-program", "panic-after"] {
+            assert!(!script.contains(hidden), "{shell}: {hidden}");
+        }
+    }
+    let wrong = place.tickscope(&["completions", "tcsh"]);
+    assert!(wrong.err.contains("possible values"), "{}", wrong.err);
+}
+
+fn assert_completions_are_accepted_by(shell: &str) {
+    let script = Place::new().tickscope(&["completions", shell]).ok().out;
+    assert!(accepts(shell, &["-n"], &script), "{shell} -n");
+}
+
+fn bash_accepts_its_completions() {
+    assert_completions_are_accepted_by("bash");
+}
+
+fn zsh_accepts_its_completions() {
+    assert_completions_are_accepted_by("zsh");
+}
+
+fn fish_accepts_its_completions() {
+    assert_completions_are_accepted_by("fish");
+}
+
+/// Runs the script of bash as the shell does, at the end of a line with one word.
+fn bash_completes_names_of_programs_that_run() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let script = place.tickscope(&["completions", "bash"]).ok().quiet().out;
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_tickscope"));
+    let path = format!(
+        "{}:{}",
+        binary.parent().expect("a folder").display(),
+        std::env::var("PATH").unwrap_or_default()
+    );
+    let complete = |word: &str| {
+        let run = format!(
+            "{script}\nCOMP_WORDS=(tickscope '{word}'); COMP_CWORD=1; COMPREPLY=()\n\
+             _tickscope_with_programs tickscope '{word}' tickscope\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+        );
+        let mut command = place.command("bash");
+        let done = command.arg("-c").arg(run).env("PATH", &path).output();
+        String::from_utf8(done.expect("bash is there").stdout).expect("text")
+    };
+    let name = &program.name;
+    let all = complete("");
+    assert!(all.lines().any(|line| line == name), "{name} in {all}");
+    assert!(
+        all.lines().any(|line| line == "report"),
+        "commands as before: {all}"
+    );
+    let begun = complete(&name[..2]);
+    assert!(begun.lines().any(|line| line == name), "{begun}");
+    let option = complete("--th");
+    assert_eq!(option.trim(), "--theme");
+}
+
+fn the_manual_has_a_page_for_all_and_for_each_command() {
+    let place = Place::new();
+    let page = place.tickscope(&["man"]).ok().quiet().out;
+    for word in [
+        ".TH tickscope 1",
+        ".SH SYNOPSIS",
+        ".SH EXAMPLES\n.nf\n  tickscope ",
+        "mode exact",
+    ] {
+        assert!(page.contains(word), "no {word}: {page}");
+    }
+    let of_report = place.tickscope(&["man", "report"]).ok().quiet().out;
+    assert!(of_report.contains(".TH tickscope-report 1"), "{of_report}");
+    assert!(of_report.contains("500ms"), "{of_report}");
+    let wrong = place.tickscope(&["man", "reprot"]);
+    assert!(
+        wrong.err.contains("no command reprot") && wrong.err.contains("report"),
+        "{}",
+        wrong.err
+    );
+}
+
+fn groff_accepts_the_pages_of_the_manual() {
+    let place = Place::new();
+    for page in [&["man"][..], &["man", "report"]] {
+        let text = place.tickscope(page).ok().out;
+        let groff = ["-man", "-Tascii", "-ww", "-z"];
+        assert!(accepts("groff", &groff, &text), "groff -man: {page:?}");
+    }
+}
+
+tickscope_testkit::tests![
+    help_shows_examples_and_every_command,
+    help_fits_a_narrow_terminal,
+    completions_have_the_commands_for_users_of_each_shell,
+    bash_accepts_its_completions,
+    zsh_accepts_its_completions,
+    fish_accepts_its_completions,
+    bash_completes_names_of_programs_that_run,
+    the_manual_has_a_page_for_all_and_for_each_command,
+    groff_accepts_the_pages_of_the_manual,
+];

@@ -1,0 +1,157 @@
+//! `tickscope list`, its JSON, and what `--clean` removes.
+
+use serde_json::Value;
+
+use crate::cli_commands::support::{Place, Program, VIEWER, beside, finish, name, sealed, until};
+
+fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
+    let programs = list["programs"].as_array().unwrap();
+    programs
+        .iter()
+        .find(|entry| entry["pid"] == program.pid())
+        .unwrap()
+}
+
+fn the_list_tells_running_stale_exited_and_crashed() {
+    let place = Place::new();
+    let (running, mut exited, mut crashed, stale) = (
+        place.start("stuck"),
+        place.start("stuck"),
+        place.start("stuck"),
+        place.start("stuck"),
+    );
+    exited.end();
+    crashed.kill();
+    stale.stop();
+    let list = until("the stopped one is stale", || {
+        let list = place.tickscope(&["list", "--json"]).ok().quiet().json();
+        (entry(&list, &stale)["state"] == "stale").then_some(list)
+    });
+    assert_eq!(list["tickscope"], 1);
+    let text = place.tickscope(&["ls"]).ok().quiet().out;
+    assert!(text.starts_with("NAME"), "{text}");
+    for (program, state, live) in [
+        (&running, "running", true),
+        (&exited, "exited", false),
+        (&crashed, "crashed", false),
+        (&stale, "stale", true),
+    ] {
+        let entry = entry(&list, program);
+        assert_eq!(entry["state"], state);
+        assert_eq!(entry["live"], live);
+        assert_eq!(entry["name"], program.name);
+        let path = place.ring_of(program.pid()).unwrap();
+        assert_eq!(entry["path"], path.to_str().unwrap());
+        let line = text.lines().find(|line| line.contains(&program.name)).unwrap();
+        assert!(
+            line.contains(state) && line.contains(path.to_str().unwrap()),
+            "{line}"
+        );
+    }
+    // The living stand before the dead.
+    let at = |program: &Program| text.find(&program.name).unwrap();
+    assert!(at(&running) < at(&exited) && at(&stale) < at(&crashed), "{text}");
+}
+
+fn cleaning_removes_the_dead_and_never_the_living() {
+    let place = Place::new();
+    // Others' rings are none of this test's business: out of sight.
+    let mut command = sealed(&place);
+    let held = name("held");
+    let role = place.role("stuck", &held);
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    let running = Program::spawn(&mut command, &held);
+    until("the ring is there", || place.ring_of(running.pid()));
+    let (stopped, mut exited, mut crashed) =
+        (place.start("stuck"), place.start("stuck"), place.start("stuck"));
+    exited.end();
+    crashed.kill();
+    stopped.stop();
+    let list = |args: &[&str]| finish(beside(&place, &running, VIEWER.as_ref()).arg("list").args(args)).ok();
+
+    let before = list(&[]).quiet().out;
+    assert!(
+        before.contains(&exited.name) && before.contains(&crashed.name),
+        "{before}"
+    );
+    let after = list(&["--clean"]).says(&["removed 2"]).out;
+    assert!(after.contains(&held) && after.contains(&stopped.name), "{after}");
+    assert!(
+        !after.contains(&exited.name) && !after.contains(&crashed.name),
+        "{after}"
+    );
+    assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
+    assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
+    // And they are whole.
+    place.tickscope(&["reset", &held]).ok().quiet();
+    stopped.go_on();
+    place.tickscope(&["reset", &stopped.name]).ok().quiet();
+    list(&["--clean", "--json"]).says(&["removed 0"]).json();
+}
+
+fn an_empty_list_says_where_it_looked_and_what_to_do() {
+    let place = Place::new();
+    let done = finish(sealed(&place).args([VIEWER, "list"])).ok().quiet();
+    let dir = place.rings();
+    assert!(
+        done.out
+            .starts_with("no program with tickscope, running or ended (looked in ")
+            && done.out.contains(dir.to_str().unwrap())
+            && done.out.contains("tickscope demo   shows what it looks like"),
+        "{}",
+        done.out
+    );
+    assert!(done.out.lines().count() <= 4);
+}
+
+/// `--clean` with a directory of one's choice emptied all the others as well.
+fn cleaning_a_chosen_directory_leaves_the_others_alone() {
+    let place = Place::new();
+    let mut ended = place.start("stuck");
+    ended.end();
+    let ring = place.ring_of(ended.pid()).unwrap();
+    // `sealed` makes its user root.
+    let own = place.work().join("../tmp/tickscope-0");
+    let other = place.work().join("other");
+    let copies = [&own, &other].map(|dir| {
+        std::fs::create_dir(dir).unwrap();
+        let copy = dir.join(ring.file_name().unwrap());
+        std::fs::copy(&ring, &copy).unwrap();
+        copy
+    });
+    let there = || [&ring, &copies[0], &copies[1]].map(|path| path.exists());
+
+    let done = place.tickscope(&["list", "--clean", "--dir", "other"]).ok();
+    assert!(
+        done.err
+            .contains("removed 1 file that no program writes any more: 1 from other\n"),
+        "{}",
+        done.err
+    );
+    assert_eq!(there(), [true, true, false]);
+    let rings = place.rings().display().to_string();
+    place
+        .tickscope(&["list", "--clean"])
+        .ok()
+        .says(&[&format!(": 1 from {rings}\n")]);
+    assert_eq!(there(), [false, true, false]);
+    // Without a choice the user's own.
+    finish(
+        sealed(&place)
+            .env_remove("TICKSCOPE_DIR")
+            .args([VIEWER, "list", "--clean"]),
+    )
+    .ok()
+    .says(&["removed 1 file", "0 from /dev/shm/tickscope-", "1 from "]);
+    assert_eq!(there(), [false; 3]);
+}
+
+tickscope_testkit::tests![
+    the_list_tells_running_stale_exited_and_crashed,
+    cleaning_removes_the_dead_and_never_the_living,
+    an_empty_list_says_where_it_looked_and_what_to_do,
+    cleaning_a_chosen_directory_leaves_the_others_alone,
+];

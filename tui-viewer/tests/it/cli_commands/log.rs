@@ -1,0 +1,214 @@
+//! The log of a program that runs: what waits fills its intervals, resets go unnoticed, and it ends when it should.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Stdio};
+
+use serde_json::Value;
+
+use crate::cli_commands::support::{Done, Place, Program, VIEWER, until};
+
+/// The objects of a log.
+fn objects(done: &Done) -> Vec<Value> {
+    let lines = done.out.lines();
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value
+        .as_u64()
+        .unwrap_or_else(|| panic!("a whole number: {value}"))
+}
+
+/// A log in the background, behind its header.
+struct Running {
+    child: Child,
+    out: BufReader<ChildStdout>,
+}
+
+impl Running {
+    fn start(place: &Place, program: &Program, args: &[&str]) -> Self {
+        let mut command = place.command(VIEWER);
+        command.args(["log", &program.name]).args(args);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        let mut log = Self { child, out };
+        let header = log.line();
+        assert!(
+            header.starts_with("TIME ") && header.ends_with("  NAME\n"),
+            "{header}"
+        );
+        log
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).unwrap();
+        line
+    }
+
+    /// Waits for its end: its exit code and what it complained of.
+    fn end(mut self) -> (Option<i32>, String) {
+        drop(self.out);
+        let status = until("the log has ended", || self.child.try_wait().unwrap());
+        let mut said = String::new();
+        let mut err = self.child.stderr.take().unwrap();
+        err.read_to_string(&mut said).unwrap();
+        (status.code(), said)
+    }
+}
+
+fn a_call_that_waits_fills_every_interval() {
+    let place = Place::new();
+    let program = place.start("grouped");
+    let args = ["log", &program.name, "--every", "100ms", "-d", "1s", "--json"];
+    let done = place.tickscope(&args).ok().quiet();
+    let lines = objects(&done);
+    let (mut waited, mut passed, mut worked) = (0, 0, 0);
+    for line in &lines {
+        let (inside, interval) = (number(&line["inside_ns"]), number(&line["interval_ns"]));
+        assert!(interval >= 5_000_000, "no slivers: {line}");
+        match line["group"].as_str() {
+            Some("pipe") => {
+                assert_eq!(
+                    (&line["calls"], &line["thread"]),
+                    (&0.into(), &"waiter".into()),
+                    "{line}"
+                );
+                assert!(number(&line["tid"]) > 0);
+                waited += inside;
+                passed += interval;
+            }
+            Some("work") => {
+                let calls = number(&line["calls"]);
+                assert_eq!(line["thread"], "worker");
+                assert!(inside < interval, "members inside each other count once: {line}");
+                assert!(calls > 0, "{line}");
+                worked += 1;
+            }
+            other => panic!("no group {other:?}"),
+        }
+    }
+    assert!(worked > 1, "{}", done.out);
+    // What a capture finds last it reads last: single intervals may be off, their sum is not.
+    assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
+}
+
+fn a_group_or_functions_alone_and_resets_go_unnoticed() {
+    let place = Place::new();
+    let program = place.start("grouped");
+    let mut log = Running::start(&place, &program, &["--every", "200ms", "--group", "pipe"]);
+    let mut shares = Vec::new();
+    for round in 0..4 {
+        let line = log.line();
+        assert!(
+            line.contains("  waiter  ") && line.ends_with("  [pipe]\n"),
+            "{line}"
+        );
+        let share = line.split_whitespace().find(|word| word.ends_with('%')).unwrap();
+        shares.push(share.trim_matches(['~', '%']).parse::<f64>().unwrap());
+        if round < 2 {
+            place.tickscope(&["reset", &program.name]).ok();
+        }
+    }
+    let mean = shares.iter().sum::<f64>() / shares.len() as f64;
+    assert!((80.0..120.0).contains(&mean), "{shares:?}");
+    drop(log.line());
+    let (code, said) = log.end();
+    assert_eq!((code, said.as_str()), (Some(0), ""), "nobody reads any more");
+
+    let args = [
+        "log",
+        &program.name,
+        "--function",
+        "outside",
+        "--every",
+        "50ms",
+        "-d",
+        "200ms",
+    ];
+    let done = place.tickscope(&args).ok();
+    for line in done.out.lines().skip(1) {
+        assert!(
+            line.ends_with("::outside") || line.ends_with("(nothing)"),
+            "{line}"
+        );
+    }
+    assert!(done.out.contains("::outside\n"), "{}", done.out);
+}
+
+fn it_ends_with_the_program() {
+    let place = Place::new();
+    let mut program = place.start("grouped");
+    let mut log = Running::start(&place, &program, &["--every", "100ms"]);
+    assert!(log.line().contains('%'));
+    program.end();
+    // What is still to come, and then the end.
+    let mut rest = String::new();
+    log.out.read_to_string(&mut rest).unwrap();
+    assert!(
+        !rest.contains(" ended "),
+        "threads keep their ids to the end: {rest}"
+    );
+    let (code, said) = log.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(
+        said,
+        format!("tickscope: {} ({}) has ended\n", program.name, program.pid())
+    );
+}
+
+fn what_it_cannot_follow_it_says() {
+    let place = Place::new();
+    let mut busy = place.start("busy");
+    until("the functions are there", || {
+        let document = place.json(&busy.name);
+        (document["nodes"].as_array()?.len() > 3).then_some(())
+    });
+    let done = place.tickscope(&["log", &busy.name]);
+    done.failed(
+        2,
+        &[
+            " has no groups: give --function PATTERN (most time: ",
+            "), or put scopes into one: scope!(group = \"io\", ",
+        ],
+    );
+    let args = [
+        "log", &busy.name, "--group", "none", "--every", "50ms", "-d", "100ms",
+    ];
+    let done = place
+        .tickscope(&args)
+        .ok()
+        .says(&["no scope of the group none was met yet (it has no groups so far); lines come"]);
+    assert!(
+        done.out.contains("(no group or function to follow was met yet)"),
+        "{}",
+        done.out
+    );
+    for (every, says) in [
+        ("1ms", "wanted 10ms to 1h"),
+        ("2h", "wanted 10ms to 1h"),
+        ("x", "wanted a duration like 10, 10s, 500ms, 2m"),
+    ] {
+        let done = place.tickscope(&["log", "--every", every]).with_code(2);
+        done.says(&[says]);
+    }
+    place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
+    place
+        .tickscope(&["log", "kept.tks"])
+        .failed(2, &["is a file; a log is of a program that runs"]);
+    busy.end();
+    place
+        .tickscope(&["log", &busy.name])
+        .failed(2, &[" does not run any more; a log is of a program that runs"]);
+}
+
+tickscope_testkit::tests![
+    a_call_that_waits_fills_every_interval,
+    a_group_or_functions_alone_and_resets_go_unnoticed,
+    it_ends_with_the_program,
+    what_it_cannot_follow_it_says,
+];

@@ -1,0 +1,401 @@
+//! Metrics of real programs over HTTP and in a file, and what real Prometheus makes of them.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tickscope_testkit::open_metrics::Metrics;
+use tickscope_testkit::suite::skip;
+
+use crate::cli_commands::support::{Place, Program, VIEWER, finish, name, until};
+
+/// `tickscope metrics` at a port of its own.
+struct Agent {
+    child: Child,
+    address: String,
+    /// What it says later would fill the pipe.
+    _said: BufReader<std::process::ChildStderr>,
+}
+
+impl Agent {
+    fn start(place: &Place, more: &[&str]) -> Self {
+        fs::create_dir_all(place.rings()).unwrap();
+        let mut command = place.command(VIEWER);
+        command
+            .args(["metrics", "--listen", "127.0.0.1:0", "--dir"])
+            .arg(place.rings());
+        let mut child = command.args(more).stderr(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        said.read_line(&mut line).unwrap();
+        let address = line
+            .split("http://")
+            .nth(1)
+            .unwrap()
+            .split('/')
+            .next()
+            .unwrap()
+            .to_owned();
+        Self {
+            child,
+            address,
+            _said: said,
+        }
+    }
+
+    fn request(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    fn scrape(&self) -> Metrics {
+        let text = self
+            .request("GET /metrics HTTP/1.1\r\nAccept: application/openmetrics-text; version=1.0.0\r\n\r\n");
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        assert!(
+            head.starts_with("HTTP/1.1 200 OK\r\nContent-Type: application/openmetrics-text"),
+            "{head}"
+        );
+        Metrics::parse(body).unwrap()
+    }
+
+    /// Scrapes until something is so.
+    fn until(&self, what: &str, is_so: impl Fn(&Metrics) -> bool) -> Metrics {
+        until(what, || Some(self.scrape()).filter(&is_so))
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn up(metrics: &Metrics, program: &str) -> Option<f64> {
+    metrics.get("tickscope_up", &[("program", program)])
+}
+
+fn calls(metrics: &Metrics, program: &str) -> f64 {
+    metrics.sum("tickscope_calls_total", ("program", program))
+}
+
+/// The calls in the newest snapshot of a program, counters aside.
+fn shown(place: &Place, pid: u32) -> f64 {
+    let ring = place.ring_of(pid).unwrap();
+    let report = place.json(ring.to_str().unwrap());
+    report["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| node["calls"].as_f64().unwrap())
+        .sum()
+}
+
+fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
+    let place = Place::new();
+    let agent = Agent::start(&place, &["--top", "2"]);
+    let program = name("busy");
+    let mut run = place.start_named("busy", &program);
+    let first = agent.until("it is met", |metrics| calls(metrics, &program) > 100.0);
+    assert_eq!(up(&first, &program), Some(1.0));
+    // What a reset takes away is in the last record before it.
+    let pid = run.pid().to_string();
+    place.tickscope(&["reset", "-p", &pid]).ok();
+    let second = agent.until("it goes on", |metrics| {
+        metrics
+            .get("tickscope_record_age_seconds", &[("program", &program)])
+            .is_some()
+            && calls(metrics, &program) > calls(&first, &program)
+    });
+    second.check_not_below(&first).unwrap();
+    run.end();
+    let third = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
+    third.check_not_below(&second).unwrap();
+    let since_reset = shown(&place, run.pid());
+    let at_reset = calls(&third, &program) - since_reset;
+    assert!(at_reset >= calls(&first, &program), "{at_reset}");
+    assert_eq!(
+        third.sum("tickscope_unclosed_resets_total", ("program", &program)),
+        0.0
+    );
+    // Another run of the same name, without any reset: exactly its calls come to those before.
+    let mut again = place.start_named("busy", &program);
+    agent.until("it runs again", |metrics| up(metrics, &program) == Some(1.0));
+    again.end();
+    let fourth = agent.until("it has ended again", |metrics| up(metrics, &program) == Some(0.0));
+    fourth.check_not_below(&third).unwrap();
+    assert_eq!(
+        calls(&fourth, &program) - calls(&third, &program),
+        shown(&place, again.pid())
+    );
+    // And one that is killed: its newest record counts.
+    let mut killed = place.start_named("busy", &program);
+    agent.until("the third runs", |metrics| {
+        calls(metrics, &program) > calls(&fourth, &program)
+    });
+    killed.kill();
+    let fifth = agent.until("it is dead", |metrics| up(metrics, &program) == Some(0.0));
+    assert_eq!(
+        calls(&fifth, &program) - calls(&fourth, &program),
+        shown(&place, killed.pid())
+    );
+    let functions = fifth
+        .samples
+        .keys()
+        .filter(|(name, labels)| name == "tickscope_calls_total" && labels.get("program") == Some(&program));
+    assert!(functions.count() <= 2 * 4 + 1);
+}
+
+fn one_thread_answers_whatever_comes() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    fs::write(place.rings().join("noise.ring"), [7; 5000]).unwrap();
+    let agent = Agent::start(&place, &[]);
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(&agent.address).unwrap());
+    }
+    let metrics = agent.scrape();
+    assert_eq!(up(&metrics, &program.name), Some(1.0));
+    assert_eq!(metrics.get("tickscope_unreadable_rings", &[]), Some(1.0));
+    for (request, status) in [
+        ("GET /else HTTP/1.1\r\n\r\n", "404"),
+        ("DELETE /metrics HTTP/1.1\r\n\r\n", "405"),
+        ("\x16\x03\x01", "400"),
+    ] {
+        let answer = agent.request(request);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    }
+    let head = agent.request("HEAD /metrics HTTP/1.1\r\n\r\n");
+    assert!(
+        head.ends_with("\r\n\r\n") && head.contains("text/plain; version=0.0.4"),
+        "{head}"
+    );
+    let status = fs::read_to_string(format!("/proc/{}/status", agent.child.id())).unwrap();
+    assert!(status.contains("\nThreads:\t1\n"), "{status}");
+    drop(silent);
+}
+
+fn a_file_is_written_whole_until_a_signal_ends_it() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let dir = place.work();
+    let mut command = place.command(VIEWER);
+    command
+        .arg("metrics")
+        .arg("--textfile")
+        .arg(&dir)
+        .arg("--dir")
+        .arg(place.rings());
+    let mut child = command
+        .args(["--every", "1s", "--no-latency"])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let file = dir.join("tickscope.prom");
+    let wanted = format!("tickscope_up{{program=\"{}\"}} 1\n", program.name);
+    until("the file has the program", || {
+        let text = fs::read_to_string(&file).ok()?;
+        assert!(
+            text.starts_with("# HELP tickscope_calls_total ") && !text.contains("# EOF"),
+            "{text}"
+        );
+        text.contains(&wanted).then_some(())
+    });
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+}
+
+fn an_agent_that_is_started_again_goes_on() {
+    let place = Place::new();
+    let program = name("busy");
+    let state = place.work().join("state");
+    let agent = Agent::start(&place, &["--state", state.to_str().unwrap()]);
+    let mut run = place.start_named("busy", &program);
+    agent.until("it is met", |metrics| calls(metrics, &program) > 0.0);
+    run.end();
+    let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
+    kill_process(Pid::from_raw(agent.child.id() as i32).unwrap(), Signal::TERM).unwrap();
+    until("its state is kept", || {
+        fs::read_to_string(&state)
+            .ok()
+            .filter(|text| text.contains(&program))
+    });
+    // Nothing is left of the run but what was kept.
+    fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
+    let after = Agent::start(&place, &["--state", state.to_str().unwrap()]).scrape();
+    assert_eq!(calls(&after, &program), calls(&before, &program));
+    fs::write(&state, "noise").unwrap();
+    place
+        .tickscope(&["metrics", "--listen", "127.0.0.1:0", "--state", "state"])
+        .with_code(1)
+        .says(&["cannot go on with state: ", "remove the file to begin anew"]);
+}
+
+fn what_cannot_be_served_is_said() {
+    let place = Place::new();
+    let agent = Agent::start(&place, &[]);
+    place
+        .tickscope(&["metrics", "--listen", &agent.address])
+        .failed(1, &["cannot listen at", "another address"]);
+    place
+        .tickscope(&["metrics", "--listen", "nowhere"])
+        .failed(2, &["found \"nowhere\", wanted an address and a port"]);
+    place
+        .tickscope(&["metrics", "--textfile", "missing"])
+        .failed(1, &["there is no directory missing"]);
+    place
+        .tickscope(&["metrics", "--listen", "127.0.0.1:0", "--dir", "gone"])
+        .failed(2, &["--dir gone: does not exist"]);
+    place.tickscope(&["metrics"]).with_code(2).says(&["--listen"]);
+}
+
+/// Prometheus scrapes two programs, of which one is reset and restarted all the time: its rates are those of the programs, and nothing shows
+/// as a spike. Needs the Debian package `prometheus`.
+fn prometheus_sees_the_calls_of_the_programs() {
+    let place = Place::new();
+    let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
+    if !is_there("prometheus") || !is_there("promtool") {
+        skip("no prometheus here (Debian: apt-get install prometheus)");
+    }
+    let rules = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../examples/prometheus/tickscope.rules.yml"
+    );
+    let mut promtool = place.command("promtool");
+    finish(promtool.args(["check", "rules", rules])).ok();
+    let agent = Agent::start(&place, &["--octaves", "8"]);
+    let (steady, shaken) = (name("steady"), name("shaken"));
+    // Whatever is counted before the first scrape is no increase: series have to be there.
+    let mut runs = vec![
+        place.start_named("busy", &steady),
+        place.start_named("busy", &shaken),
+    ];
+    agent.until("both are met", |metrics| {
+        calls(metrics, &steady) > 0.0 && calls(metrics, &shaken) > 0.0
+    });
+    let config = place.work().join("prometheus.yml");
+    let text = format!(
+        "global:\n  scrape_interval: 1s\nrule_files: [{rules}]\nscrape_configs:\n  - job_name: tickscope\n    static_configs:\n      - targets: ['{}']\n",
+        agent.address
+    );
+    fs::write(&config, text).unwrap();
+    let mut command = place.command("prometheus");
+    let port = {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        free.local_addr().unwrap().port()
+    };
+    command
+        .arg(format!("--config.file={}", config.display()))
+        .arg(format!(
+            "--storage.tsdb.path={}",
+            place.work().join("data").display()
+        ))
+        .arg(format!("--web.listen-address=127.0.0.1:{port}"));
+    let _prometheus = Program::spawn(&mut command, "prometheus");
+    let query = |query: &str| -> Option<f64> {
+        let mut curl = Command::new("curl");
+        curl.args([
+            "-s",
+            "-G",
+            &format!("http://127.0.0.1:{port}/api/v1/query"),
+            "--data-urlencode",
+        ]);
+        let output = curl.arg(format!("query={query}")).output().unwrap();
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).ok()?;
+        answer["data"]["result"][0]["value"][1].as_str()?.parse().ok()
+    };
+    let sum = |program: &str| format!("sum(tickscope_calls_total{{program=\"{program}\"}})");
+    until("prometheus has scraped", || {
+        query(&sum(&steady)).filter(|calls| *calls > 0.0)
+    });
+    // One is reset and restarted while both are watched.
+    let mut killed = 0;
+    for round in 0..6 {
+        let before = query(&sum(&shaken)).unwrap();
+        until("some calls", || {
+            query(&sum(&shaken)).filter(|now| *now > before + 1000.0)
+        });
+        let pid = runs[1].pid().to_string();
+        place.tickscope(&["reset", "-p", &pid]).ok();
+        if round % 2 == 1 {
+            if round == 3 {
+                runs[1].kill();
+                killed += 1;
+            } else {
+                runs[1].end();
+            }
+            runs[1] = place.start_named("busy", &shaken);
+        }
+    }
+    // At least a minute of one scrape a second.
+    let spans = |program: &str| format!("count_over_time(tickscope_up{{program=\"{program}\"}}[1h])");
+    until("a minute of samples", || {
+        query(&spans(&steady)).filter(|count| *count >= 60.0)
+    });
+    for run in &mut runs {
+        run.end();
+    }
+    let last = agent.until("both have ended", |metrics| {
+        up(metrics, &steady) == Some(0.0) && up(metrics, &shaken) == Some(0.0)
+    });
+    until("prometheus has seen the end", || {
+        let is_seen = |program: &str| query(&sum(program)).is_some_and(|seen| seen == calls(&last, program));
+        (is_seen(&steady) && is_seen(&shaken)).then_some(())
+    });
+    assert_eq!(killed, 1);
+    for program in [&steady, &shaken] {
+        let series = format!("tickscope_calls_total{{program=\"{program}\"}}");
+        assert_eq!(
+            query(&format!("sum(resets({series}[1h]))")),
+            Some(0.0),
+            "{program}: no counter falls"
+        );
+        // The difference of the last and the first sample of each series, which increase() extrapolates to the whole range.
+        let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
+        let own = calls(&last, program) - first;
+        let raw = query(&format!(
+            "sum(max_over_time({series}[1h]) - min_over_time({series}[1h]))"
+        ))
+        .unwrap();
+        assert!((raw / own - 1.0).abs() < 0.02, "{program}: {raw} of {own}");
+        let seconds = query(&format!(
+            "max(timestamp({series})) - min(min_over_time(timestamp({series})[1h:1s]))"
+        ))
+        .unwrap();
+        let rate = query(&format!(
+            "sum(increase({series}[{}s]))",
+            seconds.ceil() as u64 + 5
+        ))
+        .unwrap();
+        println!("{program}: {own} calls, max - min {raw}, increase {rate} in {seconds} s");
+        assert!(
+            (rate / own - 1.0).abs() < 0.02,
+            "{program}: increase {rate} of {own}"
+        );
+    }
+    // A spike would be a second with many times the calls of the others.
+    let rates = format!("sum(rate(tickscope_calls_total{{program=\"{shaken}\"}}[5s]))");
+    let most = query(&format!("max_over_time({rates}[1h:1s])")).unwrap();
+    let usual = query(&format!("quantile_over_time(0.9, {rates}[1h:1s])")).unwrap();
+    println!("shaken: at most {most} calls a second, in nine of ten {usual}");
+    assert!(most < 3.0 * usual, "{most} against {usual}");
+}
+
+tickscope_testkit::tests![
+    calls_are_those_of_the_programs_over_resets_restarts_and_kills,
+    one_thread_answers_whatever_comes,
+    a_file_is_written_whole_until_a_signal_ends_it,
+    an_agent_that_is_started_again_goes_on,
+    what_cannot_be_served_is_said;
+    ignored:
+    // Takes minutes and needs prometheus: .ci/nightly metrics.
+    prometheus_sees_the_calls_of_the_programs,
+];

@@ -1,0 +1,269 @@
+//! Profiles for Pyroscope, and servers that answer with an error, nothing or garbage.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::cli_commands::support::{Place, VIEWER, finish};
+
+/// A request that came.
+struct Request {
+    head: String,
+    body: Vec<u8>,
+}
+
+/// A server that gives these answers in turn, and then 200 to all.
+fn server(answers: &'static [&'static [u8]]) -> (String, mpsc::Receiver<Request>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, requests) = mpsc::channel();
+    thread::spawn(move || {
+        let mut answers = answers.iter();
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let request = read(&stream);
+            let answer = answers.next().copied();
+            let _ = stream.write_all(
+                answer.unwrap_or(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+            );
+            drop(stream);
+            if sender.send(request).is_err() {
+                return;
+            }
+        }
+    });
+    (address, requests)
+}
+
+fn read(stream: &TcpStream) -> Request {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert_ne!(reader.read_line(&mut head).unwrap(), 0);
+    }
+    let length = head
+        .lines()
+        .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+    let mut body = vec![0; length.unwrap()];
+    reader.read_exact(&mut body).unwrap();
+    Request { head, body }
+}
+
+fn push(place: &Place, url: &str, more: &[&str]) -> Command {
+    fs::create_dir_all(place.rings()).unwrap();
+    let mut command = place.command(VIEWER);
+    command
+        .args(["push", "--pyroscope", url, "--every", "1s", "--dir"])
+        .arg(place.rings());
+    command.args(more);
+    command
+}
+
+/// Ends it by a signal; what it has said.
+fn end(child: Child) -> String {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn profiles_arrive_in_order_whatever_the_server_answers_first() {
+    let place = Place::new();
+    let (url, requests) = server(&[
+        b"HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+        b"",
+        b"\x00garbage\r\n",
+    ]);
+    let program = place.start("busy");
+    let token = place.work().join("token");
+    fs::write(&token, "Bearer of-a-file\nmore").unwrap();
+    let more = [
+        "--label",
+        "host=web-1",
+        "--tenant",
+        "shop",
+        "--auth-file",
+        token.to_str().unwrap(),
+    ];
+    let mut command = push(&place, &url, &more);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let line = |request: &Request| request.head.lines().next().unwrap().to_owned();
+    let first = requests.recv().unwrap();
+    let wanted = format!("POST /ingest?name={}%7Bhost%3Dweb-1%7D&from=", program.name);
+    assert!(first.head.starts_with(&wanted), "{}", first.head);
+    let head = first.head.to_lowercase();
+    assert!(
+        head.contains("authorization: bearer of-a-file\r\n") && head.contains("x-scope-orgid: shop\r\n"),
+        "{head}"
+    );
+    // The same one again, until it is taken.
+    for _ in 0..3 {
+        let again = requests.recv().unwrap();
+        assert_eq!((line(&again), &again.body), (line(&first), &first.body));
+    }
+    let next = requests.recv().unwrap();
+    assert_ne!(line(&next), line(&first));
+    assert!(next.body.windows(2).any(|two| two == [0x1f, 0x8b]), "a profile");
+    let said = end(child);
+    assert!(said.contains("answers 500; "), "{said}");
+    assert!(said.contains("the server takes profiles again"), "{said}");
+    assert!(said.contains(" profiles were sent, 0 were dropped"), "{said}");
+}
+
+fn what_the_server_refuses_is_dropped_and_said() {
+    let place = Place::new();
+    let (url, requests) =
+        server(&[b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"]);
+    let _program = place.start("busy");
+    let mut command = push(&place, &url, &[]);
+    let child = command
+        .env("TICKSCOPE_PUSH_AUTHORIZATION", "Basic abc")
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let first = requests.recv().unwrap();
+    assert!(
+        first.head.to_lowercase().contains("authorization: basic abc\r\n"),
+        "{}",
+        first.head
+    );
+    let next = requests.recv().unwrap();
+    assert_ne!(next.body, first.body);
+    let said = end(child);
+    assert!(said.contains("answers 403; this profile was dropped"), "{said}");
+    assert!(said.contains(" were sent, 1 were dropped"), "{said}");
+}
+
+fn addresses_that_cannot_be_used_are_refused() {
+    let place = Place::new();
+    let refused = |url: &str, code: i32, says: &[&str]| {
+        finish(&mut push(&place, url, &[])).failed(code, says);
+    };
+    refused("127.0.0.1:4040", 2, &["wanted http://HOST:PORT"]);
+    refused(
+        "http://me:secret@host",
+        2,
+        &["a password in the address", "--auth-file"],
+    );
+    let done = finish(&mut push(&place, "http://me:secret@host", &[]));
+    assert!(!done.err.contains("secret"), "{}", done.err);
+    if !cfg!(feature = "tls") {
+        refused("https://host", 2, &["no TLS", "--features tls"]);
+    }
+    finish(&mut push(
+        &place,
+        "http://127.0.0.1:1",
+        &["--auth-file", "missing"],
+    ))
+    .failed(1, &["--auth-file missing"]);
+    finish(&mut push(&place, "http://host", &["--ca-file", "ca.pem"])).failed(2, &["wanted https://HOST"]);
+}
+
+/// Servers with certificates of an authority of one's own.
+#[cfg(feature = "tls")]
+mod tls {
+    use tickscope_testkit::suite::skip;
+
+    use super::*;
+
+    /// Runs openssl. The test is skipped where there is none.
+    fn openssl(place: &Place, words: &str) {
+        let mut command = Command::new("openssl");
+        command.args(words.split(' ')).current_dir(place.work());
+        let Ok(output) = command.stderr(Stdio::piped()).output() else {
+            skip("no openssl here");
+        };
+        assert!(output.status.success(), "{words}: {output:?}");
+    }
+
+    /// Answers all requests with 200, and prints its port and their first lines.
+    const SERVER: &str = r#"
+import http.server, ssl, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        print(self.requestline, flush=True)
+    def log_message(self, *words):
+        pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("server.pem", "server.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+    pub(super) fn a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other() {
+        let place = Place::new();
+        let _program = place.start("busy");
+        fs::write(place.work().join("names"), "subjectAltName=DNS:localhost").unwrap();
+        for name in ["ca", "other"] {
+            openssl(
+                &place,
+                &format!(
+                    "req -x509 -newkey rsa:2048 -nodes -keyout {name}.key -out {name}.pem -subj /CN={name}"
+                ),
+            );
+        }
+        openssl(
+            &place,
+            "req -newkey rsa:2048 -nodes -keyout server.key -out server.csr -subj /CN=localhost",
+        );
+        openssl(
+            &place,
+            "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -extfile names",
+        );
+        let mut python = Command::new("python3");
+        python
+            .args(["-c", SERVER])
+            .current_dir(place.work())
+            .stdout(Stdio::piped());
+        let Ok(mut server) = python.spawn() else {
+            skip("no python3 here");
+        };
+        let mut said = BufReader::new(server.stdout.take().unwrap()).lines();
+        let url = format!("https://localhost:{}", said.next().unwrap().unwrap());
+        let authority = |name: &str| place.work().join(name).to_str().unwrap().to_owned();
+        let sending = |more: &[&str]| {
+            let mut command = push(&place, &url, more);
+            command.stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let trusting = sending(&["--ca-file", &authority("ca.pem")]);
+        let request = said.next().unwrap().unwrap();
+        assert!(request.starts_with("POST /ingest?name="), "{request}");
+        let told = end(trusting);
+        assert!(!told.contains(" 0 profiles were sent"), "{told}");
+        for more in [&[][..], &["--ca-file", &authority("other.pem")]] {
+            let mut child = sending(more);
+            let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+            let refusal = lines.find(|line| {
+                line.as_ref()
+                    .is_ok_and(|line| line.contains("waiting") || line.contains("profiles wait"))
+            });
+            let refusal = refusal.unwrap().unwrap();
+            assert!(refusal.contains("certificate"), "{refusal}");
+            kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
+            assert!(child.wait().unwrap().success());
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
+        finish(&mut push(&place, &url, &["--ca-file", &authority("server.key")]))
+            .failed(1, &["found no certificate in it"]);
+    }
+}
+
+tickscope_testkit::tests![
+    profiles_arrive_in_order_whatever_the_server_answers_first,
+    what_the_server_refuses_is_dropped_and_said,
+    addresses_that_cannot_be_used_are_refused,
+    #[cfg(feature = "tls")]
+    tls::a_server_is_trusted_by_the_authority_that_is_given_and_by_no_other,
+];

@@ -1,0 +1,541 @@
+//! `tickscope record`, and what is made of a recording.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::recording::Recording;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_testkit::suite::skip;
+
+use crate::cli_commands::support::{Done, Place, Program, VIEWER, finish, finish_with, until};
+
+/// `tickscope record ARGS -- PROGRAM`, the program being this binary in a role.
+fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
+    let role = place.role(role, argument);
+    let mut command = place.command(VIEWER);
+    command.arg("record").args(args).arg("--");
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    finish_with(&mut command, b"")
+}
+
+/// A recorder at work.
+fn recorder(place: &Place, args: &[&str]) -> Child {
+    let mut command = place.command(VIEWER);
+    command.arg("record").args(args);
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn signal(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+fn ended(child: Child) -> Done {
+    let output = child.wait_with_output().unwrap();
+    Done {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// Waits until a file holds so many records.
+fn holds(path: &Path, records: usize) {
+    until("enough is recorded", || {
+        let series = Recording::open(path).ok()?;
+        (series.moments().len() >= records).then_some(())
+    });
+}
+
+fn snapshots(path: &Path) -> Vec<Snapshot> {
+    let series = Recording::open(path).unwrap();
+    assert_eq!(series.torn_bytes(), 0);
+    let all = series
+        .moments()
+        .iter()
+        .map(|moment| series.snapshot(moment).unwrap());
+    all.collect()
+}
+
+fn path_in(place: &Place, name: &str) -> PathBuf {
+    place.work().join(name)
+}
+
+fn a_running_program_is_recorded_for_a_while() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let args = [
+        "record",
+        &program.name,
+        "-d",
+        "400ms",
+        "--rate",
+        "50",
+        "-o",
+        "run.tks",
+    ];
+    let done = place
+        .tickscope(&args)
+        .ok()
+        .says(&["run.tks: ", " records of 0.", " kB"]);
+    assert_eq!(
+        (done.out.as_str(), done.err.lines().count()),
+        ("", 1),
+        "{}",
+        done.err
+    );
+    let all = snapshots(&path_in(&place, "run.tks"));
+    assert!(all.len() >= 5, "{}", all.len());
+    assert!(
+        all.windows(2)
+            .all(|pair| pair[0].capture.seq < pair[1].capture.seq)
+    );
+    assert!(all.iter().all(|snapshot| snapshot.process.pid == program.pid()));
+
+    let again = place.tickscope(&args);
+    again.failed(
+        1,
+        &["run.tks: exists already, wanted a new file; --force writes over it"],
+    );
+    assert_eq!(snapshots(&path_in(&place, "run.tks")).len(), all.len());
+    place.tickscope(&[&args[..], &["--force"]].concat()).ok();
+    assert_ne!(snapshots(&path_in(&place, "run.tks"))[0], all[0]);
+
+    // Without a name it finds one of its own, twice.
+    fs::remove_file(path_in(&place, "run.tks")).unwrap();
+    for count in 1..=2 {
+        place
+            .tickscope(&["record", &program.name, "-d", "0"])
+            .ok()
+            .says(&[&program.name]);
+        assert_eq!(fs::read_dir(place.work()).unwrap().count(), count);
+    }
+}
+
+fn a_command_is_recorded_from_its_start_to_its_end() {
+    let place = Place::new();
+    let done = record_role(&place, &["-o", "run.tks"], "attribute", "7").with_code(7);
+    assert!(done.out.contains("the program's output\n"), "{}", done.out);
+    let done = done.says(&["the program's complaint", "run.tks: ", "the program has ended"]);
+    assert!(!done.err.contains("tickscope report"), "{}", done.err);
+    let all = snapshots(&path_in(&place, "run.tks"));
+    let last = all.last().unwrap();
+    assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
+    let report = place.tickscope(&["report", "run.tks"]).ok();
+    assert!(report.out.contains("roles::marked"), "{}", report.out);
+    // By a signal: as a shell has it, and what there was is there.
+    record_role(&place, &["-o", "killed.tks"], "killed", "")
+        .with_code(128 + 15)
+        .says(&["crashed or was killed"]);
+    assert_eq!(
+        snapshots(&path_in(&place, "killed.tks")).last().unwrap().calls(),
+        1
+    );
+}
+
+fn a_command_runs_on_after_its_recording() {
+    let place = Place::new();
+    let role = place.role("attribute", "0");
+    let exe = role.get_program().to_str().unwrap();
+    let args: Vec<&str> = role.get_args().map(|arg| arg.to_str().unwrap()).collect();
+    let script = format!("'{exe}' {}; touch done; exit 9", args.join(" "));
+    let mut command = place.command(VIEWER);
+    command.args(["record", "-d", "0", "-o", "run.tks", "--", "sh", "-c", &script]);
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    finish(&mut command).with_code(9).says(&["run.tks: "]);
+    assert!(path_in(&place, "done").exists());
+    assert!(!snapshots(&path_in(&place, "run.tks")).is_empty());
+}
+
+fn what_gives_no_recording_leaves_no_file() {
+    let place = Place::new();
+    record_role(&place, &["-o", "run.tks"], "scopeless", "")
+        .with_code(1)
+        .says(&[
+            "nothing was recorded: ",
+            " opened no scope, or was killed at once",
+            "does it depend on tickscope with the feature `enable`, and does it mark a function with",
+        ]);
+    let plain = |args: &[&str]| place.tickscope(&[&["record"], args].concat());
+    plain(&["--", "no-such-program-anywhere"]).failed(127, &["cannot start"]);
+    plain(&["--", "sh", "-c", "exit 3"])
+        .with_code(3)
+        .says(&["nothing was recorded"]);
+    record_role(&place, &["--after", "50s"], "attribute", "4")
+        .with_code(4)
+        .says(&[
+            "nothing was recorded: ",
+            " had ended before the recording was to begin",
+        ]);
+    plain(&["nobody-is-called-so"])
+        .with_code(2)
+        .says(&["no program called"]);
+    plain(&["./nowhere.ring"]).failed(2, &["no file"]);
+    plain(&["-o", "/nowhere/run.tks", "--", "true"])
+        .failed(1, &["/nowhere/run.tks", "make the directory first"]);
+    plain(&["-o", "-", "--", "true"]).failed(
+        2,
+        &["a program that is started has standard output for itself: -o FILE"],
+    );
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
+    let mut program = place.start("stuck");
+    plain(&[&program.name, "-o", "run.tks", "-d", "0"]).ok();
+    plain(&["./run.tks"]).failed(2, &["run.tks is a file; a program is recorded while it runs"]);
+    program.end();
+    plain(&[&program.name]).failed(2, &["does not run any more"]);
+    assert_eq!(fs::read_dir(place.work()).unwrap().count(), 1);
+    plain(&["x", "--", "true"])
+        .with_code(2)
+        .says(&["cannot be used with"]);
+}
+
+fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
+    let place = Place::new();
+    for (role, says) in [
+        ("older", "does not know this request"),
+        ("deaf", "the program takes no requests from here"),
+    ] {
+        let program = place.start(role);
+        let file = format!("{role}.tks");
+        let args = ["record", &program.name, "-d", "0", "--rate", "50", "-o", &file];
+        place
+            .tickscope(&args)
+            .ok()
+            .says(&[says, "recording at the rate it has", &file]);
+        assert!(!snapshots(&path_in(&place, &file)).is_empty());
+    }
+}
+
+fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
+    let place = Place::new();
+    let program = place.start("busy");
+    for round in 1..=4 {
+        let path = path_in(&place, "run.tks");
+        let mut child = recorder(
+            &place,
+            &[&program.name, "--rate", "100", "--force", "-o", "run.tks"],
+        );
+        let _ = fs::remove_file(&path);
+        let before = round * 3;
+        until("enough is recorded", || {
+            let series = Recording::open(&path).ok()?;
+            (series.moments().len() >= before).then_some(())
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let series = Recording::open(&path).unwrap();
+        assert!(series.moments().len() >= before);
+        for moment in series.moments() {
+            assert!(series.snapshot(moment).unwrap().calls() > 0);
+        }
+        place.tickscope(&["report", "run.tks"]).ok().quiet();
+    }
+}
+
+fn a_killed_program_leaves_all_and_its_recorder_ends() {
+    let place = Place::new();
+    let mut program = place.start("busy");
+    let child = recorder(&place, &[&program.name, "-o", "run.tks"]);
+    let path = path_in(&place, "run.tks");
+    holds(&path, 3);
+    program.kill();
+    ended(child).ok().says(&["run.tks: ", "crashed or was killed"]);
+    assert!(snapshots(&path).len() >= 3);
+    let mut program = place.start("busy");
+    let child = recorder(&place, &[&program.name, "-o", "ended.tks"]);
+    let path = path_in(&place, "ended.tks");
+    holds(&path, 1);
+    program.end();
+    ended(child).ok().says(&["the program has ended"]);
+    assert_eq!(snapshots(&path).last().unwrap().capture.kind, CaptureKind::Final);
+}
+
+fn an_interrupt_ends_the_recording_and_not_the_program() {
+    let place = Place::new();
+    let program = place.start("busy");
+    for (name, end) in [
+        ("int.tks", Signal::INT),
+        ("term.tks", Signal::TERM),
+        ("hup.tks", Signal::HUP),
+    ] {
+        let child = recorder(&place, &[&program.name, "-o", name]);
+        let path = path_in(&place, name);
+        holds(&path, 2);
+        signal(&child, end);
+        let done = ended(child).ok().says(&[name, " records of "]);
+        assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+        assert!(snapshots(&path).len() >= 2);
+    }
+    place.json(&program.name);
+}
+
+fn a_termination_reaches_the_recorded_command() {
+    let place = Place::new();
+    let script = "trap 'exit 11' TERM; echo ready >ready; while :; do sleep 0.02; done";
+    let child = recorder(&place, &["--", "sh", "-c", script]);
+    until("it is ready", || path_in(&place, "ready").exists().then_some(()));
+    signal(&child, Signal::TERM);
+    ended(child).with_code(11).says(&["nothing was recorded: "]);
+}
+
+fn records_that_a_stopped_recorder_has_missed_are_told() {
+    let place = Place::new();
+    let name = crate::cli_commands::support::name("small");
+    let mut role = place.role("busy", &name);
+    let program = Program::spawn(role.env("TICKSCOPE_RING_BYTES", "64K"), &name);
+    let ring = until("there is a ring", || place.ring_of(program.pid()));
+    let child = recorder(&place, &[&program.name, "--rate", "50", "-o", "run.tks"]);
+    holds(&path_in(&place, "run.tks"), 2);
+    signal(&child, Signal::STOP);
+    let sequence = || {
+        let ring = RingFile::open(&ring).ok()?;
+        ring.newest().ok().map(|record| record.sequence)
+    };
+    let first = until("there is a record", sequence);
+    // A record of it has more than a kilobyte, the ring holds 64.
+    until("the ring is written over", || {
+        sequence().filter(|&sequence| sequence > first + 100)
+    });
+    signal(&child, Signal::CONT);
+    let moments = Recording::open(&path_in(&place, "run.tks"))
+        .unwrap()
+        .moments()
+        .len();
+    holds(&path_in(&place, "run.tks"), moments + 2);
+    signal(&child, Signal::TERM);
+    ended(child)
+        .ok()
+        .says(&[" more were written over before they could be read)"]);
+}
+
+/// Resets while it is recorded: all that a reset takes away is written before.
+fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
+    let child = recorder(place, &[&program.name, "-o", "run.tks"]);
+    let path = path_in(place, "run.tks");
+    for round in 1..=3 {
+        holds(&path, round * 3);
+        place.tickscope(&["reset", &program.name]).ok();
+    }
+    holds(&path, 12);
+    signal(&child, Signal::TERM);
+    ended(child).ok();
+    path
+}
+
+fn nothing_is_lost_between_two_moments_whatever_is_reset() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let all = snapshots(&recorded_with_resets(&place, &program));
+    let closing = all
+        .iter()
+        .filter(|snapshot| snapshot.capture.kind == CaptureKind::Closing);
+    assert_eq!(closing.count(), 3);
+    let report = |args: &[&str]| {
+        let done = place.tickscope(&[&["report", "run.tks", "-f", "json"], args].concat());
+        done.ok().quiet().json()
+    };
+    let calls = |json: &serde_json::Value| -> u64 {
+        let nodes = json["nodes"].as_array().unwrap();
+        nodes.iter().map(|node| node["calls"].as_u64().unwrap()).sum()
+    };
+    let whole = report(&["--from", "0"]);
+    let (first, last) = (&all[0], all.last().unwrap());
+    assert_eq!(calls(&whole), last.lifetime.calls - first.lifetime.calls);
+    assert_eq!(calls(&report(&["--at", "0"])), first.calls());
+    assert_eq!(calls(&report(&["--window", "1h"])), calls(&whole));
+    let text = place
+        .tickscope(&["report", "run.tks", "--window", "500ms"])
+        .ok()
+        .out;
+    assert!(
+        text.contains("\n  window       in 0.") && text.contains(", from "),
+        "{text}"
+    );
+    assert!(text.contains(" after the beginning, "), "{text}");
+    let text = place.tickscope(&["report", "run.tks", "--at", "-0.3s"]).ok().out;
+    assert!(text.contains("after the beginning of what is recorded"), "{text}");
+}
+
+fn what_is_not_recorded_is_said() {
+    let place = Place::new();
+    let program = place.start("busy");
+    place
+        .tickscope(&["record", &program.name, "-d", "300ms", "-o", "run.tks"])
+        .ok();
+    let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
+    report(&["run.tks", "--at", "1h"]).failed(2, &["no moment of then; run.tks holds 0.", "from "]);
+    report(&["run.tks", "--at", "-1h"]).failed(2, &["--at -3600s: no moment of then"]);
+    report(&["run.tks", "--from", "9s"]).failed(2, &["--from 9s: no moment of then; run.tks holds 0."]);
+    report(&["run.tks", "--to", "-9s"]).failed(2, &["--to -9s: no moment of then; run.tks holds 0."]);
+    // What reaches beyond the end is cut, as with --window.
+    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"])
+        .ok()
+        .quiet()
+        .out;
+    assert!(
+        cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
+        "{cut}"
+    );
+    report(&["run.tks", "--from", "-0s", "--to", "0s"])
+        .failed(2, &["no time lies between these two moments; "]);
+    report(&["run.tks", "--at", "noon"])
+        .with_code(2)
+        .says(&["14:02:11"]);
+    report(&["run.tks", "--at", "1s", "--window", "1s"])
+        .with_code(2)
+        .says(&["cannot be used"]);
+    place
+        .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
+        .ok();
+    report(&["one.tks", "--window", "1s"]).failed(
+        1,
+        &["one.tks holds one moment and nothing from before it; `tickscope record` keeps a series"],
+    );
+    report(&["run.tks", "-o", "page.html"]).ok();
+    report(&["one.tks", "-o", "one.html"]).ok();
+    let has_timeline = |name: &str| {
+        let page = fs::read_to_string(path_in(&place, name)).unwrap();
+        page.contains("\n\"timeline\":")
+    };
+    assert!(has_timeline("page.html") && !has_timeline("one.html"));
+    report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
+    // Of a ring as well, while the program runs and when it has ended.
+    let live = report(&[&program.name, "--window", "10s"]).ok().quiet().out;
+    assert!(live.contains("\n  window       in "), "{live}");
+    let ring = place.ring_of(program.pid()).unwrap();
+    drop(program);
+    let dead = report(&[ring.to_str().unwrap(), "--window", "200ms"])
+        .ok()
+        .quiet()
+        .out;
+    assert!(
+        dead.contains("crashed") && dead.contains("\n  window       in "),
+        "{dead}"
+    );
+}
+
+fn a_full_disk_keeps_what_fitted() {
+    let place = Place::new();
+    let small = path_in(&place, "small");
+    fs::create_dir(&small).unwrap();
+    let program = place.start("busy");
+    let script = "mount -t tmpfs -o size=64k none small || exit 99; \"$1\" record \"$2\" --rate 100 -o small/run.tks; \
+                  echo \"code $?\"; \"$1\" report small/run.tks --from 0 | head -3; ls small";
+    let mut command = place.command("unshare");
+    command.arg("-m");
+    if !rustix::process::getuid().is_root() {
+        command.arg("-r");
+    }
+    let done = finish(command.args(["sh", "-c", script, "sh", VIEWER, &program.name]));
+    if done.code != Some(0) || done.err.contains("mount") {
+        skip("no mount namespace to be had here");
+    }
+    assert!(done.out.contains("code 1\n"), "{} {}", done.out, done.err);
+    assert!(
+        done.out.contains("\n  window       in ") && done.out.ends_with("\nrun.tks\n"),
+        "{}",
+        done.out
+    );
+    let done = done.says(&[
+        "small/run.tks: ",
+        " could be kept",
+        "cannot write",
+        "No space left",
+    ]);
+    assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+}
+
+fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
+    let place = Place::new();
+    fs::copy("/bin/true", path_in(&place, "not-measured")).unwrap();
+    let script = path_in(&place, "script");
+    fs::write(&script, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    std::os::unix::fs::symlink("not-measured", path_in(&place, "link")).unwrap();
+    for target in ["./not-measured", "not-measured", "./script", "./link"] {
+        for command in ["attach", "report", "record"] {
+            let start = format!("./{}", target.trim_start_matches("./"));
+            place.tickscope(&[command, target]).with_code(2).says(&[
+                " is a program, and none that carries tickscope runs from it",
+                "; to start it and watch it, or record it:\n",
+                &format!("tickscope run -- {start}"),
+                &format!("tickscope record -- {start}"),
+            ]);
+        }
+    }
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+    place
+        .tickscope(&["report", "./script"])
+        .failed(1, &["not a tickscope file"]);
+}
+
+fn a_recording_is_written_as_tracks_over_time() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let all = snapshots(&recorded_with_resets(&place, &program));
+    let trace = place
+        .tickscope(&["export", "run.tks", "--top", "2"])
+        .ok()
+        .quiet()
+        .json();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let shares: Vec<_> = events
+        .iter()
+        .filter(|event| event["name"] == "self time, %")
+        .collect();
+    assert_eq!(shares.len(), all.len(), "one for each interval, and the end");
+    for share in &shares {
+        let sum: f64 = share["args"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|v| v.as_f64().unwrap())
+            .sum();
+        assert!((sum - 100.0).abs() < 0.01 || sum == 0.0, "{share}");
+    }
+    let times: Vec<f64> = shares.iter().map(|event| event["ts"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    place
+        .tickscope(&["export", "run.tks", "-f", "firefox", "-o", "run.json"])
+        .ok()
+        .quiet();
+    let file = std::fs::read_to_string(path_in(&place, "run.json")).unwrap();
+    let firefox: serde_json::Value = serde_json::from_str(&file).unwrap();
+    assert!(firefox["counters"].as_array().unwrap().len() > 1);
+    place
+        .tickscope(&["export", "run.tks", "-o", "run.json"])
+        .failed(1, &["exists already"]);
+    place
+        .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
+        .ok();
+    place
+        .tickscope(&["export", "one.tks"])
+        .failed(1, &["one.tks holds one moment"]);
+}
+
+tickscope_testkit::tests![
+    a_running_program_is_recorded_for_a_while,
+    a_command_is_recorded_from_its_start_to_its_end,
+    a_command_runs_on_after_its_recording,
+    what_gives_no_recording_leaves_no_file,
+    a_program_that_takes_no_wishes_is_recorded_as_it_is,
+    whenever_the_recorder_is_killed_all_finished_records_are_there,
+    a_killed_program_leaves_all_and_its_recorder_ends,
+    an_interrupt_ends_the_recording_and_not_the_program,
+    a_termination_reaches_the_recorded_command,
+    records_that_a_stopped_recorder_has_missed_are_told,
+    nothing_is_lost_between_two_moments_whatever_is_reset,
+    what_is_not_recorded_is_said,
+    a_full_disk_keeps_what_fitted,
+    a_program_that_does_not_run_gets_the_command_that_starts_it,
+    a_recording_is_written_as_tracks_over_time,
+];

@@ -1,0 +1,237 @@
+//! What the system refuses: files that grow too long, places and files of other users, devices that are full.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tickscope_testkit::suite::skip;
+
+use crate::cli_commands::support::{Done, Place, VIEWER, finish};
+
+/// The viewer where no file may have more than a kilobyte.
+fn limited(place: &Place, args: &[&str]) -> Done {
+    let mut command = place.command("sh");
+    command
+        .args(["-c", "ulimit -f 1 && exec \"$@\"", "sh", VIEWER])
+        .args(args);
+    finish(&mut command)
+}
+
+/// It died of SIGXFSZ without a word, and left its half behind.
+fn a_file_that_may_not_grow_is_an_error_that_names_it() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    // An empty first record would be small enough.
+    place.json(&program.name);
+    for (args, file) in [
+        (&["report", "-o"][..], "x.html"),
+        (&["report", "-o"], "x.tks"),
+        (&["snapshot", "-o"], "y.tks"),
+        (&["record", "--duration", "100ms", "-o"], "z.tks"),
+    ] {
+        let args = [args, &[file, &program.name]].concat();
+        // The limit is one for the program's ring as well, so that it cannot be asked for a new record: which is said before.
+        limited(&place, &args)
+            .with_code(1)
+            .says(&[&format!("write {file}: File too large")]);
+        let left: Vec<_> = fs::read_dir(place.work()).unwrap().collect();
+        assert!(left.is_empty(), "{args:?} left {left:?}");
+    }
+}
+
+/// `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that cannot be had.
+fn as_another(place: &Place, args: &[&str]) -> Done {
+    // Permission is denied to whoever is not root by a mode alone.
+    if !rustix::process::getuid().is_root() {
+        return place.tickscope(args);
+    }
+    let nobody = ["--reuid", "65534", "--clear-groups", VIEWER];
+    let mut probe = place.command("setpriv");
+    probe.args(nobody).arg("--version");
+    if !probe.output().is_ok_and(|output| output.status.success()) {
+        skip("the viewer cannot be run as another user here");
+    }
+    let mut command = place.command("setpriv");
+    command.args(nobody).args(args);
+    finish(&mut command)
+}
+
+/// Opens the place to everybody.
+fn open_to_all(place: &Place) {
+    let work = place.work();
+    fs::set_permissions(work.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A directory that nobody may look into but root, and is opened again at the end.
+struct Closed(PathBuf);
+
+impl Closed {
+    fn new(place: &Place) -> Self {
+        open_to_all(place);
+        let dir = place.work().join("closed");
+        fs::create_dir(&dir).unwrap();
+        fs::write(dir.join("x.ring"), "").unwrap();
+        fs::set_permissions(&dir, Permissions::from_mode(0o000)).unwrap();
+        Self(dir)
+    }
+}
+
+impl Drop for Closed {
+    fn drop(&mut self) {
+        let _ = fs::set_permissions(&self.0, Permissions::from_mode(0o700));
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// It was "no file" though it is there.
+fn a_file_behind_a_closed_door_is_not_called_missing() {
+    let place = Place::new();
+    let closed = Closed::new(&place);
+    let file = closed.0.join("x.ring");
+    for command in ["report", "stacks", "reset", "attach"] {
+        as_another(&place, &[command, text(&file)]).failed(
+            1,
+            &[
+                "cannot open ",
+                text(&file),
+                ": Permission denied",
+                "; look as the user whose file it is",
+            ],
+        );
+    }
+}
+
+/// Commands and what they take.
+const WITH_DIRECTORY: [&[&str]; 9] = [
+    &["list"],
+    &["list", "--json"],
+    &["list", "--clean"],
+    &["report"],
+    &["report", "name"],
+    &["attach", "name"],
+    &["mode", "exact", "name"],
+    &["record", "name"],
+    &["name"],
+];
+
+/// It was passed over in silence, and another program was shown.
+fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
+    let place = Place::new();
+    let file = place.work().join("file");
+    fs::write(&file, "").unwrap();
+    for args in WITH_DIRECTORY {
+        let with = |dir| [args, &["--dir", dir]].concat();
+        place.tickscope(&with("missing")).failed(
+            2,
+            &["--dir missing: does not exist; name the directory that the program has as TICKSCOPE_DIR"],
+        );
+        place.tickscope(&with("file")).failed(
+            2,
+            &["--dir file: is no directory; a file is opened by its name alone, without --dir"],
+        );
+    }
+}
+
+fn a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error() {
+    let place = Place::new();
+    let closed = Closed::new(&place);
+    for args in WITH_DIRECTORY {
+        let args = [args, &["--dir", text(&closed.0)]].concat();
+        as_another(&place, &args).failed(
+            2,
+            &[
+                &format!("--dir {}: cannot be read: Permission denied", closed.0.display()),
+                "; look as the user whose program it is",
+            ],
+        );
+    }
+}
+
+fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
+    let place = Place::new();
+    let closed = Closed::new(&place);
+    let run = |args: &[&str]| {
+        let mut command = place.command("env");
+        command.arg(format!("TICKSCOPE_DIR={}", closed.0.display()));
+        if rustix::process::getuid().is_root() {
+            command.args(["setpriv", "--reuid", "65534", "--clear-groups"]);
+        }
+        finish(command.arg(VIEWER).args(args))
+    };
+    as_another(&place, &["--version"]).ok();
+    let denied = format!("{} (Permission denied)", closed.0.display());
+    run(&["report", "nobody-called-so"])
+        .with_code(2)
+        .says(&["no program called ", &format!("\n  not looked into: {denied}")]);
+    let listed = run(&["list"]).ok().out;
+    // Programs of one's own may run in other places.
+    assert!(
+        listed.contains(&denied) || !listed.starts_with("no program"),
+        "{listed}"
+    );
+}
+
+fn standard_output_that_is_full_is_named() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    for args in [
+        &[program.name.as_str()][..],
+        &["report", &program.name],
+        &["list"],
+        &["log", "--function", "*", "--every", "100ms", &program.name],
+    ] {
+        let mut command = place.command("sh");
+        command
+            .args(["-c", "exec \"$@\" > /dev/full", "sh", VIEWER])
+            .args(args);
+        finish(&mut command)
+            .with_code(1)
+            .says(&["cannot write to standard output: No space left on device"]);
+    }
+}
+
+/// All causes stood there, whichever it was.
+fn a_request_that_is_not_taken_says_which_cause_it_has() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    let ring = tickscope_format::file::open::RingFile::open(&path).unwrap();
+    let slots: Vec<_> = (0..16).map(|_| ring.take_slot().unwrap().unwrap()).collect();
+    place.tickscope(&["reset", &program.name]).failed(
+        1,
+        &[" takes no requests from here (16 viewers are there already; close one)"],
+    );
+    drop(slots);
+    let deaf = place.start("deaf");
+    place.tickscope(&["reset", &deaf.name]).failed(
+        1,
+        &[" takes no requests from here (Builder::allow_remote_control is off in the program)"],
+    );
+}
+
+fn a_request_through_a_file_that_may_not_be_written_says_so() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    open_to_all(&place);
+    fs::set_permissions(place.rings(), Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
+    as_another(&place, &["reset", &program.name]).failed(
+        1,
+        &[" takes no requests from here (the file is not yours to write; ask as its owner)"],
+    );
+}
+
+tickscope_testkit::tests![
+    a_file_that_may_not_grow_is_an_error_that_names_it,
+    a_file_behind_a_closed_door_is_not_called_missing,
+    a_directory_that_was_asked_for_and_is_none_is_an_error,
+    a_directory_that_was_asked_for_and_cannot_be_looked_into_is_an_error,
+    places_that_may_not_be_read_are_named_where_nothing_is_found,
+    standard_output_that_is_full_is_named,
+    a_request_that_is_not_taken_says_which_cause_it_has,
+    a_request_through_a_file_that_may_not_be_written_says_so,
+];

@@ -1,0 +1,378 @@
+//! What the test binary does when it is run as a program to look at.
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use std::{env, thread};
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
+use tickscope_format::os;
+use tickscope_format::ring::Stamp;
+use tickscope_format::slots::{Op, Outcome};
+use tickscope_format::snapshot::CaptureKind;
+
+use crate::cli_commands::support::VIEWER;
+
+/// Names the role in the environment.
+pub(crate) const ROLE: &str = "CLI_TEST_ROLE";
+/// What the role needs to know: a session's name, an exit code.
+pub(crate) const ARGUMENT: &str = "CLI_TEST_ARGUMENT";
+
+static END: AtomicBool = AtomicBool::new(false);
+
+/// Plays the role that the environment names, if any, and ends the process.
+pub(crate) fn play() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let argument = env::var(ARGUMENT).unwrap_or_default();
+    match role.as_str() {
+        "busy" => busy(&argument),
+        "computing" => computing(&argument),
+        "reported" => reported(&argument),
+        "frames" => frames(&argument),
+        "peeking" => peeking(&argument),
+        "stuck" => stuck(&argument),
+        "counted" => counted(&argument),
+        "grouped" => grouped(&argument),
+        "attribute" => attribute(&argument),
+        "scopeless" => {}
+        "echo" => echo(),
+        "killed" => killed(),
+        "older" => older(&argument),
+        "deaf" => deaf(&argument),
+        "two_rings" => two_rings(&argument),
+        "flake" => flake(&argument),
+        "cramped" => cramped(&argument),
+        "handling" => handling(&argument),
+        other => panic!("no role {other}"),
+    }
+    std::process::exit(0);
+}
+
+/// Has a report made of itself as soon as it has started.
+fn reported(name: &str) {
+    let _session = tickscope::start(name);
+    let report = Command::new(VIEWER)
+        .args(["report", "-f", "json", name])
+        .output()
+        .unwrap();
+    std::io::stdout().write_all(&report.stdout).unwrap();
+    std::io::stderr().write_all(&report.stderr).unwrap();
+    std::process::exit(report.status.code().unwrap_or(101));
+}
+
+/// Uses the CPU in a scope until the test ends.
+fn computing(name: &str) {
+    let _session = tickscope::start(name);
+    thread::spawn(|| {
+        let mut sum = 1u64;
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("collatz");
+            for _ in 0..1_000_000 {
+                sum = std::hint::black_box(if sum.is_multiple_of(2) {
+                    sum / 2
+                } else {
+                    sum.wrapping_mul(3) + 1
+                });
+            }
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// Draws frames of a thousand scopes until the test ends.
+fn frames(name: &str) {
+    let _session = tickscope::start(name);
+    thread::spawn(|| {
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("frame");
+            (0..1_000).for_each(|n| {
+                std::hint::black_box(leaf(n));
+            });
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// Has a scope with nothing in it until the test ends, in exact mode: without optimization the code around a scope takes longer than what
+/// measures it in adaptive mode.
+fn peeking(name: &str) {
+    let _session = tickscope::Builder::new(name).mode(tickscope::Mode::Exact).start();
+    thread::spawn(|| {
+        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+            tickscope::scope!("parse");
+            for n in 0..100_000 {
+                tickscope::scope!("peek");
+                std::hint::black_box(n);
+            }
+        }
+    });
+    wait_for_end();
+    END.store(true, std::sync::atomic::Ordering::Relaxed);
+}
+
+/// Ends with the test that started it: that holds the other end of standard input.
+fn wait_for_end() {
+    std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+}
+
+/// Waits until the ring of this process has a record with a call.
+fn wait_for_a_call() {
+    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
+    let pid = format!(".{}.", std::process::id());
+    let has_call = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let is_ours = path.to_string_lossy().contains(&pid);
+        let newest = || RingFile::open(&path)?.newest_snapshot();
+        is_ours && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
+    };
+    while !dir.read_dir().is_ok_and(|mut files| files.any(has_call)) {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[tickscope::profile]
+fn outer(depth: u32) -> u64 {
+    tickscope::scope!("inner");
+    if depth == 0 {
+        return leaf(1);
+    }
+    outer(depth - 1) + leaf(u64::from(depth))
+}
+
+#[tickscope::profile]
+fn leaf(n: u64) -> u64 {
+    (0..n * 20).fold(n, |a, b| std::hint::black_box(a ^ b))
+}
+
+/// Threads under load, short-lived ones too.
+fn busy(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::scope(|scope| {
+        for index in 0..2 {
+            thread::Builder::new()
+                .name(format!("busy-{index}"))
+                .spawn_scoped(scope, || {
+                    while !END.load(Ordering::Relaxed) {
+                        for depth in 0..6 {
+                            outer(depth);
+                        }
+                        // Half of a small machine is left to the test.
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                })
+                .unwrap();
+        }
+        scope.spawn(|| {
+            while !END.load(Ordering::Relaxed) {
+                thread::Builder::new()
+                    .name("brief".into())
+                    .spawn(|| outer(2))
+                    .unwrap()
+                    .join()
+                    .unwrap();
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+}
+
+/// A thread waits in a call of the group `pipe`; another one works in calls of `work`, one inside the other.
+fn grouped(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::scope(|scope| {
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let work = || {
+            while !END.load(Ordering::Relaxed) {
+                {
+                    tickscope::scope!(group = "work", "outside");
+                    tickscope::time!(group = "work", "inside", leaf(100));
+                }
+                thread::sleep(Duration::from_micros(200));
+            }
+        };
+        let wait = || {
+            tickscope::scope!(group = "pipe", "waits");
+            wait_for_end();
+            END.store(true, Ordering::Relaxed);
+        };
+        named("worker").spawn_scoped(scope, work).unwrap();
+        named("waiter").spawn_scoped(scope, wait).unwrap();
+    });
+}
+
+/// Requests that are handled in no time, and one that takes two seconds for each file `slow` that appears beside it.
+fn handling(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+    while !END.load(Ordering::Relaxed) {
+        {
+            tickscope::scope!("handle");
+            if std::fs::remove_file("slow").is_ok() {
+                tickscope::scope!("lookup");
+                thread::sleep(Duration::from_secs(2));
+            }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// One call that does not end.
+fn stuck(name: &str) {
+    let _tickscope = tickscope::start(name);
+    tickscope::scope!("stuck_in_here");
+    wait_for_end();
+}
+
+/// So many frames with so many calls each, `10 3`, and then the end.
+fn counted(numbers: &str) {
+    let _tickscope = tickscope::start("counted");
+    let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
+    tickscope::scope!("whole");
+    for _ in 0..numbers[0] {
+        tickscope::scope!("frame");
+        for n in 0..numbers[1] {
+            leaf(n);
+        }
+    }
+}
+
+#[tickscope::profile]
+fn marked() {
+    println!("the program's output");
+    eprintln!("the program's complaint");
+}
+
+/// One attribute and nothing else; ends with the code it is given.
+fn attribute(code: &str) {
+    marked();
+    std::process::exit(code.parse().unwrap_or(0));
+}
+
+fn echo() {
+    tickscope::scope!("echo");
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).unwrap();
+    println!("heard {text}");
+    std::io::stdout().flush().unwrap();
+}
+
+fn killed() {
+    marked();
+    wait_for_a_call();
+    let own = rustix::process::getpid();
+    rustix::process::kill_process(own, rustix::process::Signal::TERM).unwrap();
+    thread::sleep(Duration::from_secs(60));
+}
+
+/// The library that one of the collectors of `two_rings` is in.
+pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
+
+/// A ring as a collector makes it, with one record in it.
+fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
+    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
+    let header = Header {
+        name: name.into(),
+        pid: std::process::id(),
+        start_time: 1,
+        boot_id: [1, 2],
+        uid: os::user_id(),
+        nonce,
+        run_token: 0,
+        started_unix_ns: nonce,
+        ring_words: (64 << 10) / 8,
+        coarse_words: 0,
+        control: true,
+        library: library.into(),
+        version: (FORMAT_MAJOR, FORMAT_MINOR),
+    };
+    // The file is named after the header, and not every name may be a file's.
+    let mut ring = OwnRing::create(&dir, header).unwrap();
+    publish(&mut ring, library);
+    ring.beat(os::monotonic_ns(), 1_000_000_000);
+    ring.link().unwrap();
+    ring
+}
+
+/// Publishes a record of the collector in a library, beside which the program's own one counts.
+fn publish(ring: &mut OwnRing, library: &str) -> u64 {
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 1,
+        unix_ns: 1,
+    };
+    let mut payload = Vec::new();
+    let mut snapshot = tickscope::snapshot();
+    if !library.is_empty() {
+        snapshot.process.copies = vec!["/usr/bin/program".into()];
+    }
+    tickscope_format::codec::encode(&snapshot, &mut payload).unwrap();
+    ring.publish(stamp, &payload).unwrap()
+}
+
+/// Two rings of one process, as two copies of the library make; the second has a name that no library gives.
+fn two_rings(name: &str) {
+    let rings = [(1, ""), (2, LIBRARY)].map(|(nonce, library)| made_ring(name, nonce, library));
+    wait_for_end();
+    drop(rings);
+}
+
+/// A collector that knows no request but for a record.
+fn older(name: &str) {
+    let mut ring = made_ring(name, 1, "");
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+    while !END.load(Ordering::Relaxed) {
+        for request in ring.requests() {
+            let (outcome, record) = match request.op {
+                Some(Op::PublishNow) => (Outcome::Done, publish(&mut ring, "")),
+                _ => (Outcome::Unknown, 0),
+            };
+            ring.answer(&request, outcome, record, 0);
+        }
+        ring.beat(os::monotonic_ns(), 1_000_000_000);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Takes no requests.
+fn deaf(name: &str) {
+    let _tickscope = tickscope::Builder::new(name).allow_remote_control(false).start();
+    tickscope::scope!("deaf");
+    wait_for_end();
+}
+
+/// Renders the reference frame on so many threads and stays; named after them.
+fn flake(name: &str) {
+    use tickscope_demo::{Scene, Scoped, render};
+    let _tickscope = tickscope::start(name);
+    let threads = if name.starts_with("flake-4") { 4 } else { 1 };
+    let scene = Scene::build::<Scoped>(6);
+    render::<Scoped>(&scene, 1024, 1024, threads);
+    tickscope::scope!("rendered");
+    wait_for_end();
+}
+
+/// A name longer than a small ring's record: nothing can be pruned to make that fit.
+fn cramped(name: &str) {
+    const LONG: &str = match std::str::from_utf8(&[b'x'; 40_000]) {
+        Ok(name) => name,
+        Err(_) => "",
+    };
+    let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
+    tickscope::scope!(LONG);
+    wait_for_end();
+}

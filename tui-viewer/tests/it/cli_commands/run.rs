@@ -1,0 +1,215 @@
+//! `tickscope run`, and the demo, without a terminal.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+
+use crate::cli_commands::support::{Done, Place, VIEWER, finish, finish_with, until};
+
+/// `tickscope run ARGS -- PROGRAM`, the program being this binary in a role.
+fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
+    let role = place.role(role, argument);
+    let mut command = place.command(VIEWER);
+    command
+        .arg("run")
+        .args(args)
+        .arg("--")
+        .arg(role.get_program())
+        .args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    finish_with(&mut command, input)
+}
+
+/// `tickscope run ARGS`.
+fn plain(place: &Place, args: &[&str]) -> Done {
+    place.tickscope(&[&["run"], args].concat())
+}
+
+fn one_attribute_and_one_command_give_a_tree() {
+    let place = Place::new();
+    for args in [&[][..], &["--report"]] {
+        let done = run(&place, args, "attribute", "0", b"").ok();
+        assert!(done.out.contains("the program's output\n"), "{}", done.out);
+        assert!(
+            !done.out.contains("tickscope report"),
+            "the report is not the program's output"
+        );
+        let done = done.says(&[
+            "the program's complaint",
+            "tickscope report: ",
+            "exited",
+            "roles::marked",
+        ]);
+        let row = done
+            .err
+            .lines()
+            .find(|line| line.contains("roles::marked"))
+            .unwrap();
+        assert!(row.split_whitespace().any(|word| word == "1"), "one call: {row}");
+    }
+}
+
+fn the_program_ends_and_so_does_the_command() {
+    let place = Place::new();
+    for code in ["0", "7", "255"] {
+        run(&place, &["--report"], "attribute", code, b"")
+            .with_code(code.parse().unwrap())
+            .says(&["marked"]);
+    }
+    // By a signal: as a shell has it, and the report is there all the same.
+    run(&place, &[], "killed", "", b"")
+        .with_code(128 + 15)
+        .says(&["tickscope report: ", "crashed"]);
+    for (script, code) in [
+        ("exit 3", 3),
+        ("kill -KILL $$", 137),
+        ("kill -SEGV $$", 139),
+        ("kill -ABRT $$", 134),
+    ] {
+        plain(&place, &["--", "sh", "-c", script]).with_code(code);
+    }
+}
+
+fn what_cannot_be_started_is_126_or_127() {
+    let place = Place::new();
+    plain(&place, &["--", "no-such-program-anywhere"])
+        .failed(127, &["cannot start no-such-program-anywhere: No such file"]);
+    plain(&place, &["./nowhere/app"]).failed(127, &["cannot start ./nowhere/app"]);
+    let script = place.work().join("script");
+    fs::write(&script, "#!/bin/sh\nexit 0\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
+    plain(&place, &["--", "./script"]).failed(126, &["cannot start ./script"]);
+    plain(&place, &["--", "/"]).failed(126, &["cannot start /"]);
+}
+
+fn a_program_without_scopes_gets_a_hint() {
+    let place = Place::new();
+    let done = run(&place, &["--report"], "scopeless", "", b"").ok().says(&[
+        "no report: ",
+        " opened no scope, or was killed at once\n  does it depend on tickscope with the feature `enable`, and does it \
+         mark a function with #[tickscope::profile]?",
+    ]);
+    let said = done.err.lines().filter(|line| !line.contains("test")).count();
+    assert!(said <= 4, "{}", done.err);
+    plain(&place, &["--", "true"])
+        .ok()
+        .says(&["true opened no scope"]);
+    plain(&place, &["--", "false"])
+        .with_code(1)
+        .says(&["false opened no scope"]);
+}
+
+fn arguments_and_input_reach_the_program() {
+    let place = Place::new();
+    let done = run(&place, &["--report"], "echo", "", b"what is typed")
+        .ok()
+        .says(&["echo"]);
+    assert!(done.out.contains("heard what is typed"), "{}", done.out);
+    let done = plain(
+        &place,
+        &["--", "printf", "%s,", "--report", "-p", "a b", "--", ""],
+    )
+    .ok();
+    assert_eq!(done.out, "--report,-p,a b,--,,");
+    let done = plain(&place, &["printf", "%s,", "--json"]).ok();
+    assert_eq!(done.out, "--json,");
+}
+
+fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
+    let place = Place::new();
+    let role = place.role("attribute", "5");
+    let exe = role.get_program().to_str().unwrap();
+    let args: Vec<&str> = role.get_args().map(|arg| arg.to_str().unwrap()).collect();
+    let program = format!("'{exe}' {}", args.join(" "));
+    // Another program of the same name runs meanwhile, and one has ended: neither was started here.
+    let (_other, mut ended) = (place.start("busy"), place.start("stuck"));
+    ended.end();
+    for script in [
+        format!("{program}; exit 9"),
+        format!("({program} &  wait $!); sh -c 'exit 9'"),
+        format!("cd /; env -- {program}; exit 9"),
+    ] {
+        let mut command = place.command(VIEWER);
+        command.args(["run", "--", "sh", "-c", &script]);
+        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+            command.env(key, value);
+        }
+        let done = finish(&mut command)
+            .with_code(9)
+            .says(&["tickscope report: ", "marked", "exited"]);
+        assert!(
+            !done.err.contains("stuck_in_here") && !done.err.contains("outer"),
+            "{}",
+            done.err
+        );
+        assert!(done.out.contains("the program's output"));
+    }
+}
+
+fn a_termination_reaches_the_program() {
+    let place = Place::new();
+    let mut child = place
+        .command(VIEWER)
+        .args([
+            "run",
+            "--",
+            "sh",
+            "-c",
+            "trap 'echo ended >&2; exit 11' TERM; echo ready >&2; while :; do sleep 0.02; done",
+        ])
+        .stderr(fs::File::create(place.work().join("said")).unwrap())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let said = || fs::read_to_string(place.work().join("said")).unwrap();
+    until("the program is ready", || said().contains("ready").then_some(()));
+    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let status = until("the command has ended", || child.try_wait().unwrap());
+    assert_eq!(status.code(), Some(11), "{}", said());
+    assert!(said().contains("ended"), "{}", said());
+}
+
+fn run_into_a_directory_of_its_own() {
+    let (here, there) = (Place::new(), Place::new());
+    let dir = there.rings();
+    let done = run(&here, &["--dir", dir.to_str().unwrap()], "attribute", "0", b"").ok();
+    done.says(&["marked"]);
+    assert!(!here.rings().exists(), "nothing in the other place");
+    assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
+}
+
+fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
+    let place = Place::new();
+    let done = place.tickscope(&["demo"]).ok().quiet();
+    assert!(
+        done.out.starts_with("tickscope report: demo, pid "),
+        "{}",
+        done.out
+    );
+    let first = done.out.lines().next().unwrap();
+    assert!(first.contains("exited"), "it has ended: {first}");
+    let row = done
+        .out
+        .lines()
+        .find(|line| line.contains("demo::frame"))
+        .unwrap();
+    assert!(row.split_whitespace().any(|word| word == "1"), "one frame: {row}");
+    for name in ["scene::nearest", "shop::serve", "requests::order", "Pool::take"] {
+        assert!(done.out.contains(name), "no {name}: {}", done.out);
+    }
+}
+
+tickscope_testkit::tests![
+    one_attribute_and_one_command_give_a_tree,
+    the_program_ends_and_so_does_the_command,
+    what_cannot_be_started_is_126_or_127,
+    a_program_without_scopes_gets_a_hint,
+    arguments_and_input_reach_the_program,
+    behind_a_wrapper_it_is_the_descendant_that_is_shown,
+    a_termination_reaches_the_program,
+    run_into_a_directory_of_its_own,
+    the_demo_without_a_terminal_prints_a_report_of_one_frame,
+];

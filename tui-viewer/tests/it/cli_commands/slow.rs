@@ -1,0 +1,196 @@
+//! Why slow calls are slow: `tickscope why` and `tickscope watch`.
+
+use tickscope_format::snapshot_file;
+use tickscope_testkit::fixture;
+
+use crate::cli_commands::support::{Place, until};
+
+/// A kept snapshot of a program that watches `draw_frame`.
+fn kept() -> (Place, &'static str) {
+    let place = Place::new();
+    snapshot_file::write(&place.work().join("frames.tks"), &fixture::slow_frames()).unwrap();
+    (place, "./frames.tks")
+}
+
+fn a_kept_snapshot_says_why_slow_calls_are_slow() {
+    let (place, file) = kept();
+    let done = place.tickscope(&["why", "draw_frame", file]).ok().quiet();
+    let lines: Vec<&str> = done.out.lines().collect();
+    assert!(
+        lines[0].starts_with("draw_frame: 30 slow of 6000 calls (>= 1.90ms, "),
+        "{}",
+        done.out
+    );
+    assert!(
+        lines[1].starts_with("scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; "),
+        "{}",
+        done.out
+    );
+    let markdown = place
+        .tickscope(&["why", "draw_frame", file, "-f", "markdown"])
+        .ok()
+        .quiet()
+        .out;
+    assert!(markdown.contains("| +1.98ms | 44.5% | 30.0µs | 2.01ms | 6 → 402 | `scene::lookup` |"));
+}
+
+fn the_json_has_the_members_promised_whole_and_short() {
+    let (place, file) = kept();
+    let short = place
+        .tickscope(&["why", "draw_frame", file, "--json"])
+        .ok()
+        .quiet();
+    assert!(short.out.len() <= 2_000, "{}", short.out);
+    let document = place
+        .tickscope(&["why", "game::draw_frame", file, "-f", "json"])
+        .ok()
+        .quiet();
+    let (short, document) = (short.json(), document.json());
+    assert_eq!(short["shown"]["rows"], 2);
+    assert_eq!(document["shown"], document["total"]);
+    assert_eq!(short["total"], document["total"]);
+    assert_eq!(short["causes"], document["causes"]);
+    assert_eq!(
+        short.as_object().unwrap().keys().collect::<Vec<_>>(),
+        document.as_object().unwrap().keys().collect::<Vec<_>>()
+    );
+    let members: Vec<&str> = document.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut wanted = [
+        "function",
+        "calls",
+        "slow_calls",
+        "threshold_ns",
+        "typical_ns",
+        "slow_ns",
+        "causes",
+        "rows",
+        "exemplars",
+        "unit",
+        "estimated",
+        "shown",
+        "total",
+        "doubt",
+        "next",
+    ];
+    wanted.sort_unstable();
+    assert_eq!(members, wanted);
+    assert_eq!(
+        document["causes"][0]["path"],
+        "game::draw_frame;game::scene::lookup"
+    );
+    assert_eq!(document["causes"][0]["kind"], "calls");
+    assert_eq!(document["slow_calls"], 30);
+    let sum: f64 = document["rows"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["difference_ns"].as_f64().unwrap())
+        .sum();
+    let whole = document["slow_ns"].as_f64().unwrap() - document["typical_ns"].as_f64().unwrap();
+    assert!((sum - whole).abs() < 1.0, "{sum} {whole}");
+}
+
+fn one_of_the_calls_is_written_for_other_tools() {
+    let (place, file) = kept();
+    let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
+    let trace = done(&["-f", "trace"]).ok().quiet().json();
+    assert_eq!(
+        trace["otherData"]["call"], "draw_frame, 8.48ms, on main",
+        "the longest"
+    );
+    let firefox = done(&["-f", "firefox", "--call", "3"]).ok().quiet().json();
+    assert_eq!(
+        firefox["meta"]["product"],
+        "order-book (draw_frame, 3.48ms, on main)"
+    );
+    let speedscope = done(&["-f", "speedscope", "--call", "3"]).ok().quiet().json();
+    assert_eq!(speedscope["profiles"][0]["endValue"], 3_484_000);
+    let page = done(&["-f", "html"]).ok().quiet().out;
+    assert!(page.contains("\"opens_slow\":0") && page.contains("</html>"));
+    done(&["-f", "html", "--call", "3"]).failed(2, &["leave it out"]);
+    done(&["-f", "trace", "--call", "4"]).failed(2, &["no call 4 is kept; there are 7, 3"]);
+    done(&["--call", "3"]).failed(
+        2,
+        &["--call 3 is for -f trace, firefox and speedscope; leave it out"],
+    );
+}
+
+fn what_is_not_watched_names_the_command_that_watches_it() {
+    let (place, file) = kept();
+    place.tickscope(&["why", "lookup", file]).failed(
+        2,
+        &["lookup is not watched (watched: draw_frame); what was not watched while it ran"],
+    );
+    place
+        .tickscope(&["why", "draw_frame", file, "--for", "1s"])
+        .failed(2, &["is a file; --for watches a program that runs"]);
+    let program = place.start("busy");
+    let name = program.name.as_str();
+    place.tickscope(&["why", "leaf", name]).failed(
+        2,
+        &[&format!(
+            "leaf is not watched (no function is watched); watch it for a while: tickscope why leaf {name} --for 10s"
+        )],
+    );
+}
+
+fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let name = program.name.as_str();
+    let document = until("calls have ended", || {
+        let during = ["why", "leaf", name, "--for", "200ms", "--over", "1us", "--json"];
+        let document = place.tickscope(&during).ok().json();
+        (document["calls"].as_u64() > Some(0)).then_some(document)
+    });
+    assert_eq!(document["threshold_ns"], 1_000);
+    let rows = document["rows"].as_array().unwrap();
+    assert!(rows[0]["path"].as_str().unwrap().ends_with("leaf"), "{document}");
+    let not_watched = ["leaf is not watched (no function is watched)"];
+    place.tickscope(&["why", "leaf", name]).failed(2, &not_watched);
+
+    let watch = |words: &[&str]| place.tickscope(&[&["watch"], words, &[name]].concat());
+    let done = watch(&["leaf", "--over", "5ms"]).ok().quiet().out;
+    assert!(
+        done.contains(": leaf is watched: calls of 5ms and more are slow; "),
+        "{done}"
+    );
+    place.tickscope(&["why", "leaf", name]).ok();
+    // It is watched on where it was before, and told of that time alone.
+    let calls = |words: &[&str]| {
+        let words = [&["why", "leaf", name, "--json"], words].concat();
+        place.tickscope(&words).ok().json()["calls"].as_u64().unwrap()
+    };
+    let (before, during, after) = (calls(&[]), calls(&["--for", "50ms"]), calls(&[]));
+    assert!(before + during <= after, "{before} {during} {after}");
+    place.tickscope(&["why", "leef", name, "--for", "50ms"]).failed(
+        2,
+        &["no function that has been called matches leef (did you mean leaf?); those that were called: tickscope sites"],
+    );
+    for other in ["other::a", "other::b", "other::c"] {
+        let done = watch(&[other]).ok().quiet().out;
+        assert!(
+            done.contains("no function that has been called matches"),
+            "{done}"
+        );
+    }
+    watch(&["other::d"]).failed(
+        1,
+        &["4 functions are watched already (leaf, other::a, other::b, other::c)"],
+    );
+    let done = watch(&["leaf", "--off"]).ok().quiet().out;
+    assert!(done.ends_with(": leaf is watched no longer\n"), "{done}");
+    let done = watch(&["leaf", "--off"]).ok().quiet().out;
+    assert!(
+        done.ends_with(": leaf was not watched; watched: other::a, other::b, other::c\n"),
+        "{done}"
+    );
+}
+
+tickscope_testkit::tests![
+    a_kept_snapshot_says_why_slow_calls_are_slow,
+    the_json_has_the_members_promised_whole_and_short,
+    one_of_the_calls_is_written_for_other_tools,
+    what_is_not_watched_names_the_command_that_watches_it,
+    a_running_program_is_watched_for_a_while_and_then_no_longer,
+];

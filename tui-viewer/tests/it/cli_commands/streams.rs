@@ -1,0 +1,181 @@
+//! Recordings through pipes: `tickscope record -o -`, and commands that read `-`.
+
+use std::fs;
+use std::process::Stdio;
+
+use tickscope_format::recording::{Piece, Stream};
+
+use crate::cli_commands::support::{Place, VIEWER, finish_with, until};
+
+/// A recording as it goes through a pipe.
+fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
+    let mut command = place.command(VIEWER);
+    command.args(["record", "-o", "-"]).args(args);
+    let output = command.output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && err.is_empty(), "{err}");
+    output.stdout
+}
+
+fn records(bytes: &[u8]) -> usize {
+    let mut stream = Stream::new(bytes, 64 << 20);
+    let mut records = 0;
+    loop {
+        match stream.next_piece().unwrap() {
+            Piece::Begin => {}
+            Piece::Record(_) => records += 1,
+            Piece::End { torn } => {
+                assert_eq!(torn, 0);
+                return records;
+            }
+        }
+    }
+}
+
+fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
+    let place = Place::new();
+    let program = place.start("busy");
+    let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
+    assert!(records(&bytes) > 2, "{}", records(&bytes));
+    // In a file it is a file like any other.
+    fs::write(place.work().join("run.tks"), &bytes).unwrap();
+    let kept = place.json("./run.tks");
+    let read = |args: &[&str], input: &[u8]| finish_with(place.command(VIEWER).args(args), input);
+    let report = read(&["report", "-", "-f", "json"], &bytes).ok().quiet().json();
+    assert_eq!(report, kept);
+    let top = read(&["top", "-", "--json"], &bytes).ok().quiet().json();
+    assert_eq!(top["program"]["pid"], program.pid());
+    assert!(top["total"].as_u64().unwrap() > 2);
+    // Without a terminal the target alone is a report, as for a file.
+    let text = read(&["-"], &bytes).ok().quiet().out;
+    assert!(text.contains(&program.name), "{text}");
+    read(&["diff", "./run.tks", "-"], &bytes).ok();
+
+    let torn = read(&["top", "-"], &bytes[..bytes.len() - 8]).ok();
+    torn.says(&["standard input broke off within a record; its "]);
+    let says = |args: &[&str], input: &[u8], code: i32, says: &str| {
+        read(args, input).failed(code, &[says]);
+    };
+    says(
+        &["report", "-"],
+        &bytes[..100],
+        1,
+        "standard input ended before a whole record came",
+    );
+    says(
+        &["report", "-"],
+        b"",
+        1,
+        "standard input ended before a recording began",
+    );
+    says(
+        &["report", "-"],
+        b"GET / HTTP/1.1",
+        1,
+        "standard input: not a tickscope file: begins with \"GET / HT\"",
+    );
+    let mut flipped = bytes.clone();
+    let middle = bytes.len() / 2;
+    flipped[middle] ^= 1;
+    read(&["report", "-"], &flipped)
+        .with_code(1)
+        .says(&["standard input: damaged: "]);
+    says(
+        &["report", "-", "--at", "1s"],
+        &bytes,
+        1,
+        "of standard input only the newest moment is kept",
+    );
+    says(
+        &["reset", "-"],
+        &bytes,
+        1,
+        "standard input is a stream, which leads one way",
+    );
+    says(
+        &["record", "-"],
+        &bytes,
+        2,
+        "standard input is a stream; a program is recorded while it runs",
+    );
+    says(
+        &["wait-until", "calls(leaf) > 1", "-"],
+        &bytes,
+        2,
+        "standard input is a stream; wait-until watches",
+    );
+    says(
+        &["record", "--follow", "-o", "x.tks"],
+        b"",
+        2,
+        "--follow is for a stream: -o -",
+    );
+    says(
+        &["record", "-o", "-", "--after", "1s"],
+        b"",
+        2,
+        "--after is for files",
+    );
+    says(
+        &["record", "-o", "-", "--", "true"],
+        b"",
+        2,
+        "a program that is started has standard output for itself",
+    );
+}
+
+fn a_recorder_whose_reader_leaves_ends_in_silence() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let mut command = place.command(VIEWER);
+    command
+        .args(["record", "-o", "-", &program.name])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut recorder = command.spawn().unwrap();
+    drop(recorder.stdout.take());
+    let output = recorder.wait_with_output().unwrap();
+    assert_eq!(
+        (output.status.code(), output.stderr.as_slice()),
+        (Some(0), &b""[..])
+    );
+}
+
+fn the_next_run_follows_in_the_same_stream() {
+    let place = Place::new();
+    let name = crate::cli_commands::support::name("again");
+    let path = place.work().join("stream");
+    let mut command = place.command(VIEWER);
+    // Nothing of that name is there yet.
+    command
+        .args(["record", "-o", "-", "--follow", &name])
+        .stdout(fs::File::create(&path).unwrap());
+    let mut recorder = command.spawn().unwrap();
+    for runs in 1..=2 {
+        let mut program = place.start_named("busy", &name);
+        let begun = || {
+            let bytes = fs::read(&path).unwrap();
+            let mut stream = Stream::new(&bytes[..], 64 << 20);
+            let (mut begun, mut records) = (0, 0);
+            loop {
+                match stream.next_piece().unwrap() {
+                    Piece::Begin => (begun, records) = (begun + 1, 0),
+                    Piece::Record(_) => records += 1,
+                    Piece::End { .. } => return (begun, records),
+                }
+            }
+        };
+        until("it is recorded", || {
+            (begun().0 == runs && begun().1 > 0).then_some(())
+        });
+        assert!(program.end().success());
+    }
+    recorder.kill().unwrap();
+    recorder.wait().unwrap();
+}
+
+tickscope_testkit::tests![
+    what_goes_through_a_pipe_is_a_recording_that_commands_read,
+    a_recorder_whose_reader_leaves_ends_in_silence,
+    the_next_run_follows_in_the_same_stream,
+];

@@ -1,0 +1,629 @@
+//! How a target is found, and what is said where it is not.
+
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::cli_commands::roles::LIBRARY;
+use crate::cli_commands::support::{
+    Place, Program, VIEWER, beside, finish, name, sealed, sealed_tickscope, until,
+};
+
+/// At most four lines, so that the message and the prompt fit on any screen.
+fn short(text: &str) {
+    assert!((1..=4).contains(&text.lines().count()), "{text}");
+}
+
+fn by_name_by_pid_and_by_path_it_is_the_same_program() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let pid = program.pid().to_string();
+    let path = place.ring_of(program.pid()).unwrap();
+    for args in [
+        vec![program.name.as_str()],
+        vec![&pid],
+        vec!["-p", &pid],
+        vec!["--pid", &pid],
+        vec![path.to_str().unwrap()],
+    ] {
+        let args = [vec!["report", "-f", "json"], args].concat();
+        assert_eq!(
+            place.tickscope(&args).ok().quiet().json()["process"]["pid"],
+            program.pid()
+        );
+    }
+}
+
+fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
+    let place = Place::new();
+    let first = place.start("stuck");
+    let second = place.start_named("stuck", &first.name);
+    let all = [first.name.as_str(), "--all"];
+    let report = place
+        .tickscope(&[&["report", "-f", "json"], &all[..]].concat())
+        .ok()
+        .quiet()
+        .json();
+    let name = format!("all of {} (2 processes)", first.name);
+    assert_eq!(
+        (&report["process"]["name"], &report["process"]["pid"]),
+        (&name.into(), &0.into())
+    );
+    let threads = report["threads"].as_array().unwrap();
+    for pid in [first.pid(), second.pid()] {
+        let of = format!(" ({pid})");
+        let has = |thread: &serde_json::Value| thread["name"].as_str().unwrap().ends_with(&of);
+        assert!(threads.iter().any(has), "{threads:?}");
+    }
+    let top = place
+        .tickscope(&[&["top", "--json"], &all[..]].concat())
+        .ok()
+        .json();
+    let next = top["next"].to_string();
+    assert!(
+        [first.pid(), second.pid()]
+            .iter()
+            .any(|pid| next.contains(&pid.to_string())),
+        "{next}"
+    );
+    for command in ["stacks", "sites", "snapshot"] {
+        place.tickscope(&[&[command], &all[..]].concat()).ok();
+    }
+    for (command, code) in [
+        (&["reset"][..], 2),
+        (&["mode", "exact"], 2),
+        (&["record", "-o", "x.tks"], 2),
+        (&["record", "--follow", "-o", "-"], 2),
+        (&["why", "work"], 2),
+        (&["wait-until", "calls(work) > 1"], 2),
+        (&["cost"], 2),
+        (&["report", "--window", "10s"], 2),
+    ] {
+        let args = [command, &all[..]].concat();
+        place.tickscope(&args).failed(
+            code,
+            &[
+                "--all: ",
+                ", one at a time: ",
+                "report, top, stacks, sites and snapshot take --all",
+            ],
+        );
+    }
+    for wrong in [&["--all"][..], &["4711", "--all"], &["x.tks", "--all"]] {
+        place
+            .tickscope(&[&["report"], wrong].concat())
+            .failed(2, &["tickscope NAME --all"]);
+    }
+}
+
+fn a_name_in_the_working_directory_is_a_path_by_its_ending() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let path = place.ring_of(program.pid()).unwrap();
+    std::fs::copy(&path, place.work().join("copy.ring")).unwrap();
+    assert_eq!(place.json("copy.ring")["process"]["pid"], program.pid());
+    for missing in ["none.ring", "none.tks", "none.json", "none.html", "./none"] {
+        place.tickscope(&["report", missing]).failed(
+            2,
+            &["no file ", missing, "; `tickscope list` shows what is there"],
+        );
+    }
+}
+
+fn no_such_name_or_pid_says_what_there_is() {
+    let place = Place::new();
+    let program = place.start("stuck");
+    let pid = program.pid().to_string();
+    for command in ["report", "stacks", "snapshot", "reset", "attach"] {
+        for nobody in ["nobody-called-so", "4000000000"] {
+            let done = sealed_tickscope(&place, &[command, nobody]).with_code(2).says(&[
+                nobody,
+                &format!("tickscope {pid}"),
+                &program.name,
+            ]);
+            short(&done.err);
+            assert_eq!(done.out, "");
+        }
+    }
+    let done = place.tickscope(&["report", "-p", "4000000000"]).with_code(2);
+    short(&done.err);
+}
+
+fn a_command_line_that_makes_no_sense_is_two() {
+    let place = Place::new();
+    for args in [
+        &["report", "--format", "xml"][..],
+        &["report", "--wait", "soon"],
+        &["report", "--wait", "-1"],
+        &["reset", "--after", "10x"],
+        &["report", "-p", "1", "name"],
+        &["report", "-p", "one"],
+        &["report", "--raw", "--compensated"],
+        &["mode"],
+        &["mode", "fast"],
+        &["off"],
+        &["on", ""],
+        &["sites", "-f", "xml"],
+        &["run"],
+        &["--no-such-flag"],
+        &["snapshot", "a", "b"],
+    ] {
+        let done = place.tickscope(args).with_code(2);
+        assert!(
+            done.err.starts_with("error: ") && done.out.is_empty(),
+            "{args:?}: {}",
+            done.err
+        );
+    }
+}
+
+fn the_live_one_of_a_name_before_the_finished_ones() {
+    let place = Place::new();
+    let shared = name("again");
+    let mut first = place.start_named("stuck", &shared);
+    assert!(first.end().success());
+    let mut second = place.start_named("stuck", &shared);
+    assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
+    assert!(second.end().success());
+
+    // Of the finished ones the newest, and said so.
+    let done = place
+        .tickscope(&["report", "-f", "json", "--ended", &shared])
+        .ok()
+        .says(&[
+            "no live program called ",
+            "; showing the newest that has ended: ",
+            &shared,
+            &second.pid().to_string(),
+            "exited",
+        ]);
+    assert_eq!(done.json()["process"]["pid"], second.pid());
+    assert_eq!(done.err.lines().count(), 1, "{}", done.err);
+    // By its number it was meant: nothing to explain.
+    let first = place
+        .tickscope(&["report", "-f", "json", &first.pid().to_string()])
+        .ok()
+        .quiet();
+    assert_eq!(first.json()["process"]["state"], "exited");
+}
+
+/// `ENDS` is how often; `.ci/nightly` asks for many.
+fn a_program_is_found_as_soon_as_its_start_has_returned() {
+    let place = Place::new();
+    let name = name("reported");
+    // Each run finds those before it, which have ended.
+    let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
+    for _ in 0..times {
+        let running = place
+            .role("reported", &name)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = running.id();
+        let done = running.wait_with_output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        // The test harness writes in front of it.
+        let out = String::from_utf8(done.stdout).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
+        assert_eq!(report["process"]["pid"], pid, "{report}");
+    }
+}
+
+/// A script took the numbers of an older run for those of the program that had just been started, with exit code 0.
+fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let (name, pid) = (program.name.clone(), program.pid().to_string());
+    assert!(program.end().success());
+    let numbers: &[&[&str]] = &[
+        &["report", "-f", "json"],
+        &["report", "-f", "csv"],
+        &["report", "-f", "folded"],
+        &["report", "-f", "speedscope"],
+        &["report", "-f", "callgrind"],
+        &["report", "-o", "now.pb.gz"],
+        &["report", "-o", "now.tks"],
+        &["top", "--json"],
+        &["sites", "-f", "json"],
+        &["sites", "-f", "exclude"],
+        &["why", "marked", "--json"],
+        &["why", "marked", "-f", "markdown"],
+        &["cost", "--json"],
+        &["mute", "--dry-run", "--json"],
+        &["snapshot"],
+        &["export"],
+        &["diff", &pid],
+        &["wait-until", "calls(marked) > 0"],
+    ];
+    for args in numbers {
+        let with = |more: &[&str]| place.tickscope(&[args, more].concat());
+        with(&[&name]).failed(
+            2,
+            &[
+                "no live program called ",
+                "; the newest that has ended, ",
+                " s ago: ",
+                &format!("(pid {pid}, exited); name its pid, or give --ended"),
+            ],
+        );
+        let files = std::fs::read_dir(place.work()).unwrap().count();
+        assert_eq!(files, 0, "{args:?}");
+        // Only that there is no such function is left to say.
+        let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
+        for target in [&[name.as_str(), "--ended"], by_pid] {
+            let asked = with(target);
+            assert!(!asked.err.contains("name its pid"), "{args:?}: {}", asked.err);
+            let lacks_function = matches!(args[0], "why" | "wait-until");
+            assert_eq!(asked.code != Some(0), lacks_function, "{args:?}: {}", asked.err);
+            for file in std::fs::read_dir(place.work()).unwrap() {
+                std::fs::remove_file(file.unwrap().path()).unwrap();
+            }
+        }
+    }
+    // A person is told first.
+    for args in [
+        &["report"][..],
+        &["report", "-f", "html"],
+        &["top"],
+        &["sites"],
+        &["stacks"],
+        &["cost"],
+        &["mute", "--dry-run"],
+    ] {
+        place
+            .tickscope(&[args, &[&name]].concat())
+            .ok()
+            .says(&["no live program called ", "; showing the newest that has ended: "]);
+    }
+    // The commands to go on with name the run that was shown.
+    let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
+    assert_eq!(top["program"]["pid"], program.pid());
+    assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
+}
+
+/// A ring of the same name in another place was shown in the place of the one that was meant.
+fn a_directory_that_is_named_is_the_only_one() {
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let (name, pid) = (program.name.clone(), program.pid());
+    // One of the usual places.
+    let user = rustix::process::getuid().as_raw();
+    let usual = place.work().join(format!("../tmp/tickscope-{user}"));
+    let empty = place.work().join("empty");
+    for dir in [&usual, &empty] {
+        std::fs::create_dir(dir).unwrap();
+    }
+    let usual = usual.canonicalize().unwrap();
+    let ring = place.ring_of(pid).unwrap();
+    program.end();
+    std::fs::rename(&ring, usual.join(ring.file_name().unwrap())).unwrap();
+    let by_option = |args: &[&str]| place.tickscope(&[args, &["--dir", "empty"]].concat());
+    let by_variable = |args: &[&str]| finish(place.command(VIEWER).env("TICKSCOPE_DIR", "empty").args(args));
+    for look in [&by_option as &dyn Fn(&[&str]) -> _, &by_variable] {
+        let list = look(&["list", "--json"]).ok().quiet().json();
+        assert_eq!(
+            (&list["programs"], &list["looked_in"]),
+            (&json!([]), &json!(["empty"]))
+        );
+        let said = "looked in empty alone, as --dir or TICKSCOPE_DIR says";
+        short(&look(&["report", &name]).with_code(2).says(&[said]).err);
+        short(&look(&["reset", &name]).with_code(2).says(&[said]).err);
+    }
+    let list = finish(place.command(VIEWER).env_remove("TICKSCOPE_DIR").arg("list"))
+        .ok()
+        .out;
+    let looked_in = format!("\nlooked in /dev/shm/tickscope-{user}, {}\n", usual.display());
+    assert!(list.contains(&name) && list.ends_with(&looked_in), "{list}");
+}
+
+fn several_live_ones_of_a_name_are_a_choice() {
+    let place = Place::new();
+    let shared = name("twins");
+    let programs: Vec<Program> = (0..3).map(|_| place.start_named("stuck", &shared)).collect();
+    for command in ["report", "stacks", "snapshot", "reset"] {
+        let done = place.tickscope(&[command, &shared]).with_code(2);
+        short(&done.err);
+        assert_eq!(done.out, "");
+        let done = done.says(&[
+            "there are 3 live ones of the program called ",
+            "; choose one:\n",
+            "\n  and 1 more: tickscope list",
+        ]);
+        let offered: Vec<&Program> = programs
+            .iter()
+            .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
+            .collect();
+        assert_eq!(offered.len(), 2, "{}", done.err);
+        // What it offers works.
+        place
+            .tickscope(&["report", &offered[0].pid().to_string()])
+            .ok()
+            .quiet();
+    }
+    assert_eq!(
+        place.json(&programs[2].pid().to_string())["reset_epoch"],
+        0,
+        "nobody was reset"
+    );
+}
+
+fn a_pid_with_two_rings_is_a_choice_between_files() {
+    let place = Place::new();
+    let program = place.start("two_rings");
+    let rings = until("both are there", || {
+        let rings: Vec<_> = std::fs::read_dir(place.rings())
+            .ok()?
+            .map(|ring| ring.unwrap().path())
+            .collect();
+        (rings.len() == 2).then_some(rings)
+    });
+    let pid = program.pid().to_string();
+    for args in [["report", pid.as_str()], ["report", &program.name]] {
+        let done = place.tickscope(&args).with_code(2);
+        short(&done.err);
+        for ring in &rings {
+            assert!(
+                done.err.contains(&format!("tickscope {} ", ring.display())),
+                "{}",
+                done.err
+            );
+        }
+    }
+    // Which of them is the library's is said where one chooses, and in the list with what counts beside it.
+    let list = place.tickscope(&["list"]).ok();
+    let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
+    assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
+    let choice = place.tickscope(&["report", &pid]).with_code(2);
+    assert_eq!(
+        choice.err.matches(", in libplugin.so)").count(),
+        1,
+        "{}",
+        choice.err
+    );
+    let list = place.tickscope(&["list", "--json"]).ok();
+    let json: serde_json::Value = serde_json::from_str(&list.out).unwrap();
+    let programs = json["programs"].as_array().unwrap();
+    let of = |library: serde_json::Value| {
+        programs
+            .iter()
+            .find(|program| program["library"] == library)
+            .unwrap()
+    };
+    assert_eq!(
+        of(LIBRARY.into())["copies"],
+        serde_json::json!(["/usr/bin/program"])
+    );
+    assert_eq!(of(serde_json::Value::Null)["copies"], serde_json::json!([]));
+    for ring in &rings {
+        // Nobody answers there, which is said.
+        let done = place
+            .tickscope(&["report", ring.to_str().unwrap()])
+            .ok()
+            .says(&["does not answer"]);
+        assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
+    }
+}
+
+fn wait_until_the_program_is_there() {
+    let place = Place::new();
+    let late = name("late");
+    let mut command = place.command(VIEWER);
+    command.args(["report", "-f", "json", "--wait", "50s", &late]);
+    let waiting = std::thread::spawn(move || finish(&mut command));
+    // Started only when the command has surely looked in vain; a command that does not wait has ended by then.
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!waiting.is_finished(), "it waits");
+    let program = place.start_named("stuck", &late);
+    let done = waiting.join().unwrap().ok().quiet();
+    assert_eq!(done.json()["process"]["pid"], program.pid());
+}
+
+fn a_wait_in_vain_ends_like_no_wait() {
+    let place = Place::new();
+    let begin = Instant::now();
+    for (target, says) in [("nobody-comes", "nobody-comes"), ("./no.ring", "no file")] {
+        let done = place
+            .tickscope(&["report", "--wait", "300ms", target])
+            .with_code(2)
+            .says(&[says]);
+        short(&done.err);
+    }
+    assert!(begin.elapsed() >= Duration::from_millis(600));
+    // Several do not become one by waiting.
+    let shared = name("both");
+    let _programs = [
+        place.start_named("stuck", &shared),
+        place.start_named("stuck", &shared),
+    ];
+    place
+        .tickscope(&["report", "--wait", "50s", &shared])
+        .with_code(2);
+}
+
+fn without_a_target_it_is_the_only_one_that_runs() {
+    let place = Place::new();
+    let nobody = finish(sealed(&place).arg(VIEWER).arg("report"))
+        .with_code(2)
+        .says(&[
+            "no program runs that carries tickscope, and none has ended here lately\n  start one that calls \
+         tickscope::start(), or: tickscope run -- CMD\n  to look around: tickscope demo",
+        ]);
+    short(&nobody.err);
+
+    let only = name("only");
+    let role = place.role("stuck", &only);
+    let mut command = sealed(&place);
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    let mut program = Program::spawn(&mut command, &only);
+    until("the ring is there", || place.ring_of(program.pid()));
+    let report = |args: &[&str]| finish(beside(&place, &program, VIEWER.as_ref()).args(args));
+    assert_eq!(
+        report(&["report", "-f", "json"]).ok().quiet().json()["process"]["name"],
+        only
+    );
+    assert!(report(&[]).ok().quiet().out.contains(&only));
+    report(&["reset"]).ok().quiet();
+
+    let _second = place.start("stuck");
+    let done = report(&["report"]).with_code(2).says(&[
+        "several programs run; choose one:\n",
+        &format!("tickscope {} ", program.pid()),
+    ]);
+    short(&done.err);
+    drop(_second);
+    let ended = place.start("stuck");
+    drop(ended);
+    report(&["report"]).ok().quiet();
+
+    program.kill();
+    let done = finish(sealed(&place).arg(VIEWER).arg("report"))
+        .with_code(2)
+        .says(&["no program runs"]);
+    short(&done.err);
+}
+
+fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
+    let (here, there) = (Place::new(), Place::new());
+    let program = there.start("stuck");
+    here.tickscope(&["report", &program.name]).with_code(2);
+    let pid = program.pid().to_string();
+    let done = here.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
+    assert_eq!(done.json()["process"]["name"], program.name);
+    here.tickscope(&["reset", "-p", &pid]).ok().quiet();
+    // Or the command is told.
+    let dir = there.rings();
+    here.tickscope(&["report", "--dir", dir.to_str().unwrap(), &program.name])
+        .ok()
+        .quiet();
+}
+
+fn a_pid_is_followed_into_another_file_system() {
+    let place = Place::new();
+    let mut command = sealed(&place);
+    let inside = name("inside");
+    let role = place.role("stuck", &inside);
+    command.arg(role.get_program()).args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    // Into its own /dev/shm, that nobody else sees.
+    command.env_remove("TICKSCOPE_DIR");
+    let program = Program::spawn(&mut command, &inside);
+    let pid = program.pid().to_string();
+    let document = until("it is found", || {
+        let done = place.tickscope(&["report", "-f", "json", &pid]);
+        (done.code == Some(0) && done.err.is_empty()).then(|| done.json())
+    });
+    assert_eq!(document["process"]["name"], inside);
+    place.tickscope(&["reset", &pid]).ok().quiet();
+    place.tickscope(&["report", &inside]).with_code(2);
+}
+
+fn a_pid_is_followed_into_a_container_where_it_is_another() {
+    let place = Place::new();
+    let sealed = sealed(&place);
+    let inside = name("contained");
+    let role = place.role("stuck", &inside);
+    let mut command = place.command(sealed.get_program());
+    command
+        .args(["-p", "--fork", "--kill-child"])
+        .args(sealed.get_args())
+        .arg(role.get_program())
+        .args(role.get_args());
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+    command.env_remove("TICKSCOPE_DIR");
+    let unshare = Program::spawn(&mut command, &inside);
+    let children = format!("/proc/{0}/task/{0}/children", unshare.pid());
+    let document = until("it is found", || {
+        let outer = std::fs::read_to_string(&children).unwrap();
+        let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
+        // Until its ring is there, an earlier process of the same number is none.
+        (done.code == Some(0)).then(|| done.json())
+    });
+    assert_eq!(document["process"]["name"], inside);
+    assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
+}
+
+/// It was "no program with pid" while the program ran, until its next ring was there.
+fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
+    tickscope_testkit::ring::wants_kernel_copies();
+    let place = Place::new();
+    let mut program = place.start("stuck");
+    let pid = program.pid().to_string();
+    let first = place.ring_of(program.pid()).unwrap();
+    // The first one that is lost is replaced at once, the next ones a minute later.
+    std::fs::remove_file(first).unwrap();
+    let second = until("there is another one", || place.ring_of(program.pid()));
+    let cut = |bytes| {
+        let file = std::fs::File::options().write(true).open(&second).unwrap();
+        file.set_len(bytes).unwrap();
+    };
+    let broken = format!(
+        "no program with pid {pid} has a ring that can be read; {}: ",
+        second.display()
+    );
+    for (bytes, then) in [
+        (
+            100,
+            "truncated: 100 bytes, wanted 4096; the process runs on and makes another within a minute: try again then",
+        ),
+        (
+            0,
+            "; process {pid} makes another within a minute, if this one is its own: try again then",
+        ),
+    ] {
+        cut(bytes);
+        for args in [["report", &pid], ["reset", &pid], ["attach", &pid]] {
+            place
+                .tickscope(&args)
+                .failed(2, &[&broken, &then.replace("{pid}", &pid)]);
+        }
+    }
+    program.kill();
+    place
+        .tickscope(&["report", &pid])
+        .failed(2, &[&broken, "; its program has ended: try another"]);
+}
+
+/// It was a subcommand that cannot be used with `[TARGET]`.
+fn two_files_are_opened_one_at_a_time() {
+    let place = Place::new();
+    for args in [
+        &["a.ring", "b.ring"][..],
+        &["a.ring", "--theme", "light", "b.ring"],
+        &["--theme", "light", "a.ring", "b.ring"],
+    ] {
+        let done = place.tickscope(args).with_code(2).says(&[
+            "a.ring and b.ring: one is opened at a time; to see what differs: tickscope b.ring --compare a.ring",
+        ]);
+        assert!(!done.err.contains("subcommand"), "{}", done.err);
+    }
+}
+
+tickscope_testkit::tests![
+    by_name_by_pid_and_by_path_it_is_the_same_program,
+    all_of_a_name_are_one_for_commands_that_read_and_refused_by_others,
+    a_name_in_the_working_directory_is_a_path_by_its_ending,
+    no_such_name_or_pid_says_what_there_is,
+    a_command_line_that_makes_no_sense_is_two,
+    the_live_one_of_a_name_before_the_finished_ones,
+    a_program_is_found_as_soon_as_its_start_has_returned,
+    a_name_gives_a_script_no_numbers_of_a_run_that_has_ended,
+    a_directory_that_is_named_is_the_only_one,
+    several_live_ones_of_a_name_are_a_choice,
+    a_pid_with_two_rings_is_a_choice_between_files,
+    wait_until_the_program_is_there,
+    a_wait_in_vain_ends_like_no_wait,
+    without_a_target_it_is_the_only_one_that_runs,
+    a_pid_is_followed_to_a_directory_that_the_command_does_not_know,
+    a_pid_is_followed_into_another_file_system,
+    a_pid_is_followed_into_a_container_where_it_is_another,
+    a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes,
+    two_files_are_opened_one_at_a_time,
+];

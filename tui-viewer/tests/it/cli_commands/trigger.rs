@@ -1,0 +1,236 @@
+//! `tickscope trigger`: what it keeps, what it starts, what it says, and how it ends.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Child, ChildStderr, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::hotspots::hot;
+use tickscope_format::Snapshot;
+use tickscope_format::recording::Recording;
+
+use crate::cli_commands::support::{Done, Place, VIEWER, until};
+
+/// A trigger at work, and what it has said so far.
+struct Trigger {
+    child: Child,
+    err: BufReader<ChildStderr>,
+    said: String,
+}
+
+impl Trigger {
+    fn start(place: &Place, args: &[&str]) -> Self {
+        let mut command = place.command(VIEWER);
+        command.arg("trigger").args(args);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let err = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            err,
+            said: String::new(),
+        }
+    }
+
+    /// Waits until it has said this.
+    fn says(&mut self, text: &str) {
+        while !self.said.contains(text) {
+            let read = self.err.read_line(&mut self.said).unwrap();
+            assert!(read > 0, "it never said {text}: {}", self.said);
+        }
+    }
+
+    fn interrupt(&self) {
+        kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), Signal::INT).unwrap();
+    }
+
+    fn end(mut self) -> Done {
+        self.err.read_to_string(&mut self.said).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        Done {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: self.said,
+        }
+    }
+}
+
+/// The recordings that a trigger has kept.
+fn kept(place: &Place, name: &str) -> Vec<PathBuf> {
+    let files = fs::read_dir(place.work())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let is_kept = |path: &PathBuf| {
+        let file = path.file_name().unwrap().to_string_lossy().into_owned();
+        file.starts_with(name) && file.ends_with(".tks")
+    };
+    files.filter(is_kept).collect()
+}
+
+/// The longest call of `handle` up to a moment, in seconds.
+fn longest_s(snapshot: &Snapshot) -> f64 {
+    let tree = CallTree::build(snapshot, |_| true);
+    let rows = hot(&tree);
+    let handle = rows
+        .iter()
+        .find(|row| tree.functions.get(row.function).name == "handle");
+    let longest = handle.and_then(|row| row.latency.max());
+    longest.map_or(0.0, |(ticks, _)| snapshot.nanos(ticks) as f64 / 1e9)
+}
+
+fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
+    let place = Place::new();
+    let mut program = place.start("handling");
+    let command = "cp \"$TICKSCOPE_FILE\" copy.tks && printf '%s|' \"$TICKSCOPE_VALUE\" \"$TICKSCOPE_THRESHOLD\" \
+                   \"$TICKSCOPE_UNIT\" \"$TICKSCOPE_FUNCTION\" \"$TICKSCOPE_PROGRAM\" \"$TICKSCOPE_PID\" \
+                   \"$TICKSCOPE_CONDITION\" \"$TICKSCOPE_SUMMARY\" > told.new && mv told.new told; exit 3";
+    let condition = "max(handle) > 1500ms or calls(nowhere) > 0";
+    let args = [
+        condition,
+        &program.name,
+        "--over",
+        "1s",
+        "--keep",
+        "20s",
+        "--exec",
+        command,
+    ];
+    let mut trigger = Trigger::start(&place, &args);
+    // It says this once it has the first record.
+    trigger.says("no function that matches nowhere was met yet");
+    fs::write(place.work().join("slow"), "").unwrap();
+    let told = until("the command has run", || {
+        fs::read_to_string(place.work().join("told")).ok()
+    });
+    let recordings = kept(&place, &program.name);
+    let [path] = &recordings[..] else {
+        panic!("one recording: {recordings:?}")
+    };
+    program.end();
+    let done = trigger.end().ok().says(&[
+        &format!(
+            "watching {} (pid {}) for {condition} in the last 1.0 s",
+            program.name,
+            program.pid()
+        ),
+        "--exec: the command ended with exit status: 3",
+        "has ended; 1 recording was kept",
+    ]);
+    let file = path.file_name().unwrap().to_str().unwrap();
+    let function = "it::cli_commands::roles::handle";
+    for part in [&format!("max({function}) = 2."), "s > 1500ms in the last ", file] {
+        assert!(done.out.contains(part), "wanted {part} in {}", done.out);
+    }
+    assert_eq!(done.out.lines().count(), 1, "{}", done.out);
+
+    let told: Vec<&str> = told.split('|').collect();
+    let (value, pid): (f64, String) = (told[0].parse().unwrap(), program.pid().to_string());
+    assert!(value > 1.5e9, "{value}");
+    assert_eq!(
+        told[1..7],
+        ["1500000000", "ns", function, &program.name, &pid, condition]
+    );
+    assert!(done.out.contains(told[7]), "{}", told[7]);
+    assert_eq!(
+        fs::read(place.work().join("copy.tks")).unwrap(),
+        fs::read(path).unwrap()
+    );
+
+    let recording = Recording::open(path).unwrap();
+    let snapshots: Vec<Snapshot> = recording
+        .moments()
+        .iter()
+        .map(|moment| recording.snapshot(moment).unwrap())
+        .collect();
+    let (first, last) = (snapshots.first().unwrap(), snapshots.last().unwrap());
+    assert!(longest_s(first) < 1.5, "{}", longest_s(first));
+    assert!(longest_s(last) > 1.5, "{}", longest_s(last));
+    // The call took two seconds, and what was before it is there as well.
+    assert!(last.capture.unix_ns - first.capture.unix_ns > 2_000_000_000);
+    let report = place.tickscope(&["report", path.to_str().unwrap()]).ok();
+    assert!(report.out.contains("roles::handle"), "{}", report.out);
+
+    // What was kept is in the list of this directory.
+    let list = place.tickscope(&["list"]).ok().out;
+    let line = list
+        .lines()
+        .find(|line| line.ends_with(&format!("./{file}")))
+        .unwrap();
+    assert!(
+        line.starts_with(&program.name) && line.contains(" kept "),
+        "{line}"
+    );
+    let list = place.tickscope(&["list", "--json"]).ok().json();
+    let entry = list["kept"].as_array().unwrap().iter();
+    let entry = entry
+        .into_iter()
+        .find(|entry| entry["path"] == format!("./{file}"))
+        .unwrap();
+    assert_eq!(entry["pid"], program.pid());
+    assert_eq!(entry["records"], snapshots.len());
+}
+
+fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
+    let place = Place::new();
+    let program = place.start("handling");
+    let mut trigger = Trigger::start(&place, &["calls(lookup) > 0", &program.name, "--over", "200ms"]);
+    trigger.says("no function that matches lookup was met yet; it is waited for");
+    fs::write(place.work().join("slow"), "").unwrap();
+    until("the past is kept", || {
+        (kept(&place, &program.name).len() == 1).then_some(())
+    });
+    trigger.interrupt();
+    let done = trigger.end().ok().says(&["1 recording was kept"]);
+    let found = "calls(it::cli_commands::roles::lookup) = 1 > 0 in the last ";
+    assert!(done.out.contains(found), "{}", done.out);
+
+    let mut trigger = Trigger::start(&place, &["calls(lokup) < 1", &program.name]);
+    trigger.says("no function that matches lokup was met yet (did you mean lookup?)");
+    trigger.interrupt();
+    trigger
+        .end()
+        .ok()
+        .says(&["nothing was kept: calls(lokup) < 1 did not become true"]);
+}
+
+fn what_cannot_be_a_trigger_is_refused_at_once() {
+    let place = Place::new();
+    let refused = |args: &[&str], says: &[&str]| {
+        let done = place
+            .tickscope(&[&["trigger"], args].concat())
+            .with_code(2)
+            .says(says);
+        assert_eq!(done.out, "");
+    };
+    refused(
+        &["p99(handle) > 50"],
+        &["column 17: found the end, wanted a unit of p99: ns, us, ms or s"],
+    );
+    refused(&["max(f) > 1s", "--at-most", "2/m"], &["1/s, 2/min, 6/h, 10/d"]);
+    refused(&["max(f) > 1s", "--over", "1h"], &["wanted 200ms to 10m"]);
+    refused(&["max(f) > 1s", "--keep", "0"], &["wanted 1s to 1h"]);
+    refused(&["max(f) > 1s", "nobody-is-called-so"], &["no program called"]);
+    let mut program = place.start("stuck");
+    place
+        .tickscope(&["record", &program.name, "-d", "0", "-o", "run.tks"])
+        .ok();
+    let of_file = place.tickscope(&["trigger", "max(f) > 1s", "./run.tks"]);
+    of_file.failed(2, &["run.tks is a file; a trigger watches a program that runs"]);
+    program.end();
+    let ended = place.tickscope(&["trigger", "max(f) > 1s", &program.name]);
+    ended.failed(
+        2,
+        &["does not run any more; a trigger watches a program that runs"],
+    );
+}
+
+tickscope_testkit::tests![
+    a_slow_call_keeps_the_past_before_it_and_starts_the_command,
+    an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for,
+    what_cannot_be_a_trigger_is_refused_at_once,
+];

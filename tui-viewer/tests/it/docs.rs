@@ -1,0 +1,79 @@
+//! The README and the book below `docs/`: links lead to what exists, commands parse, and tables list what the code has.
+
+mod ci;
+mod commands;
+mod links;
+mod markdown;
+mod readme;
+mod runs;
+mod shell;
+mod tables;
+
+use std::path::{Path, PathBuf};
+
+use tickscope_testkit::suite::Case;
+
+/// The tests of each file.
+pub(crate) const TESTS: &[&[Case]] = &[
+    runs::TESTS,
+    ci::TESTS,
+    commands::TESTS,
+    links::TESTS,
+    markdown::TESTS,
+    readme::TESTS,
+    shell::TESTS,
+    tables::TESTS,
+];
+
+/// The README, which is not part of the book.
+const README: &str = "README.md";
+
+/// Pages outside of the book whose links are followed.
+const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
+
+/// Pages beside the README that a newcomer reads first. The last ones are what a registry shows of each package.
+const FIRST_PAGES: [&str; 14] = [
+    "CONTRIBUTING.md",
+    "examples/README.md",
+    "collector/README.md",
+    "collector/c/README.md",
+    "collector/criterion/README.md",
+    "collector/macros/README.md",
+    "collector/profiling/README.md",
+    "collector/puffin/README.md",
+    "collector/tracing/README.md",
+    "shared-format/README.md",
+    "shared-format/analysis/README.md",
+    "shared-format/report/README.md",
+    "tui-viewer/README.md",
+    "tui-viewer/demo/README.md",
+];
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The text of a file, named from the root of the repository.
+fn read(page: &str) -> String {
+    std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
+}
+
+/// The pages of the book, in their order, named from the root of the repository.
+fn book() -> Vec<String> {
+    let summary = read("docs/SUMMARY.md");
+    let pages: Vec<String> = markdown::links(&summary)
+        .iter()
+        .map(|link| format!("docs/{link}"))
+        .collect();
+    assert!(pages.len() > 10, "{pages:?}");
+    pages
+}
+
+/// The pages whose commands, names and tables are checked: the book, and what a newcomer reads beside it.
+fn pages() -> Vec<String> {
+    let mut pages = book();
+    pages.push(README.into());
+    pages.extend(FIRST_PAGES.map(String::from));
+    pages
+}

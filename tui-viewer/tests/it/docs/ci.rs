@@ -1,0 +1,36 @@
+//! The recipes of `justfile` and the workflow of each change run what `.ci/run` runs.
+
+use crate::docs::read;
+
+/// The commands of `.ci/run` that are the same everywhere: without variables of the script, and without what only collects
+/// output.
+fn steps() -> Vec<String> {
+    let script = read(".ci/run");
+    let commands = script
+        .lines()
+        .filter(|line| !line.starts_with("step()"))
+        .filter_map(|line| line.split_once("step "))
+        .filter(|(environment, _)| environment.is_empty() || environment.contains('='))
+        .map(|(_, command)| command.split(" | ").next().unwrap());
+    let plain = commands.map(|command| command.trim_end_matches(" -- --show-output"));
+    plain
+        .filter(|command| !command.contains('$'))
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn recipes_and_workflow_have_every_step() {
+    let steps = steps();
+    assert!(steps.len() > 10, "{steps:?}");
+    for file in ["justfile", ".github/workflows/ci.yml"] {
+        let text = read(file);
+        for step in &steps {
+            assert!(
+                text.contains(step.as_str()),
+                "{file} has no `{step}`, which .ci/run has"
+            );
+        }
+    }
+}
+
+tickscope_testkit::tests![recipes_and_workflow_have_every_step];

@@ -1,0 +1,254 @@
+//! The commands of the pages, run: beside the program of the demo, and on a recording of it.
+
+use std::fs;
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::sync::Mutex;
+
+use clap::Parser;
+use tempfile::TempDir;
+use tickscope_cli::cli::args::Cli;
+
+use crate::docs::commands::{commands_of, typed};
+use crate::docs::pages;
+
+const TICKSCOPE: &str = env!("CARGO_BIN_EXE_tickscope");
+
+/// The recording that stands for every file of that kind.
+const RECORDING: &str = "run.tks";
+
+/// Where commands write files.
+const NEW: &str = "new";
+
+/// The page that stands for every page.
+const PAGE: &str = "now.html";
+
+/// Words of the pages, and what the demo has instead. `requests::browse` is watched from the start.
+const STAND_FOR: [(&str, &str); 16] = [
+    ("app", "demo"),
+    ("game", "demo"),
+    ("order-book", "demo"),
+    ("groups", "demo"),
+    ("server", "demo"),
+    ("mini-redis-server", "demo"),
+    ("rg", "demo"),
+    ("web*", "de*"),
+    ("handle", "requests::browse"),
+    ("handle_request", "requests::browse"),
+    ("insert", "requests::browse"),
+    ("parse", "requests::browse"),
+    ("parse::peek", "requests::browse"),
+    ("alloc::*", "image::*"),
+    ("p99(handle) > 50ms", "p99(requests::browse) > 50ms"),
+    ("calls(parse) > 0", "calls(requests::browse) > 0"),
+];
+
+/// Commands that end only when they are told to, or need what is not here: another program, a server, a terminal.
+const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
+
+/// Commands that change what the program measures, or begin another one, and so what the others would find.
+const CHANGING: [&str; 9] = [
+    "mode", "reset", "off", "on", "mute", "watch", "lines", "cost", "demo",
+];
+
+/// The demo, as long as this is there.
+struct Demo {
+    place: TempDir,
+    child: Child,
+    /// The demo ends with it.
+    _input: ChildStdin,
+}
+
+impl Demo {
+    fn start() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        fs::create_dir(place.path().join("rings")).unwrap();
+        let mut child = tickscope(place.path())
+            .arg("demo-program")
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let demo = Self {
+            _input: child.stdin.take().unwrap(),
+            place,
+            child,
+        };
+        // Slow calls are kept whole, and frames are drawn.
+        demo.until_done(&["why", "requests::browse", "-f", "trace"]);
+        demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
+        // Its moments are no further apart than the ones that the pages name.
+        loop {
+            demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
+            let some_time = [
+                "report", RECORDING, "--from", "600ms", "--to", "750ms", "-o", PAGE,
+            ];
+            if demo.run(demo.place.path(), &some_time).status.success() {
+                break;
+            }
+            fs::remove_file(demo.place.path().join(RECORDING)).unwrap();
+        }
+        demo
+    }
+
+    fn until_done(&self, args: &[&str]) {
+        while !self.run(self.place.path(), args).status.success() {}
+    }
+
+    /// Runs a command in a directory.
+    fn run(&self, here: &Path, args: &[impl AsRef<str>]) -> Output {
+        let mut command = tickscope(self.place.path());
+        command.current_dir(here).args(args.iter().map(AsRef::as_ref));
+        if args.iter().any(|word| word.as_ref() == "-") && !args.iter().any(|word| word.as_ref() == "-o") {
+            command.stdin(File::open(here.join(RECORDING)).unwrap());
+        }
+        command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .output()
+            .unwrap()
+    }
+
+    /// Runs a command of a page in a directory of its own, and says what is wrong.
+    fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
+        let here = tempfile::tempdir().unwrap();
+        for file in [RECORDING, PAGE] {
+            fs::copy(self.place.path().join(file), here.path().join(file)).unwrap();
+        }
+        fs::create_dir(here.path().join(NEW)).unwrap();
+        let done = self.run(here.path(), words);
+        // A gate may fail, and a time may be over.
+        let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
+        let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
+        let said = String::from_utf8_lossy(&done.stderr);
+        (!is_fine).then(|| format!("{page}: {}: {}: {said}", words.join(" "), done.status))
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The command, without anything of the tester's own environment.
+fn tickscope(place: &Path) -> Command {
+    let mut command = Command::new(TICKSCOPE);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("TICKSCOPE") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .env("TICKSCOPE_DIR", place.join("rings"))
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// A word of a command as it can be run here, with shorter durations.
+fn runnable(word: &str, before: &str, demo: u32) -> String {
+    if ["-o", "--output"].contains(&before) {
+        let name = Path::new(word).file_name().unwrap_or_default().display();
+        return if word == "-" {
+            word.into()
+        } else {
+            format!("{NEW}/{name}")
+        };
+    }
+    if word.ends_with(".tks") {
+        return RECORDING.into();
+    }
+    // As a target, the name of a function is the program's.
+    if word == "parse" && ["", "attach"].contains(&before) {
+        return "demo".into();
+    }
+    if word == "4711" {
+        return demo.to_string();
+    }
+    let (sign, length) = word.strip_prefix('-').map_or(("", word), |length| ("-", length));
+    for (unit, unit_ms) in [("s", 50), ("m", 200)] {
+        if let Some(number) = length
+            .strip_suffix(unit)
+            .and_then(|number| number.parse::<u64>().ok())
+        {
+            return format!("{sign}{}ms", number * unit_ms);
+        }
+    }
+    let stands_for = STAND_FOR.iter().find(|(shown, _)| *shown == word);
+    stands_for.map_or(word, |(_, run)| run).to_string()
+}
+
+/// The arguments of a command that is run; none where it is not.
+fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
+    let words: Vec<String> = command[1..].iter().flat_map(|word| typed(word)).collect();
+    let name = words.first()?.as_str();
+    let has = |option: &str| words.iter().any(|word| word == option);
+    let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
+    // A program to start, a terminal, the time of the day, and a name in capitals are not to be had.
+    let lacks = |word: &String| {
+        let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
+        ["./app", "--compare"].contains(&word.as_str())
+            || word.chars().all(is_name)
+            || word.matches(':').count() == 2 && word.starts_with(|c: char| c.is_ascii_digit())
+    };
+    if NOT_RUN.contains(&name) || is_endless || words.iter().any(lacks) {
+        return None;
+    }
+    let before = std::iter::once("").chain(words.iter().map(String::as_str));
+    let words: Vec<String> = words
+        .iter()
+        .zip(before)
+        .map(|(word, before)| runnable(word, before, demo))
+        .collect();
+    let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
+    let is_diff = words[0] == "diff";
+    // What does not parse speaks of a command; diff reads dashes in a way of its own.
+    (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
+}
+
+fn commands_of_tickscope_do_what_they_are_shown_for() {
+    let demo = Demo::start();
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for page in pages() {
+        for command in commands_of(&page)
+            .iter()
+            .filter(|command| command[0] == "tickscope")
+        {
+            let words = arguments(command, demo.child.id());
+            let is_new = |words: &Vec<String>| lines.iter().all(|(_, known)| known != words);
+            if let Some(words) = words.filter(is_new) {
+                lines.push((page.clone(), words));
+            }
+        }
+    }
+    assert!(lines.len() > 80, "{} commands", lines.len());
+    let (changing, others): (Vec<_>, Vec<_>) = lines
+        .into_iter()
+        .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
+    // Most of them wait for the demo.
+    let wrong = Mutex::new(Vec::new());
+    let others = Mutex::new(others.into_iter());
+    let next = || others.lock().unwrap().next();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                while let Some((page, words)) = next() {
+                    let complaint = demo.complaint(&page, &words);
+                    wrong.lock().unwrap().extend(complaint);
+                }
+            });
+        }
+    });
+    let mut wrong = wrong.into_inner().unwrap();
+    wrong.extend(
+        changing
+            .iter()
+            .filter_map(|(page, words)| demo.complaint(page, words)),
+    );
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+tickscope_testkit::tests![commands_of_tickscope_do_what_they_are_shown_for];

@@ -1,0 +1,37 @@
+//! The viewer and its commands as a user meets them: real programs, files, terminals and exit codes; and what the README and
+//! the book say of them.
+//!
+//! The programs looked at are this very test binary, run again in a role.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot get this far has failed"
+)]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "the programs looked at speak to their user, and tests say what was measured"
+)]
+
+mod cli_commands;
+mod docs;
+mod processes;
+mod pty;
+
+use std::process::ExitCode;
+
+use tickscope_testkit::suite;
+
+fn main() -> anyhow::Result<ExitCode> {
+    cli_commands::roles::play();
+    processes::roles::play();
+    pty::program::play();
+    if std::env::var_os(pty::synthetic::ROLE).is_some() {
+        return pty::synthetic::main();
+    }
+    // Those that wait the longest begin first.
+    let files = [processes::TESTS, docs::TESTS, cli_commands::TESTS, pty::TESTS].concat();
+    Ok(suite::main(&files))
+}

@@ -1,0 +1,24 @@
+//! What happens between processes, with real ones: killed, stopped, lapped, locked out, and looked at by many.
+
+mod identity;
+mod killed;
+mod locked;
+mod paths;
+mod requests;
+pub(crate) mod roles;
+mod support;
+mod together;
+mod viewers;
+
+use tickscope_testkit::suite::Case;
+
+/// The tests of each file.
+pub(crate) const TESTS: &[&[Case]] = &[
+    identity::TESTS,
+    killed::TESTS,
+    locked::TESTS,
+    paths::TESTS,
+    requests::TESTS,
+    together::TESTS,
+    viewers::TESTS,
+];

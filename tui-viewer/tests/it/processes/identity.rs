@@ -1,0 +1,262 @@
+//! Who a ring is of: process ids taken again, boots gone by, containers that share a directory, a small `/dev/shm`.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::layout::{WORD, state};
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{codec, os};
+use tickscope_testkit::suite::skip;
+
+use crate::processes::roles::{header, numbered};
+use crate::processes::support::{Place, Running, rings_in, until};
+
+/// The ring of a program that is gone, with a sign of life of the given time.
+fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
+    let mut ring = OwnRing::create(place.dir(), header).unwrap();
+    let snapshot = numbered(1);
+    let mut payload = Vec::new();
+    codec::encode(&snapshot, &mut payload).unwrap();
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 1,
+        unix_ns: snapshot.capture.unix_ns,
+    };
+    ring.publish(stamp, &payload).unwrap();
+    ring.beat(beat, 1_000_000_000);
+    ring.link().unwrap();
+    let path = ring.path().to_path_buf();
+    drop(ring);
+    // A process that another test starts has all descriptors of this one, and with them the lock, until it becomes another program.
+    until("no child has the lock", || {
+        fs::File::open(&path)
+            .unwrap()
+            .try_lock_shared()
+            .is_ok()
+            .then_some(())
+    });
+    RingFile::open(&path).unwrap()
+}
+
+fn a_process_id_that_is_taken_again_makes_nothing_alive() {
+    let place = Place::new();
+    let sleeper = Running::spawn(Command::new("sleep").arg("600"));
+    let dead = left_behind(
+        &place,
+        Header {
+            pid: sleeper.pid(),
+            ..header("forerunner")
+        },
+        os::monotonic_ns(),
+    );
+    assert!(matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }));
+    let entry = place.listed(dead.path());
+    assert_eq!(
+        (&entry["state"], &entry["live"]),
+        (&"crashed".into(), &false.into())
+    );
+    let pid = sleeper.pid().to_string();
+    let (out, err, code) = place.tickscope(&["report", &pid]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
+    let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
+    assert!(err.contains(&said), "{err}");
+    // It may be about to begin its session.
+    let (_, err, code) = place.tickscope(&["report", "-f", "json", &pid]);
+    let refused = format!("process {pid} has no ring; an earlier process {pid} left one, ");
+    assert!(
+        code == Some(2) && err.contains(&refused) && err.contains("give --ended"),
+        "{err}"
+    );
+    let (_, err, code) = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
+    assert_eq!(code, Some(0), "{err}");
+    let (_, err, code) = place.tickscope(&["reset", &pid]);
+    assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
+}
+
+/// The monotonic clock begins anew with each boot: an old heartbeat may lie ahead of it, and somebody may hold the lock.
+fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
+    for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
+        let place = Place::new();
+        let old = Header {
+            boot_id: [7, 7],
+            ..header("of-another-boot")
+        };
+        let dead = left_behind(&place, old, beat);
+        assert!(matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }));
+        let lock = fs::File::open(dead.path()).unwrap();
+        lock.lock().unwrap();
+        assert!(
+            matches!(dead.liveness().unwrap(), Liveness::Crashed { .. }),
+            "beat {beat}"
+        );
+        let entry = place.listed(dead.path());
+        assert_eq!(
+            (&entry["state"], &entry["live"]),
+            (&"crashed".into(), &false.into())
+        );
+    }
+}
+
+fn a_farewell_from_an_earlier_boot_stays_one() {
+    let place = Place::new();
+    let dead = left_behind(
+        &place,
+        Header {
+            boot_id: [7, 7],
+            ..header("of-another-boot")
+        },
+        u64::MAX,
+    );
+    let file = fs::File::options().write(true).open(dead.path()).unwrap();
+    file.write_all_at(&99u64.to_le_bytes(), (state::EXIT_UNIX_NS * WORD) as u64)
+        .unwrap();
+    file.lock().unwrap();
+    assert_eq!(dead.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
+}
+
+/// Skips the test where a command is missing or not permitted.
+fn wants(command: &str, arguments: &[&str]) {
+    let done = Command::new(command).args(arguments).arg("true").output();
+    if !done.is_ok_and(|done| done.status.success()) {
+        skip(format_args!("{command} {arguments:?} is not to be had here"));
+    }
+}
+
+/// A role behind another command.
+fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Command {
+    let role = place.role(role, "");
+    let mut outer = place.clean(command);
+    outer
+        .args(arguments)
+        .arg(role.get_program())
+        .args(role.get_args());
+    for (key, value) in role.get_envs() {
+        match value {
+            Some(value) => outer.env(key, value),
+            None => outer.env_remove(key),
+        };
+    }
+    outer
+}
+
+fn two_containers_that_share_a_directory_have_two_rings() {
+    let contained = ["-p", "--fork", "--kill-child"];
+    wants("unshare", &contained);
+    let place = Place::new();
+    let start = || Running::spawn(&mut behind(&place, "unshare", &contained, "asked"));
+    let (mut one, _other) = (start(), start());
+    let rings = until("both have a ring", || {
+        let rings = place.rings();
+        let runs = |path: &std::path::PathBuf| {
+            RingFile::open(path)
+                .is_ok_and(|ring| ring.liveness().is_ok_and(|state| state == Liveness::Running))
+        };
+        (rings.len() == 2 && rings.iter().all(runs)).then_some(rings)
+    });
+    for path in &rings {
+        let entry = place.listed(path);
+        assert_eq!((&entry["state"], &entry["pid"]), (&"running".into(), &1.into()));
+    }
+    one.kill();
+    let states = || {
+        let mut states: Vec<String> = rings
+            .iter()
+            .map(|path| place.listed(path)["state"].to_string())
+            .collect();
+        states.sort();
+        states
+    };
+    // The container's init is killed with the one who made it, a moment later.
+    until("one of them has crashed", || {
+        (states() == ["\"crashed\"", "\"running\""]).then_some(())
+    });
+    // There is a process 1 here as well: not theirs.
+    let (_, err, code) = place.tickscope(&["reset", "asked"]);
+    assert_eq!(code, Some(0), "{err}");
+}
+
+fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_place() {
+    wants("unshare", &["-m"]);
+    if !Path::new("/dev/shm").is_dir() {
+        skip("no /dev/shm here");
+    }
+    let place = Place::new();
+    let script =
+        "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch $TICKSCOPE_DIR/mounted && exec sleep 600";
+    let mount = Running::spawn(place.clean("unshare").args(["-m", "sh", "-c", script]));
+    until("the mount is there", || {
+        place.dir().join("mounted").exists().then_some(())
+    });
+    let inside = mount.pid().to_string();
+    let (user, tmp) = (os::user_id(), place.dir().join("tmp"));
+    fs::create_dir(&tmp).unwrap();
+    let shm = format!("/proc/{inside}/root/dev/shm/tickscope-{user}");
+    let next = tmp.join(format!("tickscope-{user}"));
+    let mut programs = Vec::new();
+    let mut rings = 0;
+    while rings_in(&next).is_empty() {
+        let mut command = behind(&place, "nsenter", &["-t", &inside, "-m"], "usual");
+        command.env_remove("TICKSCOPE_DIR").env("TMPDIR", &tmp);
+        programs.push(Running::spawn(&mut command));
+        until("each program has a ring", || {
+            (rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings).then_some(())
+        });
+        rings += 1;
+        assert!(rings < 20, "somewhere it is full");
+    }
+    let mut sizes: Vec<u64> = rings_in(shm.as_ref())
+        .iter()
+        .map(|path| (RingFile::open(path).unwrap().header().ring_words * 8) >> 20)
+        .collect();
+    sizes.sort_unstable();
+    println!("rings in a /dev/shm of 64 MiB, in MiB: {sizes:?}, and one in the next place");
+    assert!(
+        sizes.contains(&16) && sizes.iter().any(|size| *size < 16),
+        "{sizes:?}"
+    );
+    let free = os::free_bytes(&fs::File::open(&shm).unwrap()).unwrap();
+    assert!(free >= 2 << 20, "{free} bytes are left for others");
+    let last = RingFile::open(&rings_in(&next)[0]).unwrap();
+    let said = until("it says where it is not", || {
+        let (_, snapshot) = last.newest_snapshot().ok()?;
+        snapshot
+            .process
+            .warnings
+            .iter()
+            .find(|warning| warning.contains("of which a ring may take a quarter"))
+            .cloned()
+    });
+    assert!(
+        said.contains("/dev/shm") && said.contains("trying the next place"),
+        "{said}"
+    );
+    // From inside all of them are seen.
+    let mut list = place.clean("nsenter");
+    list.args([
+        "-t",
+        &inside,
+        "-m",
+        env!("CARGO_BIN_EXE_tickscope"),
+        "list",
+        "--json",
+    ])
+    .env_remove("TICKSCOPE_DIR")
+    .env("TMPDIR", &tmp);
+    let out = String::from_utf8(list.output().unwrap().stdout).unwrap();
+    assert_eq!(out.matches("\"name\": \"usual\"").count(), rings, "{out}");
+}
+
+tickscope_testkit::tests![
+    a_process_id_that_is_taken_again_makes_nothing_alive,
+    a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock,
+    a_farewell_from_an_earlier_boot_stays_one,
+    two_containers_that_share_a_directory_have_two_rings,
+    programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_place,
+];

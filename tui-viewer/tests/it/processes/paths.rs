@@ -1,0 +1,251 @@
+//! What else may stand where a ring or its directory is looked for: nothing is followed, waited for or removed.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tickscope_format::file::clean::clean;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{Snapshot, codec, os};
+use tickscope_testkit::suite::skip;
+
+use crate::processes::roles::header;
+use crate::processes::support::Place;
+
+/// A ring that is not linked yet, with its first record, and the name that it is going to have.
+fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
+    let header = Header {
+        nonce: 0xabcd,
+        ..header(name)
+    };
+    let path = dir.join(format!("{name}.{}.000000000000abcd.ring", header.pid));
+    let mut ring = OwnRing::create(dir, header).unwrap();
+    let mut payload = Vec::new();
+    codec::encode(&Snapshot::default(), &mut payload).unwrap();
+    let stamp = Stamp {
+        kind: CaptureKind::Periodic,
+        tick: 1,
+        unix_ns: 1,
+    };
+    ring.publish(stamp, &payload).unwrap();
+    (ring, path)
+}
+
+fn fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// A character device; false where that is not permitted.
+fn device(path: &Path) -> bool {
+    let made = Command::new("mknod").arg(path).args(["c", "1", "5"]).output();
+    made.is_ok_and(|made| made.status.success())
+}
+
+/// Everything that may be planted under a name, each with how it is called when it is refused.
+fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(PathBuf, &'static str)> {
+    let mut planted = Vec::new();
+    let mut plant = |kind: &str, says, make: &dyn Fn(&Path)| {
+        let path = path_of(kind);
+        make(&path);
+        planted.push((path, says));
+    };
+    plant("link", "is a symbolic link", &|path| {
+        symlink(victim, path).unwrap()
+    });
+    plant("dangling", "is a symbolic link", &|path| {
+        symlink(dir.join("nowhere"), path).unwrap()
+    });
+    plant("fifo", "is a FIFO", &fifo);
+    plant("socket", "is a device or socket", &|path| {
+        drop(UnixListener::bind(path).unwrap())
+    });
+    plant("dir", "is a directory", &|path| {
+        fs::create_dir(path).unwrap();
+        fs::write(path.join("mine"), "mine").unwrap();
+    });
+    plant(
+        "hard",
+        "has 2 names (hard links), wanted one; copy the file instead of linking it",
+        &|path| fs::hard_link(victim, path).unwrap(),
+    );
+    if device(&path_of("device")) {
+        planted.push((path_of("device"), "is a device or socket"));
+    }
+    planted
+}
+
+/// Kind, size, blocks and content of everything in a directory.
+fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
+    let mut all: Vec<_> = fs::read_dir(dir)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let facts = path.symlink_metadata().unwrap();
+            let content = if facts.is_file() {
+                fs::read(&path).unwrap()
+            } else {
+                Vec::new()
+            };
+            (path, facts.mode(), facts.len(), facts.blocks(), content)
+        })
+        .collect();
+    all.sort();
+    all
+}
+
+fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning() {
+    let place = Place::new();
+    let elsewhere = tempfile::tempdir().unwrap();
+    // A dead ring of somebody, which all links lead to.
+    let (mut ring, victim) = made(elsewhere.path(), "victim");
+    ring.link().unwrap();
+    drop(ring);
+    let planted = plant(place.dir(), &victim, |kind| {
+        place.dir().join(format!("{kind}.ring"))
+    });
+    // A file of which nothing but its name is that of a ring being made, long ago.
+    let old = place.dir().join("old.making");
+    symlink(&victim, &old).unwrap();
+    let before = (state(place.dir()), state(elsewhere.path()));
+    let (list, _, code) = place.tickscope(&["list"]);
+    assert_eq!(code, Some(0));
+    for (path, says) in &planted {
+        let error = RingFile::open(path).unwrap_err().to_string();
+        assert!(error.contains(says), "{}: {error}", path.display());
+        let line = list
+            .lines()
+            .find(|line| line.contains(path.to_str().unwrap()))
+            .unwrap();
+        assert!(line.contains("broken") && line.contains(says), "{line}");
+        let (_, err, code) = place.tickscope(&["report", path.to_str().unwrap()]);
+        assert!(
+            code == Some(1) && err.contains(says) && err.lines().count() == 1,
+            "{err}"
+        );
+    }
+    assert_eq!(clean(place.dir(), 0, None), Vec::<PathBuf>::new());
+    let (_, err, _) = place.tickscope(&["list", "--clean"]);
+    assert!(err.contains("removed 0 files"), "{err}");
+    assert_eq!((state(place.dir()), state(elsewhere.path())), before);
+}
+
+fn a_program_puts_its_ring_over_nothing_that_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    fs::write(&victim, "mine").unwrap();
+    let planted = plant(dir.path(), &victim, |kind| {
+        dir.path()
+            .join(format!("{kind}.{}.000000000000abcd.ring", std::process::id()))
+    });
+    let before = state(dir.path());
+    for (path, _) in planted {
+        let kind = path
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .split('.')
+            .next()
+            .unwrap();
+        let (mut ring, wanted) = made(dir.path(), kind);
+        assert_eq!(wanted, path);
+        let error = ring.link().unwrap_err().to_string();
+        assert!(
+            error.contains("link ") && error.contains("File exists"),
+            "{error}"
+        );
+        drop(ring);
+        assert_eq!(state(dir.path()), before, "{kind}");
+    }
+}
+
+fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let victim = dir.path().join("victim");
+    fs::create_dir(&victim).unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "mine").unwrap();
+    let path = |kind: &str| dir.path().join(kind);
+    symlink(&victim, path("link")).unwrap();
+    symlink(dir.path().join("nowhere"), path("dangling")).unwrap();
+    fifo(&path("fifo"));
+    fs::create_dir(path("open")).unwrap();
+    fs::set_permissions(path("open"), fs::Permissions::from_mode(0o730)).unwrap();
+    let mut refused = vec![
+        ("link", "is a symbolic link"),
+        ("dangling", "is a symbolic link"),
+        ("fifo", "is no directory"),
+        ("file", "is no directory"),
+        ("open", "may be written by others (mode 730)"),
+    ];
+    if device(&path("device")) {
+        refused.push(("device", "is no directory"));
+    }
+    for (kind, says) in refused {
+        let error = OwnRing::create(&path(kind), header("any"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(says), "{kind}: {error}");
+    }
+    assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
+    assert!(!dir.path().join("nowhere").exists());
+}
+
+/// Gives a file to another user. The test is skipped where that is not permitted.
+fn give_away(path: &Path) {
+    if chown(path, Some(12_345), None).is_err() {
+        skip("only root can give a file away");
+    }
+}
+
+fn a_directory_of_another_user_is_refused_by_programs() {
+    let dir = tempfile::tempdir().unwrap();
+    let foreign = dir.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    give_away(&foreign);
+    let error = OwnRing::create(&foreign, header("any")).unwrap_err().to_string();
+    assert!(error.contains("belongs to user 12345"), "{error}");
+}
+
+/// `/tmp` is everybody's: whoever is first makes the directory in which this user's rings would be looked for.
+fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
+    let place = Place::new();
+    let tmp = tempfile::tempdir().unwrap();
+    let planted = tmp.path().join(format!("tickscope-{}", os::user_id()));
+    fs::create_dir(&planted).unwrap();
+    let (mut ring, path) = made(&planted, "lure");
+    ring.link().unwrap();
+    let list = || {
+        let mut command = place.clean(env!("CARGO_BIN_EXE_tickscope"));
+        command
+            .arg("list")
+            .env_remove("TICKSCOPE_DIR")
+            .env("TMPDIR", tmp.path());
+        let done = command.output().unwrap();
+        String::from_utf8(done.stdout).unwrap()
+    };
+    assert!(list().contains("lure"), "as long as it is ours");
+    give_away(&planted);
+    give_away(&path);
+    let list = list();
+    assert!(!list.contains("lure"), "{list}");
+    let line = list
+        .lines()
+        .find(|line| line.contains(planted.to_str().unwrap()))
+        .unwrap();
+    assert!(line.contains("belongs to user 12345, wanted your own"), "{line}");
+}
+
+tickscope_testkit::tests![
+    what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning,
+    a_program_puts_its_ring_over_nothing_that_is_there,
+    what_is_planted_where_the_directory_is_to_be_is_refused_by_programs,
+    a_directory_of_another_user_is_refused_by_programs,
+    a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into,
+];

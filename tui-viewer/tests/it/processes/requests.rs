@@ -1,0 +1,243 @@
+//! Viewers ask one program for one thing after the other while viewers are killed at any instant: what was asked
+//! for is done once, and never twice; and whoever is killed leaves its slot.
+//!
+//! Each viewer writes down what it asks for and what became of it. What a killed one had asked for last stands in its
+//! slot, which is free then, with the program's answer; nobody takes the slot before that was read. So it is known of each
+//! request what became of it, and the program's reset epoch says how many were carried out: every reset and every undo
+//! that found something raises it by one.
+//!
+//! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` is the long form. A slot holds one
+//! request, and the program looks ten times a second: 160 requests a second are the most.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tickscope_format::layout::slot;
+use tickscope_format::os;
+
+use crate::processes::roles::request;
+use crate::processes::support::{Chance, Place, Running, number, until};
+
+/// A viewer that asks.
+struct Asker {
+    running: Running,
+    log: PathBuf,
+}
+
+/// What became of requests.
+#[derive(Debug, Default)]
+struct Tally {
+    asked: u64,
+    /// Carried out, and raised the epoch.
+    raised: u64,
+    done: u64,
+    refused: u64,
+    /// The viewer was killed before it wrote it into the slot.
+    never_sent: u64,
+    /// The viewer was killed before it heard; the slot says that it was done.
+    unheard: u64,
+}
+
+/// The words of a slot, request and reply.
+fn slot_words(ring: &Path, index: usize) -> Vec<u64> {
+    let mut bytes = [0; slot::WORDS * 8];
+    let at = (slot::FIRST + index * slot::WORDS) * 8;
+    fs::File::open(ring)
+        .unwrap()
+        .read_exact_at(&mut bytes, at as u64)
+        .unwrap();
+    bytes
+        .as_chunks()
+        .0
+        .iter()
+        .map(|word| u64::from_le_bytes(*word))
+        .collect()
+}
+
+fn is_held(ring: &Path, index: usize) -> bool {
+    let file = fs::File::options().read(true).write(true).open(ring).unwrap();
+    let at = (slot::FIRST + index * slot::WORDS) * 8;
+    os::locked_in(&file, at as u64, slot::WORDS as u64 * 8)
+        .unwrap()
+        .is_some()
+}
+
+/// Whether a request of this number raises the epoch when it is carried out.
+fn raises(number: u64) -> bool {
+    number < 60
+}
+
+fn ask(place: &Place, ring: &Path, life: u64) -> Asker {
+    let log = place.dir().join(format!("log.{life}"));
+    let argument = format!("{}\n{}\n{life}", ring.display(), log.display());
+    Asker {
+        running: Running::spawn(&mut place.role("asker", argument)),
+        log,
+    }
+}
+
+/// Adds up what a viewer wrote down that has ended; gives what it had asked for and not heard of.
+fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    let mut open = None;
+    for line in text.lines() {
+        if let Some(number) = line.strip_prefix("ask ") {
+            assert_eq!(open, None, "one at a time");
+            open = Some(number.parse().unwrap());
+            tally.asked += 1;
+            continue;
+        }
+        let number: u64 = open.take().unwrap();
+        match line {
+            "done" => {
+                tally.done += 1;
+                tally.raised += u64::from(raises(number));
+            }
+            "refused there is no reset to undo" => {
+                assert!((40..60).contains(&number), "{number} {line}");
+                tally.refused += 1;
+            }
+            other => panic!("{number}: {other}"),
+        }
+    }
+    open
+}
+
+/// How many requests a viewer has written down.
+fn asked_so_far(log: &Path) -> u64 {
+    let text = fs::read_to_string(log).unwrap_or_default();
+    text.lines().filter(|line| line.starts_with("ask ")).count() as u64
+}
+
+fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
+    let wanted = number("REQUESTS", 300);
+    let viewers = number("VIEWERS", 8);
+    let place = Place::new();
+    let (mut program, seen) = place.start("asked", "");
+    let ring = seen.path().to_path_buf();
+    let (_, start) = seen.newest_snapshot().unwrap();
+    let mut tally = Tally::default();
+    let mut chance = Chance(8);
+    let mut lives = 0;
+    let mut start_one = || {
+        lives += 1;
+        ask(&place, &ring, lives)
+    };
+    let mut askers: Vec<Asker> = (0..viewers).map(|_| start_one()).collect();
+    // How many requests each slot had seen when its owner died.
+    let mut sequences = [0; slot::COUNT];
+    let (mut kills, mut asked) = (0u64, 0);
+    let begin = Instant::now();
+    let mut looked = Instant::now();
+    loop {
+        let over = asked >= wanted;
+        if askers.is_empty() {
+            break;
+        }
+        // Half of them while something is on its way, as it takes up to a tenth of a second.
+        std::thread::sleep(Duration::from_micros(chance.below(60_000)));
+        let victim = chance.below(askers.len() as u64) as usize;
+        let mut asker = askers.swap_remove(victim);
+        until("it holds a slot", || {
+            let held = (0..slot::COUNT).filter(|&index| is_held(&ring, index)).count();
+            (held == askers.len() + 1).then_some(())
+        });
+        let held = |index: &usize| is_held(&ring, *index);
+        let before: Vec<usize> = (0..slot::COUNT).filter(held).collect();
+        asker.running.kill();
+        kills += 1;
+        let freed: Vec<usize> = before.into_iter().filter(|index| !held(index)).collect();
+        let [index] = freed[..] else {
+            panic!("one slot is free: {freed:?}")
+        };
+        // Whatever stands there is answered, its owner being dead or not.
+        let words = until("the program has answered what stands in the slot", || {
+            let words = slot_words(&ring, index);
+            let (sequence, answered) = (words[0], words[slot::REQUEST_WORDS]);
+            (sequence == answered).then_some(words)
+        });
+        let (done, refused) = (tally.done, tally.refused);
+        let open = read_log(&asker.log, &mut tally);
+        let heard = tally.done - done + tally.refused - refused;
+        let sent = words[0] - sequences[index];
+        sequences[index] = words[0];
+        match (open, sent - heard) {
+            (None, 0) => {}
+            (Some(_), 0) => tally.never_sent += 1,
+            (Some(number), 1) => {
+                assert_eq!(
+                    words[1],
+                    code_of(number),
+                    "the slot holds what was asked for last"
+                );
+                tally.unheard += 1;
+                // 1 is done, 2 is "nothing to undo".
+                let outcome = words[slot::REQUEST_WORDS + 1];
+                assert!(outcome == 1 || outcome == 2, "{outcome}");
+                tally.raised += u64::from(raises(number) && outcome == 1);
+            }
+            other => panic!("of {sent} requests {heard} were answered: {other:?}"),
+        }
+        fs::remove_file(&asker.log).unwrap_or_default();
+        if !over {
+            askers.push(start_one());
+        }
+        if looked.elapsed() > Duration::from_millis(200) || over {
+            looked = Instant::now();
+            asked = tally.asked + askers.iter().map(|asker| asked_so_far(&asker.log)).sum::<u64>();
+        }
+    }
+    let took = begin.elapsed();
+    let (_, end) = seen.newest_snapshot().unwrap();
+    let raised = end.capture.reset_epoch - start.capture.reset_epoch;
+    println!(
+        "G8: {} requests from {viewers} viewers in {:.1} s ({:.0} a second), {kills} viewers killed: {} done and heard of, {} \
+         refused with the reason, {} done for a viewer that was dead, {} never sent; {} raised the epoch, {raised} were to; \
+         0 done twice",
+        tally.asked,
+        took.as_secs_f64(),
+        tally.asked as f64 / took.as_secs_f64(),
+        tally.done,
+        tally.refused,
+        tally.unheard,
+        tally.never_sent,
+        tally.raised,
+    );
+    assert_eq!(raised, tally.raised, "{tally:?}");
+    assert_eq!(
+        tally.asked,
+        tally.done + tally.refused + tally.unheard + tally.never_sent,
+        "{tally:?}"
+    );
+    assert!(
+        (0..slot::COUNT).all(|index| !is_held(&ring, index)),
+        "all slots are free"
+    );
+    until("the program sees that nobody watches", || {
+        let (_, snapshot) = seen.newest_snapshot().unwrap();
+        (snapshot.capture.viewers == 0).then_some(())
+    });
+    assert!(program.runs());
+    assert!(program.end().success());
+}
+
+/// The word that says in a slot what is asked for.
+fn code_of(number: u64) -> u64 {
+    use tickscope_cli::source::events::Request;
+    match request(number) {
+        Request::Reset => 2,
+        Request::Undo => 3,
+        Request::Interval { .. } => 4,
+        Request::Mode(_) => 5,
+        Request::SitesOff(_) => 6,
+        Request::SitesOn(_) | Request::ForgetRule(_) => 7,
+        Request::Watch(..) => 9,
+        Request::Unwatch(_) => 10,
+        Request::Lines(_) => 11,
+        Request::Mute(_) => 13,
+    }
+}
+
+tickscope_testkit::tests![what_killed_viewers_asked_for_is_done_once_or_not_at_all];

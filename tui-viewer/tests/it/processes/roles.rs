@@ -1,0 +1,361 @@
+//! What the test binary does when it is run as a program, or as a viewer without a screen.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::task::{Context, Waker};
+use std::time::Duration;
+use std::{env, thread};
+
+use tickscope_cli::source::events::{Feed, Request};
+use tickscope_cli::source::feed::RingFeed;
+use tickscope_cli::source::target::wanted::Wanted;
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::latency::Histogram;
+use tickscope_format::layout::RING_WORDS_RANGE;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::{
+    CaptureKind, Extremes, Level, Mode, Now, Quantity, Site, Snapshot, Tally, TaskPath, Thread, ThreadState,
+    WaitsIn,
+};
+use tickscope_format::{codec, os};
+
+use crate::processes::support::Chance;
+
+/// Names the role in the environment.
+pub(crate) const ROLE: &str = "PROCESSES_ROLE";
+/// The directory of the rings.
+pub(crate) const RINGS: &str = "PROCESSES_RINGS";
+/// What else the role needs to know.
+pub(crate) const ARGUMENT: &str = "PROCESSES_ARGUMENT";
+
+/// Plays the role that the environment names, if any, and ends the process.
+pub(crate) fn play() {
+    let Ok(role) = env::var(ROLE) else { return };
+    let rings = PathBuf::from(env::var_os(RINGS).unwrap());
+    let argument = env::var(ARGUMENT).unwrap_or_default();
+    match role.as_str() {
+        "writer" => writer(&rings, &argument),
+        "resetting" => resetting(rings),
+        "usual" => usual(),
+        "hungry" => hungry(&rings),
+        "asked" => asked(rings),
+        "asker" => asker(&argument),
+        "watcher" => watcher(&argument),
+        "holder" => holder(&argument),
+        other => panic!("no role {other}"),
+    }
+    std::process::exit(0);
+}
+
+/// Ends this process when whoever started it lets it, or is gone.
+fn end_with_input() {
+    thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
+}
+
+/// A header of this process, with the smallest ring and a coarse one that grows to 4 MiB.
+pub(crate) fn header(name: &str) -> Header {
+    Header {
+        nonce: os::random(),
+        started_unix_ns: unix_ns(),
+        ring_words: *RING_WORDS_RANGE.start(),
+        coarse_words: (4 << 20) / 8,
+        ..tickscope_testkit::ring::header(name)
+    }
+}
+
+fn unix_ns() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_nanos() as u64
+}
+
+/// A snapshot all of whose numbers follow from its own: 3 to 60 rows, each called `number` times, with something in each section
+/// of a record.
+pub(crate) fn numbered(number: u64) -> Snapshot {
+    let mut snapshot = Snapshot::default();
+    snapshot.process.name = "writer".into();
+    snapshot.capture.seq = number;
+    snapshot.capture.tick = number;
+    snapshot.capture.unix_ns = unix_ns();
+    let rows = 3 + number.wrapping_mul(2_654_435_761) % 58;
+    for index in 0..3 {
+        snapshot.sites.push(Site {
+            name: format!("site_{index}"),
+            module: "writer".into(),
+            file: "src/main.rs".into(),
+            line: index,
+            group: String::new(),
+        });
+    }
+    for row in 0..rows as u32 {
+        let parent = row.checked_sub(1).map(|before| NodeId(before / 2));
+        snapshot.nodes.push(parent, SiteId(row % 3), number, number);
+    }
+    snapshot.threads.push(Thread {
+        name: "main".into(),
+        tid: 1,
+        state: ThreadState::Running,
+        count: 1,
+        cpu_ns: None,
+        outside_ticks: 0,
+        first_row: 0,
+        rows: rows as u32,
+        open: Vec::new(),
+    });
+    let histogram = Histogram {
+        buckets: vec![(40, number), (60, 1)],
+        max_ticks: number,
+    };
+    for (quantity, value) in Quantity::ALL.into_iter().zip(number..) {
+        snapshot.measures.push_row(quantity, 0, value);
+        snapshot
+            .measures
+            .push_row(quantity, 1, number % (value - number + 1));
+        snapshot.measures.push_outside(quantity, 0, value);
+    }
+    snapshot.waits = true;
+    snapshot.waits_in = WaitsIn::new([(0, "futex", number), (1, "read", 7)], [(0, Now::In("futex"))]);
+    snapshot.latencies.push(0, &histogram);
+    snapshot.async_latencies.push(0, &histogram);
+    snapshot.tasks.paths.push(TaskPath {
+        parent: NO_PARENT,
+        site: SiteId(0),
+        names_await: false,
+        in_flight: number,
+        polled: 1,
+        innermost: number - 1,
+        oldest_ns: number,
+        innermost_oldest_ns: number,
+    });
+    snapshot.tasks.ages.push(0, &histogram);
+    snapshot.tasks.beyond = number % 3;
+    // The last two rows have nothing below them.
+    let [value, gauge] = [2, 1].map(|back| NodeId((rows - back) as u32));
+    let range = Extremes {
+        min: 0,
+        max: number,
+        min_exact: true,
+        max_exact: true,
+    };
+    let level = Level {
+        last: number.cast_signed(),
+        set_tick: number,
+        range: Extremes::of(number.cast_signed()),
+    };
+    for (row, tally) in [
+        (
+            value,
+            Tally::Value {
+                sum: number,
+                range: Some(range),
+            },
+        ),
+        (gauge, Tally::Gauge { level: Some(level) }),
+    ] {
+        snapshot.nodes.self_ticks[row.index()] = 0;
+        snapshot.push_tally(row, tally);
+    }
+    snapshot
+}
+
+/// The programs count what they allocate.
+#[global_allocator]
+static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
+
+/// Publishes into both rings without a pause, by the ring's own code alone. With an argument it aborts so many
+/// microseconds after its ring is there.
+fn writer(rings: &Path, argument: &str) {
+    end_with_input();
+    let mut ring = OwnRing::create(rings, header("writer")).unwrap();
+    let mut payload = Vec::new();
+    for number in 1.. {
+        let snapshot = numbered(number);
+        payload.clear();
+        codec::encode(&snapshot, &mut payload).unwrap();
+        let stamp = Stamp {
+            kind: CaptureKind::Periodic,
+            tick: number,
+            unix_ns: snapshot.capture.unix_ns,
+        };
+        ring.publish(stamp, &payload).unwrap();
+        ring.beat(os::monotonic_ns(), 1_000_000);
+        if number == 1 {
+            ring.link().unwrap();
+            if let Ok(after) = argument.parse() {
+                thread::spawn(move || {
+                    thread::sleep(Duration::from_micros(after));
+                    std::process::abort();
+                });
+            }
+        }
+        if ring.coarse_space(payload.len() as u64).unwrap() > 0 {
+            ring.publish_coarse(stamp, &payload).unwrap();
+        }
+    }
+}
+
+#[tickscope::profile]
+fn work() {
+    tickscope::scope!("inside");
+    let bytes = std::hint::black_box(vec![0u8; 100]);
+    tickscope::value!("bytes", bytes.len());
+    tickscope::gauge!("level", bytes.len());
+    let mut call = std::pin::pin!(tickscope::future!("call", async {
+        tickscope::wait!("never", std::future::pending::<()>()).await;
+    }));
+    let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(polled.is_pending());
+}
+
+/// A whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
+fn resetting(rings: PathBuf) {
+    end_with_input();
+    let _session = tickscope::Builder::new("resetting")
+        .dir(rings)
+        .ring_bytes(64 << 10)
+        .start();
+    loop {
+        work();
+        drop(tickscope::reset());
+    }
+}
+
+/// A whole program that takes memory until there is none.
+fn hungry(rings: &Path) {
+    let _session = tickscope::Builder::new("hungry")
+        .dir(rings)
+        .interval(Duration::from_millis(5))
+        .start();
+    let mut eaten: Vec<Vec<u8>> = Vec::new();
+    loop {
+        work();
+        if crate::processes::support::rings_in(rings).is_empty() {
+            continue;
+        }
+        eaten.push(vec![1; 256 << 10]);
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// A whole program that works a little.
+fn asked(rings: PathBuf) {
+    end_with_input();
+    // A request for the mode that is in force changes nothing, and all requests for a mode are for this one.
+    let _session = tickscope::Builder::new("asked")
+        .dir(rings)
+        .mode(tickscope::Mode::Exact)
+        .start();
+    loop {
+        for _ in 0..10 {
+            work();
+        }
+        thread::sleep(Duration::from_micros(500));
+    }
+}
+
+/// A whole program that takes whichever place there is.
+fn usual() {
+    let _session = tickscope::start("usual");
+    work();
+    let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+}
+
+/// The requests of a viewer without a screen, by number.
+pub(crate) fn request(number: u64) -> Request {
+    match number {
+        0..40 => Request::Reset,
+        40..60 => Request::Undo,
+        60..70 => Request::Interval {
+            ns: 100_000_000 + number,
+        },
+        70..80 => Request::Mode(Mode::Exact),
+        80..90 => Request::SitesOff(Pattern::new("nobody::is_here").unwrap()),
+        _ => Request::SitesOn(Pattern::new("*").unwrap()),
+    }
+}
+
+/// A viewer without a screen that asks for one thing after the other, and writes down what it asks for before it does,
+/// and what became of it after: ring, file to write to, and seed, a line each.
+fn asker(argument: &str) {
+    end_with_input();
+    let mut lines = argument.lines();
+    let mut next = || lines.next().unwrap().to_string();
+    let (ring, log, seed) = (next(), next(), next());
+    let mut log = File::options().append(true).create(true).open(log).unwrap();
+    let mut chance = Chance(seed.parse().unwrap());
+    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    feed.poll();
+    loop {
+        let number = chance.below(100);
+        // One call each: what is killed in between has written all of it or nothing.
+        log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
+        if let Err(why) = feed.send(request(number)) {
+            log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
+            continue;
+        }
+        let outcome = loop {
+            if let Some(outcome) = feed.poll().outcomes.pop() {
+                break outcome;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        let fate = match outcome.result {
+            Ok(_) => "done".to_string(),
+            Err(why) => format!("refused {why}"),
+        };
+        log.write_all(format!("{fate}\n").as_bytes()).unwrap();
+    }
+}
+
+/// A viewer without a screen that looks as often as it is to be looked, and says in a file when it has seen data.
+fn watcher(argument: &str) {
+    end_with_input();
+    let (ring, told) = argument.split_once('\n').unwrap();
+    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut seen = 0;
+    loop {
+        seen += u32::from(feed.poll().snapshot.is_some());
+        if seen == 2 {
+            std::fs::write(format!("{told}.{}", std::process::id()), "").unwrap();
+            seen += 1;
+        }
+        thread::sleep(feed.next_look().max(Duration::from_millis(1)));
+    }
+}
+
+/// Holds locks on a file as no viewer does: which ones, and the file.
+fn holder(argument: &str) {
+    end_with_input();
+    let (what, path) = argument.split_once('\n').unwrap();
+    let file = File::options().read(true).write(true).open(path).unwrap();
+    match what {
+        "flock" => file.lock().unwrap(),
+        "slots" => assert!(os::lock_range(&file, 8_192, 4_096).unwrap()),
+        "all bytes" => assert!(os::lock_range(&file, 0, 0).unwrap()),
+        "one slot" => {
+            let slot = RingFile::open(Path::new(path))
+                .unwrap()
+                .take_slot()
+                .unwrap()
+                .unwrap();
+            std::mem::forget(slot);
+        }
+        other => panic!("no lock {other}"),
+    }
+    // Seen by the test: the name of a thread.
+    let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
+        loop {
+            thread::park();
+        }
+    });
+    loop {
+        thread::park();
+    }
+}

@@ -1,0 +1,235 @@
+//! Many viewers at once, viewers that stand still, and viewers that die in the middle of asking: the program goes on as
+//! before.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tickscope_cli::source::events::{Feed, Request};
+use tickscope_cli::source::feed::RingFeed;
+use tickscope_cli::source::target::wanted::Wanted;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::layout::{WORD, slot, state};
+use tickscope_format::slots::Op;
+use tickscope_testkit::suite::skip;
+
+use crate::processes::support::{Chance, Place, Running, number, until};
+
+/// Records that a program publishes in a while, and how long that was: as many a second whoever watches.
+fn records(ring: &RingFile, time: Duration) -> f64 {
+    let sequence = || until("a record can be read", || ring.newest().ok()).sequence;
+    let (begin, first) = (Instant::now(), sequence());
+    std::thread::sleep(time);
+    (sequence() - first) as f64 / begin.elapsed().as_secs_f64()
+}
+
+/// Waits until the program goes by what its viewers wish.
+fn watched_by(ring: &RingFile, viewers: u32) {
+    until("the program has seen its viewers", || {
+        let (_, snapshot) = ring.newest_snapshot().ok()?;
+        (snapshot.capture.viewers == viewers).then_some(())
+    });
+}
+
+/// Waits until the program has looked at its slots so often.
+fn looked_at(ring: &RingFile, times: u32) {
+    let file = fs::File::open(ring.path()).unwrap();
+    let beat = || {
+        let mut bytes = [0; WORD];
+        file.read_exact_at(&mut bytes, (state::HEARTBEAT * WORD) as u64)
+            .unwrap();
+        u64::from_le_bytes(bytes)
+    };
+    for _ in 0..times {
+        let before = beat();
+        until("the program has looked", || (beat() != before).then_some(()));
+    }
+}
+
+fn wait_for_answer(feed: &mut RingFeed) -> Result<u64, String> {
+    until("there is an answer", || feed.poll().outcomes.pop()).result
+}
+
+fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
+    let viewers = number("VIEWERS", 64) as usize;
+    let place = Place::new();
+    let (mut program, ring) = place.start("asked", "");
+    let mut one = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    one.poll();
+    watched_by(&ring, 1);
+    let alone = records(&ring, Duration::from_secs(2));
+    let told = place.dir().join("told");
+    let argument = format!("{}\n{}", ring.path().display(), told.display());
+    let mut watchers: Vec<Running> = (1..viewers)
+        .map(|_| Running::spawn(&mut place.role("watcher", &argument)))
+        .collect();
+    for watcher in &watchers {
+        let told = format!("{}.{}", told.display(), watcher.pid());
+        until("each of them sees new records", || {
+            Path::new(&told).exists().then_some(())
+        });
+    }
+    watched_by(&ring, slot::COUNT.min(viewers) as u32);
+    let together = records(&ring, Duration::from_secs(2));
+    println!("{alone:.1} records a second with one viewer, {together:.1} with {viewers}");
+    // What a busy machine does to either is not much.
+    assert!(together > alone / 3.0, "{together} of {alone} records a second");
+
+    // Whoever has a slot is answered; whoever has none is told why.
+    one.send(Request::Reset).unwrap();
+    assert_eq!(wait_for_answer(&mut one), Ok(1));
+    let mut last = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    let seen = until("it sees data", || last.poll().snapshot);
+    assert_eq!(seen.process.name, "asked");
+    let why = last.send(Request::Reset).unwrap_err();
+    assert!(why.contains("16 viewers are there already"), "{why}");
+    let path = ring.path().to_str().unwrap().to_string();
+    let (_, err, code) = place.tickscope(&["reset", &path]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("16 viewers are there already"), "{err}");
+    let (out, err, code) = place.tickscope(&["report", &path]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("asked"), "{out}");
+
+    // All killed at once: their slots are free, and whoever waited gets one.
+    for watcher in &mut watchers {
+        watcher.child.kill().unwrap();
+    }
+    for watcher in &mut watchers {
+        watcher.child.wait().unwrap();
+    }
+    last.send(Request::Reset).unwrap();
+    assert_eq!(wait_for_answer(&mut last), Ok(2));
+    watched_by(&ring, 2);
+    assert!(program.runs());
+}
+
+fn a_viewer_that_stands_still_holds_nothing_up() {
+    let place = Place::new();
+    let (mut program, ring) = place.start("asked", "");
+    let mut asking = place.role(
+        "asker",
+        format!(
+            "{}\n{}\n5",
+            ring.path().display(),
+            place.dir().join("log").display()
+        ),
+    );
+    let mut asker = Running::spawn(&mut asking);
+    watched_by(&ring, 1);
+    let before = records(&ring, Duration::from_secs(1));
+    // In the middle of whatever it is asking for.
+    asker.stop();
+    let stopped = records(&ring, Duration::from_secs(3));
+    println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
+    assert!(
+        stopped > 3.0,
+        "it is still published for a viewer that may go on: {stopped}"
+    );
+    let mut other = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    other.poll();
+    other.send(Request::Reset).unwrap();
+    assert!(wait_for_answer(&mut other).is_ok());
+    watched_by(&ring, 2);
+    asker.kill();
+    watched_by(&ring, 1);
+    assert!(program.runs());
+}
+
+/// strace kills a viewer at its n-th call, for every n of what it does from its start to its first answer: between any
+/// two calls is a moment at which others see no difference.
+fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
+    let Ok(found) = Command::new("strace")
+        .arg("-V")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+    else {
+        skip("no strace here");
+    };
+    assert!(found.success());
+    let place = Place::new();
+    let (mut program, ring) = place.start("asked", "");
+    let path = ring.path().to_str().unwrap().to_string();
+    let calls =
+        "pwrite64,pread64,fcntl,flock,openat,fstat,statx,newfstatat,close,write,clock_nanosleep,nanosleep";
+    let reset = |inject: &str| {
+        let mut command = place.clean("strace");
+        command
+            .args([
+                "-f",
+                "-qq",
+                "-o",
+                "/dev/null",
+                "-e",
+                &format!("trace={calls}"),
+                "-e",
+                inject,
+            ])
+            .args([env!("CARGO_BIN_EXE_tickscope"), "reset", &path])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.status().unwrap()
+    };
+    if !reset("signal=none").success() {
+        skip("strace may not trace here");
+    }
+    let every = number("EVERY", 5);
+    let (mut at, mut killed) = (1, 0);
+    let mut epoch = ring.newest_snapshot().unwrap().1.capture.reset_epoch;
+    let (mut done, mut not_done) = (0, 0);
+    // Injected into each of them at its n-th call of that name.
+    loop {
+        let status = reset(&format!("inject={calls}:signal=KILL:when={at}"));
+        if status.success() {
+            break;
+        }
+        killed += 1;
+        at += every;
+        // What it had written before is done, once, however often the program looks; what it had not is not.
+        looked_at(&ring, 3);
+        let mut slot = until("its slot is free", || ring.take_slot().unwrap());
+        let sent = slot.send(Op::PublishNow).unwrap();
+        let reply = until("the program answers", || slot.reply(&sent).unwrap());
+        assert!(reply.reset_epoch - epoch <= 1, "done twice at call {at}");
+        done += reply.reset_epoch - epoch;
+        not_done += 1 - (reply.reset_epoch - epoch);
+        epoch = reply.reset_epoch;
+        drop(slot);
+    }
+    println!("killed at {killed} of its calls: {done} resets done once, {not_done} not at all");
+    assert!(killed > 3 && not_done > 0, "{killed} {not_done}");
+    assert!(program.runs());
+}
+
+/// The same at moments by chance, which lie inside calls as well.
+fn viewers_killed_while_they_begin_leave_their_slots() {
+    let place = Place::new();
+    let (mut program, ring) = place.start("asked", "");
+    let mut chance = Chance(4);
+    for life in 0..number("KILLS", 40) {
+        let log = place.dir().join(format!("log.{life}"));
+        let argument = format!("{}\n{}\n{life}", ring.path().display(), log.display());
+        let mut asker = Running::spawn(&mut place.role("asker", argument));
+        std::thread::sleep(Duration::from_micros(chance.below(15_000)));
+        asker.kill();
+        let _ = fs::remove_file(log);
+    }
+    watched_by(&ring, 0);
+    // All sixteen are to be had.
+    let slots: Vec<_> = (0..slot::COUNT)
+        .map(|_| ring.take_slot().unwrap().unwrap())
+        .collect();
+    assert!(ring.take_slot().unwrap().is_none());
+    drop(slots);
+    assert!(program.runs());
+}
+
+tickscope_testkit::tests![
+    sixty_four_viewers_look_and_the_first_sixteen_may_ask,
+    a_viewer_that_stands_still_holds_nothing_up,
+    a_viewer_killed_at_any_of_its_calls_leaves_its_slot,
+    viewers_killed_while_they_begin_leave_their_slots,
+];

@@ -1,0 +1,119 @@
+//! Ends that nobody at the keyboard asked for: the terminal takes nothing any more, the shell dies, somebody hangs up.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use portable_pty::CommandBuilder;
+use tickscope_testkit::suite::skip;
+use tickscope_testkit::until::until;
+
+use crate::pty::session::{Session, example};
+
+/// What the kernel says of the call that a process waits in; none where it runs, or may not be asked.
+fn call(pid: u32) -> Option<String> {
+    let call = fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
+    (!call.starts_with("running")).then_some(call)
+}
+
+/// CPU time of a process so far, in hundredths of a second.
+fn cpu(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let fields: Vec<&str> = fields.split(' ').collect();
+    [11, 12].map(|at| fields[at].parse::<u64>().unwrap()).iter().sum()
+}
+
+/// Fills the terminal's buffer until the viewer waits for it to take more. The test is skipped where that cannot be seen.
+fn fill(session: &mut Session) {
+    let pid = session.pid();
+    session.stop_reading();
+    let mut before = None;
+    loop {
+        // Paints the whole screen again.
+        session.send("\x0c");
+        std::thread::sleep(Duration::from_millis(30));
+        let now = call(pid);
+        let Some(now) = now else {
+            if fs::read_to_string(format!("/proc/{pid}/syscall")).is_err() {
+                skip("/proc does not say what a process waits for");
+            }
+            continue;
+        };
+        // Twice the same, and to standard output: its sleep between two looks is another call.
+        if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
+            return;
+        }
+        before = Some(now);
+    }
+}
+
+fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
+    // A process that a signal ends has no code; it is 1 here.
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129), ("-QUIT", 1)] {
+        let mut session = Session::start_without_core(&["live"], (200, 60));
+        session.wait_for_text("match::run");
+        fill(&mut session);
+        let pid = session.pid();
+        let (busy, begin) = (cpu(pid), Instant::now());
+        std::thread::sleep(Duration::from_millis(300));
+        let used = cpu(pid) - busy;
+        assert!(
+            used * 20 <= begin.elapsed().as_millis() as u64,
+            "it waits and does not try again and again: {used} hundredths in 300 ms"
+        );
+        session.signal(signal);
+        let begin = Instant::now();
+        assert_eq!(session.end().exit_code(), code);
+        println!(
+            "a blocked viewer is gone {:?} after SIG{}",
+            begin.elapsed(),
+            &signal[1..]
+        );
+        session.read_to("\x1b[?1049l\x1b[?25h");
+        session.assert_modes_as_before();
+    }
+}
+
+fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
+    let session = Session::start(&["live"], (80, 24));
+    session.wait_for_text("match::run");
+    session.signal("-HUP");
+    let begin = Instant::now();
+    assert_eq!(session.end().exit_code(), 129);
+    println!("the viewer is gone {:?} after SIGHUP", begin.elapsed());
+    session.assert_as_before();
+}
+
+fn a_shell_that_is_killed_takes_its_viewer_along() {
+    let mut shell = CommandBuilder::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    shell.env("PS1", "prompt> ");
+    let mut session = Session::spawn(shell, (80, 24));
+    session.wait_for_text("prompt>");
+    session.send(&format!("{} live\n", example().display()));
+    session.wait_for_text("match::run");
+    let shell = session.pid();
+    let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+    let viewer = children.trim().to_string();
+    session.signal("-KILL");
+    session.end();
+    let begin = Instant::now();
+    until("the viewer has ended", || {
+        let stat = fs::read_to_string(format!("/proc/{viewer}/stat")).ok();
+        stat.is_none_or(|stat| stat.contains(") Z ")).then_some(())
+    });
+    println!(
+        "the viewer is gone {:?} after its shell was killed",
+        begin.elapsed()
+    );
+    // The shell is not there to do it.
+    session.wait_for("the main screen with a cursor", |screen| {
+        !screen.alternate_screen() && !screen.hide_cursor()
+    });
+}
+
+tickscope_testkit::tests![
+    a_terminal_that_takes_nothing_keeps_no_viewer_from_ending,
+    a_hang_up_without_a_closed_terminal_leaves_no_trace,
+    a_shell_that_is_killed_takes_its_viewer_along,
+];

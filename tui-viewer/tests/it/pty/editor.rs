@@ -1,0 +1,82 @@
+//! The editor that `o` opens.
+
+use portable_pty::CommandBuilder;
+
+use crate::pty::session::{Session, example};
+
+fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::create_dir(dir.path().join("below")).unwrap();
+    std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
+    let editor = dir.path().join("editor");
+    // It has the terminal as a shell leaves it, reads a key from it, and says what it was given.
+    let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
+                  echo EDITING\nread line\n";
+    let written = dir.path().join("written");
+    std::fs::write(&written, script).unwrap();
+    tickscope_testkit::command::install(&written, &editor);
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("VISUAL", format!("{} --wait", editor.display()));
+    let mut session = Session::spawn_in(command, (120, 30), &dir.path().join("below"));
+    session.wait_for_text("match::run");
+    session.send("o");
+    session.wait_for("the editor", |screen| {
+        !screen.alternate_screen() && screen.contents().contains("EDITING")
+    });
+    session.send("done\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
+    });
+    let told = std::fs::read_to_string(dir.path().join("editor.told")).unwrap();
+    let file = source.canonicalize().unwrap().join("run.rs");
+    assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
+    // A row whose file is nowhere: nothing is run, and the screen says where it looked.
+    session.send("jo");
+    session.wait_for_text("! no crates/engine/src/step.rs in ");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+/// A viewer beside the source of its first row, which it was asked to open.
+fn asked_for_the_source(command: CommandBuilder) -> (tempfile::TempDir, Session) {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "").unwrap();
+    let mut session = Session::spawn_in(command, (120, 30), dir.path());
+    session.wait_for_text("match::run");
+    session.send("o");
+    (dir, session)
+}
+
+fn without_an_editor_the_screen_says_so() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env_remove("VISUAL");
+    command.env_remove("EDITOR");
+    let (_dir, mut session) = asked_for_the_source(command);
+    session.wait_for_text("! no editor: set $VISUAL or $EDITOR");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+fn an_editor_that_is_not_there_is_named() {
+    let mut command = CommandBuilder::new(example());
+    command.arg("still");
+    command.env("VISUAL", "no-such-editor");
+    let (_dir, mut session) = asked_for_the_source(command);
+    session.wait_for_text("! no-such-editor cannot be started: No such file");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+}
+
+tickscope_testkit::tests![
+    o_lends_the_terminal_to_the_editor_and_takes_it_back,
+    without_an_editor_the_screen_says_so,
+    an_editor_that_is_not_there_is_named,
+];

@@ -1,0 +1,247 @@
+//! However the viewer ends, the terminal is as it was before.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::Command;
+
+use portable_pty::CommandBuilder;
+
+use crate::pty::program::until;
+use crate::pty::session::{Session, example};
+use crate::pty::synthetic;
+
+fn q_and_ctrl_c_leave_no_trace() {
+    for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
+        let mut session = Session::start(&["live"], (80, 24));
+        session.wait_for_text("match::run");
+        assert!(session.terminal.lock().unwrap().screen().alternate_screen());
+        session.send(keys);
+        assert_eq!(session.end().exit_code(), 0, "{keys:?}");
+        session.assert_as_before();
+    }
+}
+
+fn without_a_terminal_the_screen_is_not_begun() {
+    let mut example = Command::new(example());
+    let done = example.arg("live").env(synthetic::ROLE, "1").output().unwrap();
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(!done.status.success() && done.stdout.is_empty(), "{told}");
+    for words in [
+        "cannot take the terminal over (is there one?)",
+        "standard output is not a terminal",
+    ] {
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+fn sigterm_leaves_no_trace() {
+    let session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    session.signal("-TERM");
+    assert_eq!(session.end().exit_code(), 143);
+    session.assert_as_before();
+    let session = Session::start(&["waiting"], (80, 24));
+    session.wait_for_text("WAITING");
+    session.signal("-INT");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+fn a_panic_is_told_on_the_main_screen() {
+    let session = Session::start(&["live", "--panic-after", "3"], (80, 24));
+    assert_eq!(session.end().exit_code(), 101);
+    session.assert_as_before();
+    session.wait_for_text("asked to panic");
+}
+
+fn it_dies_with_its_terminal() {
+    let plain = CommandBuilder::new(example());
+    let mut deaf = CommandBuilder::new("sh");
+    deaf.args(["-c", "trap '' HUP; exec \"$0\" still"]);
+    deaf.arg(example());
+    for command in [plain, deaf] {
+        let mut session = Session::spawn(command, (80, 24));
+        session.wait_for_text("match::run");
+        session.hang_up();
+        session.end();
+    }
+}
+
+/// The screen as a job of a shell.
+fn in_a_shell(arguments: &str) -> Session {
+    in_a_shell_with("", &std::env::temp_dir(), arguments)
+}
+
+/// The same with an editor, in a directory.
+fn in_a_shell_with(editor: impl AsRef<OsStr>, dir: &Path, arguments: &str) -> Session {
+    let mut shell = CommandBuilder::new("bash");
+    shell.args(["--norc", "--noprofile", "-i"]);
+    shell.env("PS1", "prompt> ");
+    shell.env("VISUAL", editor);
+    let mut session = Session::spawn_in(shell, (80, 24), dir);
+    session.wait_for_text("prompt>");
+    session.send(&format!("{} {arguments}\n", example().display()));
+    session.wait_for_text("match::run");
+    session
+}
+
+fn has_mouse(screen: &vt100::Screen) -> bool {
+    screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
+}
+
+/// Waits until the shell has the terminal as it was, has said that its job stopped, and reads keys.
+fn wait_for_the_shell(session: &Session) {
+    let is_prompted = |contents: &str| {
+        let mut parts = contents.split("Stopped").skip(1);
+        parts.any(|behind| behind.contains("prompt>"))
+    };
+    session.wait_for("the shell", |screen| {
+        !screen.alternate_screen()
+            && !screen.hide_cursor()
+            && !has_mouse(screen)
+            && is_prompted(&screen.contents())
+    });
+}
+
+fn only_child(process: &str) -> String {
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    children.unwrap().trim().to_string()
+}
+
+/// Continues the job, and leaves it and the shell.
+fn go_on_and_leave(mut session: Session) {
+    session.send("fg\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
+    });
+    // It reads keys: a shell's line would wait for its end.
+    session.send("?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    session.wait_for("the shell", |screen| !screen.alternate_screen());
+    session.send("exit\n");
+    session.end();
+}
+
+fn ctrl_z_stops_it_and_fg_repaints() {
+    let mut session = in_a_shell("still");
+    session.send("j\x1a");
+    wait_for_the_shell(&session);
+    go_on_and_leave(session);
+}
+
+/// It stopped with the terminal in its hands, where the shell then stood without an echo.
+fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
+    let mut session = in_a_shell("still");
+    session.send("M");
+    session.wait_for("the mouse", has_mouse);
+    let viewer = only_child(&session.pid().to_string());
+    let stop = Command::new("kill").args(["-TSTP", &viewer]).status();
+    assert!(stop.unwrap().success());
+    wait_for_the_shell(&session);
+    go_on_and_leave(session);
+}
+
+/// Nobody could continue it: there is no shell above it in this session.
+fn without_a_shell_nothing_stops_it() {
+    let mut session = Session::start(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("\x1a?");
+    session.wait_for_text("Keys");
+    session.signal("-TSTP");
+    session.send("q");
+    session.wait_for_text("match::run");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+/// In a container that another session has begun, its own session and group are 0.
+fn ctrl_z_in_a_container_stops_nothing() {
+    let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
+    let can = Command::new("unshare").args(apart).arg("true").output();
+    if !can.is_ok_and(|done| done.status.success()) {
+        tickscope_testkit::suite::skip("no namespaces here");
+    }
+    let mut command = CommandBuilder::new("unshare");
+    command.args(apart);
+    command.arg(example());
+    command.arg("still");
+    let mut session = Session::spawn(command, (80, 24));
+    session.wait_for_text("match::run");
+    session.send("\x1a?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    assert_eq!(session.end().exit_code(), 0);
+    session.assert_as_before();
+}
+
+/// The editor stopped, and the screen waited for it with the shell's terminal.
+fn an_editor_that_stops_stops_the_screen_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "").unwrap();
+    let (written, editor) = (dir.path().join("written"), dir.path().join("editor"));
+    std::fs::write(&written, "#!/bin/sh\necho EDITING\nread line\nread line\n").unwrap();
+    tickscope_testkit::command::install(&written, &editor);
+    let mut session = in_a_shell_with(&editor, dir.path(), "still");
+    session.send("o");
+    session.wait_for_text("EDITING");
+    let viewer = only_child(&session.pid().to_string());
+    let editor = only_child(&viewer);
+    session.send("\x1a");
+    wait_for_the_shell(&session);
+    // Until it stands, it takes a key that is for the shell.
+    until("the editor stands", || {
+        let stat = std::fs::read_to_string(format!("/proc/{editor}/stat")).unwrap();
+        stat.rsplit_once(") ").unwrap().1.starts_with('T').then_some(())
+    });
+    session.send("fg\n");
+    session.wait_for("the job in front", |screen| {
+        let contents = screen.contents();
+        contents
+            .split("prompt> fg")
+            .skip(1)
+            .any(|behind| behind.contains("still"))
+    });
+    session.send("\n\n");
+    session.wait_for("the screen again", |screen| {
+        screen.alternate_screen() && screen.contents().contains("match::run")
+    });
+    // Not once more for the editor's stop.
+    session.send("?");
+    session.wait_for_text("Keys");
+    session.send("qq");
+    session.wait_for("the shell", |screen| !screen.alternate_screen());
+    session.send("exit\n");
+    session.end();
+}
+
+fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {
+    let mut session = Session::start_without_core(&["still"], (80, 24));
+    session.wait_for_text("match::run");
+    session.send("M");
+    session.wait_for("the mouse", has_mouse);
+    session.signal("-QUIT");
+    let status = session.end();
+    assert!(
+        status.signal().is_some_and(|signal| signal.starts_with("Quit")),
+        "{status:?}"
+    );
+    session.assert_as_before();
+}
+
+tickscope_testkit::tests![
+    q_and_ctrl_c_leave_no_trace,
+    without_a_terminal_the_screen_is_not_begun,
+    sigterm_leaves_no_trace,
+    a_panic_is_told_on_the_main_screen,
+    it_dies_with_its_terminal,
+    ctrl_z_stops_it_and_fg_repaints,
+    sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again,
+    without_a_shell_nothing_stops_it,
+    ctrl_z_in_a_container_stops_nothing,
+    an_editor_that_stops_stops_the_screen_too,
+    sigquit_gives_the_terminal_back_and_ends_it_by_that_signal,
+];

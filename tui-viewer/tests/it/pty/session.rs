@@ -1,0 +1,268 @@
+//! A program in a pseudo terminal: keys in, the screen that the terminal shows out.
+
+use std::io::{Read, Write};
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::thread::JoinHandle;
+
+use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use tickscope_testkit::until::until_shown;
+
+use crate::pty::synthetic;
+
+/// A terminal and the program in it.
+pub(crate) struct Session {
+    child: Mutex<Box<dyn Child + Send + Sync>>,
+    master: Option<Box<dyn MasterPty + Send>>,
+    writer: Option<Box<dyn Write + Send>>,
+    pub(crate) terminal: Arc<Mutex<vt100::Parser>>,
+    pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
+    tty: PathBuf,
+    modes_before: String,
+    /// Stays open: the modes are looked at after the program has gone.
+    _slave: Box<dyn SlavePty + Send>,
+    reader: Option<JoinHandle<()>>,
+    deaf: Arc<AtomicBool>,
+    last_byte: Once,
+}
+
+/// The screen over a program that does not exist: this test, which [`Session`] makes it.
+pub(crate) fn example() -> PathBuf {
+    std::env::current_exe().expect("this test is a file")
+}
+
+fn nonzero(cells: u16) -> NonZero<u16> {
+    NonZero::new(cells).expect("no terminal is that small")
+}
+
+fn modes(tty: &PathBuf) -> String {
+    let out = Command::new("stty")
+        .arg("-a")
+        .arg("-F")
+        .arg(tty)
+        .output()
+        .expect("stty runs");
+    String::from_utf8_lossy(&out.stdout).into_owned()
+}
+
+impl Session {
+    /// The example in a terminal.
+    pub(crate) fn start(arguments: &[&str], size: (u16, u16)) -> Self {
+        let mut command = CommandBuilder::new(example());
+        command.args(arguments);
+        Self::spawn(command, size)
+    }
+
+    /// The example, which leaves no core where a signal ends it.
+    pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
+        let mut command = CommandBuilder::new("sh");
+        command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
+        command.arg(example());
+        command.args(arguments);
+        Self::spawn(command, size)
+    }
+
+    /// The command itself in a terminal, without anything of the tester's own environment.
+    pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+        command.args(arguments);
+        Self::spawn(command, size)
+    }
+
+    /// A program in a terminal.
+    pub(crate) fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
+        Self::spawn_in(command, size, &std::env::temp_dir())
+    }
+
+    /// The same, with a directory that it is started in.
+    pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
+        let size = PtySize {
+            rows,
+            cols,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).expect("a pseudo terminal");
+        let tty = pair.master.tty_name().expect("it has a name");
+        let modes_before = modes(&tty);
+        for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
+            // What a test sets itself stays.
+            if command.get_env(name) == std::env::var_os(name).as_deref() {
+                command.env_remove(name);
+            }
+        }
+        command.env(synthetic::ROLE, "1");
+        command.env("TERM", "xterm-256color");
+        command.env("LC_ALL", "C.UTF-8");
+        command.cwd(dir);
+        let child = pair.slave.spawn_command(command).expect("the example runs");
+        let terminal = Arc::new(Mutex::new(vt100::Parser::new(nonzero(rows), nonzero(cols), 0)));
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let mut reader = pair.master.try_clone_reader().expect("readable");
+        let (to_terminal, to_bytes) = (Arc::clone(&terminal), Arc::clone(&bytes));
+        let deaf = Arc::new(AtomicBool::new(false));
+        let stop = Arc::clone(&deaf);
+        let reader = std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(read) = reader.read(&mut buffer) {
+                if read == 0 {
+                    break;
+                }
+                // What is on the screen has been written.
+                to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
+                to_terminal.lock().unwrap().process(&buffer[..read]);
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().expect("writable");
+        Self {
+            child: Mutex::new(child),
+            master: Some(pair.master),
+            writer: Some(writer),
+            terminal,
+            bytes,
+            tty,
+            modes_before,
+            _slave: pair.slave,
+            reader: Some(reader),
+            deaf,
+            last_byte: Once::new(),
+        }
+    }
+
+    /// Types.
+    pub(crate) fn send(&mut self, keys: &str) {
+        let writer = self.writer.as_mut().expect("open");
+        writer.write_all(keys.as_bytes()).expect("writable");
+        writer.flush().expect("writable");
+    }
+
+    /// Waits until the screen is as wanted.
+    pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
+        let shown = || format!("{what} is on the screen:\n{}", self.contents());
+        until_shown(shown, || {
+            let is_last = self.status().is_some() && self.has_read_all();
+            let holds = condition(self.terminal.lock().unwrap().screen());
+            assert!(holds || !is_last, "it has ended before {}", shown());
+            holds.then_some(())
+        });
+    }
+
+    /// Whether all is read that the program has written before it ended: a byte that no screen shows comes last.
+    fn has_read_all(&self) -> bool {
+        self.last_byte
+            .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
+        self.bytes.lock().unwrap().contains(&0)
+    }
+
+    /// Waits until a text is on the screen.
+    pub(crate) fn wait_for_text(&self, text: &str) {
+        self.wait_for(text, |screen| screen.contents().contains(text));
+    }
+
+    /// The screen as text.
+    pub(crate) fn contents(&self) -> String {
+        self.terminal.lock().unwrap().screen().contents()
+    }
+
+    /// What was written so far.
+    pub(crate) fn written(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Waits until the program has ended.
+    pub(crate) fn end(&self) -> ExitStatus {
+        let shown = || format!("it has ended:\n{}", self.contents());
+        until_shown(shown, || self.status())
+    }
+
+    fn status(&self) -> Option<ExitStatus> {
+        self.child.lock().unwrap().try_wait().expect("a child")
+    }
+
+    /// The process id of the program.
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.lock().unwrap().process_id().expect("it runs")
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, name: &str) {
+        let pid = self.pid().to_string();
+        assert!(
+            Command::new("kill")
+                .args([name, &pid])
+                .status()
+                .expect("kill runs")
+                .success()
+        );
+    }
+
+    /// Closes the terminal: every copy of its master end, the reader's as well.
+    pub(crate) fn hang_up(&mut self) {
+        self.stop_reading();
+        drop(self.writer.take());
+        drop(self.master.take());
+    }
+
+    /// Reads no more, so that the terminal takes nothing once its buffer is full.
+    pub(crate) fn stop_reading(&mut self) {
+        self.deaf.store(true, Ordering::Relaxed);
+        // The reader sleeps until something is written.
+        self.send("j");
+        self.reader.take().expect("it reads").join().expect("no panic");
+    }
+
+    /// Reads on, as far as a text; what is read is not shown.
+    pub(crate) fn read_to(&mut self, text: &str) {
+        let master = self.master.as_ref().expect("open");
+        let mut reader = master.try_clone_reader().expect("readable");
+        let mut seen = Vec::new();
+        let mut buffer = [0; 4096];
+        while !String::from_utf8_lossy(&seen).contains(text) {
+            let read = reader.read(&mut buffer).expect("there is more");
+            seen.extend_from_slice(&buffer[..read]);
+        }
+    }
+
+    /// Asserts that the terminal has the modes that it had before the program began.
+    pub(crate) fn assert_modes_as_before(&self) {
+        assert_eq!(modes(&self.tty), self.modes_before);
+    }
+
+    /// Asserts that the terminal is as it was before the program began.
+    pub(crate) fn assert_as_before(&self) {
+        self.wait_for("the main screen with a cursor, and no mouse", |screen| {
+            !screen.alternate_screen()
+                && !screen.hide_cursor()
+                && screen.mouse_protocol_mode() == vt100::MouseProtocolMode::None
+        });
+        assert_eq!(modes(&self.tty), self.modes_before);
+    }
+}
+
+/// Gives the terminal another size.
+pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
+    session
+        .terminal
+        .lock()
+        .unwrap()
+        .screen_mut()
+        .set_size(nonzero(rows), nonzero(cols));
+    let size = PtySize {
+        rows,
+        cols,
+        pixel_width: 0,
+        pixel_height: 0,
+    };
+    session
+        .master
+        .as_ref()
+        .expect("open")
+        .resize(size)
+        .expect("resizable");
+}
