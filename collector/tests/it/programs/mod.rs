@@ -23,7 +23,7 @@ use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
 
 /// Programs of the short form, of each kind.
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 60;
 
 /// So many are played in one session.
 const IN_A_SESSION: u64 = 20;

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
@@ -105,23 +106,30 @@ fn check(ring: &RingFile, written: &Written, back: usize) {
     coarse.take(back).for_each(|record| check(true, &record));
 }
 
-#[test]
-fn no_flipped_bit_changes_a_payload_unseen() {
-    let dir = tempfile::tempdir().unwrap();
-    let (own, written) = made(dir.path(), 1);
+fn bits(from: usize, to: usize) -> Range<u64> {
+    (from * WORD * 8) as u64..(to * WORD * 8) as u64
+}
+
+/// A ring of a program that has ended.
+fn ended(dir: &Path) -> (Flipper, PathBuf, Written) {
+    let (own, written) = made(dir, 1);
     let path = own.path().to_path_buf();
-    drop(own);
-    let flipper = Flipper::new(&path);
-    let bits = |from: usize, to: usize| (from * WORD * 8) as u64..(to * WORD * 8) as u64;
-    let mut singles = 0u64;
-    for bit in bits(0, PAGE_WORDS) {
-        singles += 1;
+    (Flipper::new(&path), path, written)
+}
+
+/// Flips every second bit of the header and the control page, from this one on, and returns their number.
+fn every_second(first: u64) -> u64 {
+    let dir = tempfile::tempdir().unwrap();
+    let (flipper, path, written) = ended(dir.path());
+    let mut flipped = 0;
+    for bit in bits(0, PAGE_WORDS).skip(first as usize).step_by(2) {
+        flipped += 1;
         let opened = flipper.with(bit, || RingFile::open(&path).is_ok());
         assert!(!opened, "bit {bit} of the header counts for nothing");
     }
     let ring = RingFile::open(&path).unwrap();
-    for bit in bits(PAGE_WORDS, RING_FIRST) {
-        singles += 1;
+    for bit in bits(PAGE_WORDS, RING_FIRST).skip(first as usize).step_by(2) {
+        flipped += 1;
         flipper.with(bit, || {
             check(&ring, &written, 2);
             let said = ring.liveness().unwrap();
@@ -129,6 +137,16 @@ fn no_flipped_bit_changes_a_payload_unseen() {
             assert!(dead, "bit {bit} makes a dead program {said:?}");
         });
     }
+    flipped
+}
+
+#[test]
+fn no_flipped_bit_changes_a_payload_unseen() {
+    let odd = std::thread::spawn(|| every_second(1));
+    let singles = every_second(0) + odd.join().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let (flipper, path, written) = ended(dir.path());
+    let ring = RingFile::open(&path).unwrap();
     let random = std::env::var("FLIPS").map_or(FLIPS, |text| text.parse().unwrap());
     let (all, mut state) = (bits(RING_FIRST, RING_FIRST + 2 * RING_WORDS as usize), 7u64);
     for _ in 0..random {
