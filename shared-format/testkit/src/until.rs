@@ -20,13 +20,16 @@ pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> 
     let begin = Instant::now();
     let mut is_told = false;
     loop {
+        let look = Instant::now();
         if let Some(found) = condition() {
             return found;
         }
+        let took = look.elapsed();
         if begin.elapsed() > PATIENCE && !std::mem::replace(&mut is_told, true) {
             eprintln!("still waiting until {}", what());
         }
         assert!(begin.elapsed() < WATCHDOG, "in vain until {}", what());
-        std::thread::sleep(Duration::from_millis(2));
+        // A look that starts a program takes a CPU half of the time at most.
+        std::thread::sleep(took.clamp(Duration::from_millis(2), Duration::from_millis(100)));
     }
 }

@@ -5,20 +5,16 @@
 //! finds it is the only one that has it.
 //!
 //! The table is in static memory. A future has its place in one group; each group has a lock of its own, which is held for some
-//! loads and stores. A thread that does not get it, as in a child that was forked meanwhile, gives up.
+//! loads and stores. A thread that does not get it gives up ([`retried`]).
 
 use crate::enabled::record::in_flight::CallId;
+use crate::enabled::record::pool::retried;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const GROUPS: usize = 4096;
 
 /// The places of one group.
 const GROUP: usize = 32;
-
-/// How often a thread tries to get a lock, and how often it does so before others may run: who holds it may have been
-/// interrupted.
-const LOOKS: u32 = 10_000;
-const LOOKS_AT_ONCE: u32 = 100;
 
 /// How many calls a thread looks at when it looks for calls that are over.
 const AT_ONCE: u32 = 200;
@@ -144,22 +140,14 @@ impl Group {
 
     /// Does something with the places, if the lock can be had.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
-        for look in 0..LOOKS {
-            let got = self
-                .is_locked
-                .compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed);
-            if got.is_ok() {
-                let done = change(&self.places);
-                self.is_locked.store(0, Ordering::Release);
-                return done;
-            }
-            if look < LOOKS_AT_ONCE {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
-        }
-        None
+        retried(|| {
+            let lock = &self.is_locked;
+            lock.compare_exchange_weak(0, 1, Ordering::Acquire, Ordering::Relaxed)
+                .ok()
+        })?;
+        let done = change(&self.places);
+        self.is_locked.store(0, Ordering::Release);
+        done
     }
 }
 

@@ -2,12 +2,15 @@
 //! is held for a few loads and stores.
 
 use std::sync::{Mutex, TryLockError};
+use std::time::Duration;
 
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::{Column, FromZeros, zeroed};
 
-/// How often a thread looks whether it can have a lock.
-const LOOKS: u32 = 1_000;
+/// How often a thread looks whether it can have a lock: at once, and then with pauses, because who holds it may have no CPU.
+const LOOKS_AT_ONCE: u32 = 100;
+const LOOKS_LATER: u32 = 400;
+const PAUSE: Duration = Duration::from_micros(250);
 
 /// A value that may be in a list.
 pub(crate) trait Linked: FromZeros + 'static {
@@ -43,16 +46,29 @@ zeroed! {
     }
 }
 
-/// Does something under a lock that is held briefly; `None` if it cannot be had. A process may have been forked while another
-/// thread held it.
+/// Does something under a lock that is held briefly; `None` if it cannot be had.
 pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
-    for _ in 0..LOOKS {
-        match lock.try_lock() {
-            Ok(mut value) => return Some(change(&mut value)),
-            Err(TryLockError::Poisoned(poisoned)) => {
-                return Some(change(&mut poisoned.into_inner()));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+    let mut value = retried(|| match lock.try_lock() {
+        Ok(value) => Some(value),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    })?;
+    Some(change(&mut value))
+}
+
+/// Tries to get what other threads have for a few loads and stores. Gives up after a tenth of a second or more: whoever had it
+/// is gone if the process was forked meanwhile, and cannot go on if this is a signal handler on its thread.
+pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..LOOKS_AT_ONCE {
+        if let Some(got) = attempt() {
+            return Some(got);
+        }
+        std::hint::spin_loop();
+    }
+    for _ in 0..LOOKS_LATER {
+        std::thread::sleep(PAUSE);
+        if let Some(got) = attempt() {
+            return Some(got);
         }
     }
     None
@@ -220,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_held_is_not_waited_for() {
+    fn a_lock_that_stays_held_is_given_up() {
         let lock = Mutex::new(5);
         let held = lock.lock().unwrap();
         assert_eq!(briefly(&lock, |value| *value), None);

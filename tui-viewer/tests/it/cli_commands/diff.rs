@@ -344,13 +344,14 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/compare.sh");
     let folder = Path::new(VIEWER).parent().unwrap().to_str().unwrap();
     let path = format!("{folder}:{}", std::env::var("PATH").unwrap_or_default());
+    write_commands(&place);
     let compare = |after: &str, gate: &str| {
         let mut command = place.command("sh");
         command.arg(&script).env("PATH", &path);
-        command.args(["tickscope demo-program --frames 1", after, "--fail-if", gate]);
+        command.args(["./before", after, "--fail-if", gate]);
         finish(&mut command)
     };
-    let done = compare("tickscope demo-program --frames 2", "calls > 1%").with_code(3);
+    let done = compare("./after", "calls > 1%").with_code(3);
     assert!(
         done.out
             .starts_with("tickscope diff: 5 runs before, 5 runs after"),
@@ -364,10 +365,8 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
     );
 }
 
-/// What the action for pull requests does, in a job whose files are here.
-fn the_action_for_pull_requests_compares_two_commands() {
-    let place = Place::new();
-    std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();
+/// Writes the commands `before` and `after`, which calls a function a third more often.
+fn write_commands(place: &Place) {
     for (side, numbers) in [("before", "20 3"), ("after", "20 4")] {
         let role = place.role("counted", numbers);
         let mut script = String::from("#!/bin/sh\nexec env");
@@ -382,6 +381,13 @@ fn the_action_for_pull_requests_compares_two_commands() {
         fs::write(&path, script).unwrap();
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
+}
+
+/// What the action for pull requests does, in a job whose files are here.
+fn the_action_for_pull_requests_compares_two_commands() {
+    let place = Place::new();
+    std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();
+    write_commands(&place);
     let action = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.github/actions/diff/diff.sh");
     let run = |variables: &[(&str, &str)]| {
         let mut command = place.command(&action);

@@ -103,7 +103,7 @@ proptest! {
     fn any_size_any_view_and_any_keys(
         size in size(),
         view in proptest::sample::select(View::ALL.to_vec()),
-        deeds in proptest::collection::vec(anything(), 0..200),
+        deeds in proptest::collection::vec(anything(), 0..100),
     ) {
         let mut app = live(size.0, size.1);
         show(&mut app, view);
