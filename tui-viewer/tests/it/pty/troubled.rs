@@ -212,13 +212,13 @@ fn commands_go_on_with_the_next_ring_as_well() {
         let rings = dir.path().join("rings");
         let (kept, said) = (dir.path().join("run.tks"), dir.path().join("said"));
         let mut recording = Command::new(env!("CARGO_BIN_EXE_tickscope"))
-            .args(["record", "--rate", "50", "-o"])
+            .args(["record", "--rate", "100", "-o"])
             .args([&kept, &first])
             .stderr(fs::File::create(&said).unwrap())
             .spawn()
             .unwrap();
         until("it records", || {
-            (fs::metadata(&kept).ok()?.len() > 20_000).then_some(())
+            (fs::metadata(&kept).ok()?.len() > 5_000).then_some(())
         });
         harm(&rings);
         let heard = || fs::read_to_string(&said).unwrap();
@@ -230,7 +230,7 @@ fn commands_go_on_with_the_next_ring_as_well() {
         });
         let before = fs::metadata(&kept).unwrap().len();
         until("it records on", || {
-            (fs::metadata(&kept).unwrap().len() > before + 20_000).then_some(())
+            (fs::metadata(&kept).unwrap().len() > before + 5_000).then_some(())
         });
         signal(&recording, Signal::INT);
         assert!(recording.wait().unwrap().success(), "{what}: {}", heard());
