@@ -123,7 +123,8 @@ fn threads_of_one_call_are_pairs_with_each_other() {
             },
             |found| found.pairs >= 30,
         );
-        assert_eq!(in_place(&snapshot).scopes, LEAVES as f64);
+        let found = in_place(&snapshot);
+        assert!((found.scopes / LEAVES as f64 - 1.0).abs() < 0.1, "{found:?}");
     });
 }
 

@@ -286,7 +286,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
         name: name.into(),
         pid: std::process::id(),
         start_time: 1,
-        boot_id: [1, 2],
+        boot_id: os::boot_id(),
         uid: os::user_id(),
         nonce,
         run_token: 0,
