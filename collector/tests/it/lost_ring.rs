@@ -121,7 +121,13 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     isolated_as_usual!(|| {
         let removals: [fn(&Path); 6] = [
             |path| fs::remove_file(path).unwrap(),
-            |path| fs::remove_dir_all(path.parent().unwrap()).unwrap(),
+            |path| {
+                // At once: the program makes the next ring in the folder of this name.
+                let dir = path.parent().unwrap();
+                let gone = dir.with_extension("gone");
+                fs::rename(dir, &gone).unwrap();
+                fs::remove_dir_all(gone).unwrap();
+            },
             put_in_place_of,
             |path| {
                 fs::hard_link(path, path.with_extension("kept")).unwrap();

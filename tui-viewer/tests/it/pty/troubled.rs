@@ -38,18 +38,23 @@ fn watched() -> (tempfile::TempDir, Child, Session) {
 /// What is done to a ring so that it is lost.
 type Harm = fn(&Path);
 const HARMS: [(&str, Harm); 6] = [
-    ("cut", |rings| cut(&ring_in(rings).unwrap(), 5_000)),
+    ("cut", |rings| {
+        opened(rings).set_len(5_000).unwrap();
+    }),
     ("emptied", |rings| {
-        let path = ring_in(rings).unwrap();
-        let length = fs::metadata(&path).unwrap().len();
-        cut(&path, 0);
-        cut(&path, length);
+        let file = opened(rings);
+        let length = file.metadata().unwrap().len();
+        file.set_len(0).unwrap();
+        file.set_len(length).unwrap();
     }),
     ("removed", |rings| {
         fs::remove_file(ring_in(rings).unwrap()).unwrap()
     }),
     ("removed with its directory", |rings| {
-        fs::remove_dir_all(rings).unwrap()
+        // At once: the program makes the next ring in the folder of this name.
+        let gone = rings.with_extension("gone");
+        fs::rename(rings, &gone).unwrap();
+        fs::remove_dir_all(gone).unwrap()
     }),
     ("renamed", |rings| {
         fs::rename(ring_in(rings).unwrap(), rings.join("other")).unwrap()
@@ -59,9 +64,9 @@ const HARMS: [(&str, Harm); 6] = [
     }),
 ];
 
-fn cut(path: &Path, length: u64) {
-    let file = fs::File::options().write(true).open(path).unwrap();
-    file.set_len(length).unwrap();
+fn opened(rings: &Path) -> fs::File {
+    let path = ring_in(rings).unwrap();
+    fs::File::options().write(true).open(path).unwrap()
 }
 
 /// The counted calls of the row on the screen.
@@ -260,11 +265,11 @@ fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let rings = dir.path().join("rings");
     // The first one is replaced at once, the next ones a minute later.
     let first = ring_in(&rings).unwrap();
-    cut(&first, 5_000);
+    opened(&rings).set_len(5_000).unwrap();
     fs::remove_file(first).unwrap();
     viewer.wait_for_text("its next one is followed");
     viewer.wait_for_text("● LIVE");
-    cut(&ring_in(&rings).unwrap(), 5_000);
+    opened(&rings).set_len(5_000).unwrap();
     viewer.wait_for_text("BROKEN");
     viewer.wait_for_text("truncated: 5000 bytes");
     let next = format!(
