@@ -63,12 +63,13 @@ const GAUGES: u64 = 19;
 const TASKS: u64 = 21;
 const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
-const LINES: u64 = 24;
+// 24 was samples of the code by function, without rows.
 const DRAINS: u64 = 25;
 const IN_PLACE: u64 = 26;
 const MUTING: u64 = 27;
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
+const LINES: u64 = 30;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -645,7 +646,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     check_latencies(&s.async_latencies, rows)?;
     check_tasks(s)?;
     check_watches(s)?;
-    if let Some(found) = s.lines.fault(s.sites.len()) {
+    if let Some(found) = s.lines.fault(rows, s.threads.len()) {
         return damaged(
             "samples of the code",
             0,

@@ -7,8 +7,8 @@ use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{
     AutoMute, CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, InPlace,
-    InPlaceState, Lifetime, LineSample, Lines, LinesState, LostCalls, MEASURING, Module, MuteReason, Muted,
-    Muting, NO_MODULE, NodeErrors, Note, Now, OUTSIDE, OpenFrame, Over, PathSums, Process, Quantity, Sampled,
+    InPlaceState, Lifetime, LineSample, Lines, LinesState, LostCalls, Module, MuteReason, Muted, Muting,
+    NO_MODULE, NodeErrors, Note, Now, OpenFrame, Over, PathSums, Process, Quantity, Sampled, SampledIn,
     SeenCost, Site, Snapshot, TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState,
     WatchedPath,
 };
@@ -429,8 +429,8 @@ pub fn sampled() -> Snapshot {
         path: path.into(),
         build_id: vec![0xab, 0xcd],
     };
-    let sample = |site, module, address, samples| LineSample {
-        site,
+    let sample = |inside, module, address, samples| LineSample {
+        inside,
         module,
         address,
         samples,
@@ -470,15 +470,20 @@ pub fn sampled() -> Snapshot {
         ns: 80_000_000.0,
     });
     // Each line so often as its number says.
-    s.lines.samples = (1..=14).map(|line| sample(0, 0, line, line)).collect();
-    s.lines.samples.extend([
-        sample(0, 0, 20, 5),
-        sample(0, 0, 30, 20),
-        sample(1, 0, 40, 19),
-        sample(2, NO_MODULE, 9, 1),
-        sample(MEASURING, 0, 50, 1),
-        sample(OUTSIDE, 1, 60, 100),
-    ]);
+    let first_row = |site| {
+        let row = s.nodes.site.iter().position(|&of| of == site);
+        SampledIn::Row(row.unwrap_or(0) as u32)
+    };
+    let (first, second, third) = (first_row(0), first_row(1), first_row(2));
+    s.lines
+        .set((1..=14).map(|line| sample(first, 0, line, line)).chain([
+            sample(first, 0, 20, 5),
+            sample(first, 0, 30, 20),
+            sample(second, 0, 40, 19),
+            sample(third, NO_MODULE, 9, 1),
+            sample(SampledIn::Measuring, 0, 50, 1),
+            sample(SampledIn::Thread(0), 1, 60, 100),
+        ]));
     s
 }
 

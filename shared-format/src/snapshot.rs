@@ -28,7 +28,7 @@ pub use self::by_function::{FunctionName, FunctionNumbers};
 pub use self::functions::{FunctionChoice, Functions};
 pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost, SeenCost};
 pub use self::lines::{
-    BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
+    BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, Module, NO_MODULE, Sampled, SampledIn,
 };
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};

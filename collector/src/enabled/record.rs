@@ -69,6 +69,7 @@ pub(crate) mod mode_switch;
 pub(crate) mod node;
 pub(crate) mod numbers;
 pub(crate) mod open_spans;
+pub(crate) mod owner;
 pub(crate) mod path_sums;
 pub(crate) mod pc_ring;
 pub(crate) mod pool;

@@ -1,5 +1,6 @@
 //! Samples of the program counter: which code they find, on which threads, and that the program is unharmed.
 
+use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +11,8 @@ use std::time::{Duration, Instant};
 use crate::support::{self, isolated};
 use crate::waits::cpu;
 use tickscope::{Builder, Snapshot};
-use tickscope_format::snapshot::{LinesState, MEASURING, OUTSIDE};
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::{LineSample, LinesState, SampledIn, ThreadState};
 
 /// Uses so much CPU time.
 fn work(time: Duration) {
@@ -31,15 +33,46 @@ fn outer(time: Duration) {
 
 /// Samples and their CPU time by the name of the innermost scope.
 fn found(snapshot: &Snapshot, name: &str) -> (u64, u64) {
-    let is_it = |site: u32| match site {
-        OUTSIDE => name == "(outside)",
-        MEASURING => name == "(measuring)",
-        site => snapshot.sites[site as usize].name == name,
+    let is_it = |inside| match inside {
+        SampledIn::Row(row) => snapshot.site_of(NodeId(row)).name == name,
+        SampledIn::Thread(_) => name == "(outside)",
+        SampledIn::Measuring => name == "(measuring)",
     };
-    let of_it = snapshot.lines.samples.iter().filter(|sample| is_it(sample.site));
+    let of_it = snapshot
+        .lines
+        .samples
+        .iter()
+        .filter(|sample| is_it(sample.inside));
     of_it.fold((0, 0), |sum, sample| {
         (sum.0 + sample.samples, sum.1 + sample.cpu_ns)
     })
+}
+
+/// Samples in rows of "inner", by the name of the outermost row and whether the thread has ended.
+fn by_path(snapshot: &Snapshot) -> BTreeMap<(String, bool), u64> {
+    let mut sums = BTreeMap::new();
+    for (number, thread) in snapshot.threads.iter().enumerate() {
+        let mut outermost = None;
+        for row in snapshot.rows_of(ThreadId(number as u32)) {
+            let (id, name) = (NodeId(row as u32), |id| snapshot.site_of(id).name.to_string());
+            if snapshot.nodes.parent_of(id).is_none() {
+                outermost = Some(name(id));
+            }
+            let of_row = |sample: &&LineSample| sample.inside == SampledIn::Row(row as u32);
+            let samples: u64 = snapshot
+                .lines
+                .samples
+                .iter()
+                .filter(of_row)
+                .map(|sample| sample.samples)
+                .sum();
+            if name(id) == "inner" && samples > 0 {
+                let path = (outermost.clone().unwrap(), thread.state == ThreadState::Finished);
+                *sums.entry(path).or_default() += samples;
+            }
+        }
+    }
+    sums
 }
 
 /// A snapshot in which something holds. Samples come with the kernel's ticks, whenever those are.
@@ -108,6 +141,61 @@ fn a_reset_takes_the_samples_away_and_undoing_it_brings_them_back() {
         assert_eq!(tickscope::snapshot().lines.state, LinesState::Off);
         support::ask(&mut slot, tickscope_format::slots::Op::Lines(100));
         assert_eq!(tickscope::snapshot().lines.asked_hz, 100);
+    });
+}
+
+fn samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended() {
+    isolated!(|| {
+        let session = Builder::new("lines").lines(true).try_start().unwrap();
+        let ring = tickscope_format::file::open::RingFile::open(&session.path().unwrap()).unwrap();
+        let mut slot = ring.take_slot().unwrap().unwrap();
+        let until_sampled = |path: &'static str, ended: bool| {
+            move || by_path(&tickscope::snapshot()).contains_key(&(path.to_owned(), ended))
+        };
+        let left = std::thread::spawn(move || {
+            let is_sampled = until_sampled("left", false);
+            while !is_sampled() {
+                tickscope::time!("left", outer(Duration::from_millis(5)));
+            }
+        });
+        left.join().unwrap();
+        support::wait_until("the thread to be one that has ended", until_sampled("left", true));
+        let is_sampled = until_sampled("right", false);
+        while !is_sampled() {
+            tickscope::time!("right", outer(Duration::from_millis(5)));
+        }
+        let before = by_path(&tickscope::snapshot());
+        let paths: Vec<(&str, bool)> = before
+            .keys()
+            .map(|(name, ended)| (name.as_str(), *ended))
+            .collect();
+        assert_eq!(paths, [("left", true), ("right", false)]);
+        // The samples of a thread that ends between a reset and its undoing come back as well.
+        let (go, is_to_go) = std::sync::mpsc::channel::<()>();
+        let (ready, is_ready) = std::sync::mpsc::channel();
+        let third = std::thread::spawn(move || {
+            let is_sampled = until_sampled("third", false);
+            while !is_sampled() {
+                tickscope::time!("third", outer(Duration::from_millis(5)));
+            }
+            ready.send(()).unwrap();
+            is_to_go.recv()
+        });
+        is_ready.recv().unwrap();
+        support::ask(&mut slot, tickscope_format::slots::Op::Reset);
+        assert!(!by_path(&tickscope::snapshot()).contains_key(&("left".into(), true)));
+        drop(go);
+        third.join().unwrap().unwrap_err();
+        support::wait_until("its end", || {
+            tickscope::snapshot()
+                .threads
+                .iter()
+                .all(|thread| thread.tid == 0 || thread.tid == std::process::id())
+        });
+        support::ask(&mut slot, tickscope_format::slots::Op::UndoReset);
+        let after = by_path(&tickscope::snapshot());
+        assert!(after[&("left".into(), true)] >= before[&("left".into(), true)]);
+        assert!(after.contains_key(&("third".into(), true)), "{after:?}");
     });
 }
 
@@ -323,6 +411,7 @@ fn forked_children_are_unharmed() {
 
 tickscope_testkit::tests![
     samples_tell_the_scope_and_the_code_of_each_thread,
+    samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended,
     a_reset_takes_the_samples_away_and_undoing_it_brings_them_back,
     a_program_that_uses_sigprof_keeps_it,
     blocking_calls_go_on_and_the_programs_own_timers_come,

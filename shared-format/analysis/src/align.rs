@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Estimate, MEASURING, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
+use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
 
 use crate::call_tree::both_tallies;
 use crate::thread_names::after_end;
@@ -107,12 +107,6 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     for path in then.watches.iter_mut().flat_map(|watch| &mut watch.paths) {
         path.site = SiteId(earlier_sites[path.site.index()]);
     }
-    for sample in &mut then.lines.samples {
-        if sample.site < MEASURING {
-            sample.site = earlier_sites[sample.site as usize];
-        }
-    }
-    then.lines.samples.sort_unstable();
     then.measuring.off_sites.sort_unstable();
     then.measuring.off_sites.dedup();
     then.sites.clone_from(&sites);
@@ -302,6 +296,7 @@ fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32])
     }
     out.measures.add_at(&snapshot.measures, rows, threads);
     out.waits_in = snapshot.waits_in.moved(rows, threads);
+    out.lines = snapshot.lines.moved(rows, threads);
     out.errors = snapshot
         .errors
         .iter()

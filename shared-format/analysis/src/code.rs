@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tickscope_format::snapshot::{LineSample, MEASURING, Module, OUTSIDE, Sampled, Snapshot};
+use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Snapshot};
 
 /// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub struct Frame {
 }
 
 /// Where samples of a function were.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
-    /// In the scope of this site.
+    /// In scopes of this site.
     Site(u32),
     /// Outside any scope.
     Outside,
@@ -32,12 +32,12 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns what the site of a sample stands for.
-    pub fn of(site: u32) -> Self {
-        match site {
-            OUTSIDE => Self::Outside,
-            MEASURING => Self::Measuring,
-            site => Self::Site(site),
+    /// Returns in which scope a sample of a snapshot was taken.
+    pub fn of(snapshot: &Snapshot, sample: &LineSample) -> Self {
+        match sample.inside {
+            SampledIn::Row(row) => Self::Site(snapshot.nodes.site[row as usize]),
+            SampledIn::Thread(_) => Self::Outside,
+            SampledIn::Measuring => Self::Measuring,
         }
     }
 }
@@ -65,12 +65,12 @@ struct OfScope {
 }
 
 impl OfScope {
-    fn code(self, site: u32) -> Code {
+    fn code(self, scope: Scope) -> Code {
         let mut called: Vec<_> = self.called.into_iter().collect();
         called.sort_by_key(|(_, sampled)| std::cmp::Reverse(sampled.cpu_ns));
         let lines = self.lines.into_iter();
         Code {
-            scope: Scope::of(site),
+            scope,
             all: self.all,
             lines: lines
                 .map(|((file, line), sampled)| (file, line, sampled))
@@ -118,6 +118,8 @@ impl Addresses {
 pub struct Located<'a> {
     /// The samples.
     pub sample: &'a LineSample,
+    /// In which scope.
+    pub scope: Scope,
     /// The file that the code is in, if it is in one.
     pub module: Option<&'a Module>,
     /// Where in the function of the scope it is; none where the function has called another one.
@@ -147,15 +149,17 @@ pub fn located<'a>(
     lines.samples.iter().map(move |sample| {
         let module = lines.modules.get(sample.module as usize);
         let frames = module.map_or(&[][..], |module| addresses.frames(module, sample.address));
-        let file = match sample.site {
-            OUTSIDE | MEASURING => "",
-            site => &snapshot.sites[site as usize].file,
+        let scope = Scope::of(snapshot, sample);
+        let file = match scope {
+            Scope::Outside | Scope::Measuring => "",
+            Scope::Site(site) => &snapshot.sites[site as usize].file,
         };
         let own = frames
             .iter()
             .position(|frame| frame.line > 0 && is_file(&frame.file, file));
         Located {
             sample,
+            scope,
             module,
             own: own.map(|own| &frames[own]),
             called: &frames[..own.unwrap_or(frames.len())],
@@ -165,9 +169,9 @@ pub fn located<'a>(
 
 /// Returns the code of all scopes that have samples, those with most CPU time first.
 pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
-    let mut of_scopes: BTreeMap<u32, OfScope> = BTreeMap::new();
+    let mut of_scopes: BTreeMap<Scope, OfScope> = BTreeMap::new();
     for located in located(snapshot, addresses) {
-        let of_scope = of_scopes.entry(located.sample.site).or_default();
+        let of_scope = of_scopes.entry(located.scope).or_default();
         let sampled = located.sample.sampled();
         of_scope.all.add(sampled);
         if let Some(own) = located.own {
@@ -180,7 +184,7 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     }
     let mut codes: Vec<Code> = of_scopes
         .into_iter()
-        .map(|(site, of_scope)| of_scope.code(site))
+        .map(|(scope, of_scope)| of_scope.code(scope))
         .collect();
     codes.sort_by_key(|code| std::cmp::Reverse(code.all.cpu_ns));
     codes
@@ -204,6 +208,7 @@ fn is_file(path: &str, of_site: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ids::SiteId;
     use tickscope_format::snapshot::{NO_MODULE, Site};
 
     use super::*;
@@ -224,8 +229,9 @@ mod tests {
             file: "src/parse.rs".into(),
             ..Site::default()
         });
-        let sample = |site, module, address, samples| LineSample {
-            site,
+        let parse = SampledIn::Row(snapshot.nodes.push(None, SiteId(0), 1, 1).0);
+        let sample = |inside, module, address, samples| LineSample {
+            inside,
             module,
             address,
             samples,
@@ -236,13 +242,13 @@ mod tests {
             ..Module::default()
         });
         snapshot.lines.samples = vec![
-            sample(0, 0, 1, 10),
-            sample(0, 0, 2, 5),
-            sample(0, 0, 3, 30),
-            sample(0, 0, 4, 1),
-            sample(0, NO_MODULE, 9, 2),
-            sample(MEASURING, 0, 5, 3),
-            sample(OUTSIDE, 0, 5, 100),
+            sample(parse, 0, 1, 10),
+            sample(parse, 0, 2, 5),
+            sample(parse, 0, 3, 30),
+            sample(parse, 0, 4, 1),
+            sample(parse, NO_MODULE, 9, 2),
+            sample(SampledIn::Measuring, 0, 5, 3),
+            sample(SampledIn::Thread(0), 0, 5, 100),
         ];
         let parse = |line| frame("app::parse", "/home/x/app/src/parse.rs", line);
         let insert = frame("HashMap::insert", "/rust/map.rs", 7);

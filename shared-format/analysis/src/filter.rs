@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread, WaitsIn,
+    Estimate, Lines, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread, WaitsIn,
 };
 
 use crate::functions::{FunctionId, Functions};
@@ -130,6 +130,7 @@ impl<'a> Part<'a> {
                 gauge_rows: Vec::new(),
                 measures: Measures::default(),
                 waits_in: WaitsIn::default(),
+                lines: Lines::default(),
                 ..whole.clone()
             },
             row_of: vec![NO_PARENT; whole.nodes.len()],
@@ -231,7 +232,8 @@ impl<'a> Part<'a> {
 
     /// Adds what was measured beside time. Below rows that were left out it goes to the row that sums them up.
     fn add_measures(&mut self, thread_of: &[u32]) {
-        if self.whole.measures.is_empty() && self.whole.waits_in.is_empty() {
+        let of_whole = self.whole;
+        if of_whole.measures.is_empty() && of_whole.waits_in.is_empty() && of_whole.lines.is_empty() {
             return;
         }
         let mut place = vec![NO_PARENT; self.whole.nodes.len()];
@@ -255,6 +257,7 @@ impl<'a> Part<'a> {
         }
         self.part.measures.add_at(&self.whole.measures, &place, thread_of);
         self.part.waits_in = self.whole.waits_in.moved(&place, thread_of);
+        self.part.lines = self.whole.lines.moved(&place, thread_of);
     }
 
     /// Returns the row.

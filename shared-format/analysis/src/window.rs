@@ -66,7 +66,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.waits_in = waits_in(later, earlier, &pools);
     window.watches = watches::watches(later, earlier);
-    lines::take(&mut window.lines, &earlier.lines);
+    window.lines = lines::lines(later, earlier, &pools);
     window.errors = errors(later, earlier, &pools);
     window.estimates = estimates(later, earlier, &pools);
     let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));

@@ -18,10 +18,10 @@ use std::fmt;
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::code::{Addresses, located};
+use tickscope_analysis::code::{Addresses, Scope, located};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
-use tickscope_format::snapshot::{LineSample, Snapshot};
+use tickscope_format::snapshot::{Sampled, Snapshot};
 
 use crate::names::{full_names, in_one_line};
 
@@ -240,14 +240,11 @@ impl Graph {
     fn sample(&mut self, snapshot: &Snapshot, tree: &CallTree, addresses: &Addresses) {
         let mut others: HashMap<(String, String), usize> = HashMap::new();
         for located in located(snapshot, addresses) {
-            let LineSample {
-                site,
-                samples,
-                cpu_ns,
-                ..
-            } = *located.sample;
-            let of_site = tree.functions.of_site.get(site as usize);
-            let function = of_site.map_or(PROGRAM, |&function| entry_of(function));
+            let Sampled { samples, cpu_ns } = located.sample.sampled();
+            let function = match located.scope {
+                Scope::Site(site) => entry_of(tree.functions.of_site[site as usize]),
+                Scope::Outside | Scope::Measuring => PROGRAM,
+            };
             if let Some(own) = located.own {
                 let entry = &mut self.entries[function];
                 // Readers look for the source where the compiler found it.

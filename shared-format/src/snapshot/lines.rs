@@ -1,15 +1,25 @@
 //! Where threads were in the program's code: samples of the program counter.
 
+use std::collections::BTreeMap;
+
 use bincode::{Decode, Encode};
 
-/// The site of a sample outside any scope.
-pub const OUTSIDE: u32 = u32::MAX;
+use crate::ids::NO_PARENT;
 
-/// The site of a sample in the collector itself, while it measured.
-pub const MEASURING: u32 = u32::MAX - 1;
-
-/// The module of an address that belongs to no file, as that of code that was made at run time.
+/// The module of an address that belongs to no file, as of code that was made at run time. With address 0 it stands for all
+/// places that were not told apart.
 pub const NO_MODULE: u32 = u32::MAX;
+
+/// Where in the call trees a sample was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
+pub enum SampledIn {
+    /// In a call of this row, and in no scope inside it.
+    Row(u32),
+    /// In this thread, outside all scopes.
+    Thread(u32),
+    /// In the collector itself, while it measured.
+    Measuring,
+}
 
 /// How many samples a second of CPU time are asked for where nothing else is said.
 pub const LINES_HZ: u32 = 1_000;
@@ -27,9 +37,9 @@ pub struct Lines {
     pub asked_hz: u32,
     /// The executable and its libraries, as far as a sample was in them. While the program lives, each keeps its place.
     pub modules: Vec<Module>,
-    /// Samples by function, module and address, each of them once.
+    /// Samples by row, module and address, each of them once, in rising order.
     pub samples: Vec<LineSample>,
-    /// Those that are in none of these: there was no room for them.
+    /// Samples that came faster than they were taken, of which nothing is known.
     pub lost: Sampled,
 }
 
@@ -59,11 +69,11 @@ pub struct Module {
     pub build_id: Vec<u8>,
 }
 
-/// The samples of a function at an address.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
+/// The samples of a row at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Encode, Decode)]
 pub struct LineSample {
-    /// The site of the innermost open scope, or [`OUTSIDE`] or [`MEASURING`].
-    pub site: u32,
+    /// The innermost open call.
+    pub inside: SampledIn,
     /// The number of the module, or [`NO_MODULE`].
     pub module: u32,
     /// The address as the module's file counts it (its virtual address there), or the one in memory without a module.
@@ -107,6 +117,11 @@ impl LineSample {
             cpu_ns: self.cpu_ns,
         }
     }
+
+    /// Returns what tells it from the others of its snapshot.
+    pub fn place(&self) -> (SampledIn, u32, u64) {
+        (self.inside, self.module, self.address)
+    }
 }
 
 impl Lines {
@@ -124,24 +139,64 @@ impl Lines {
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
     }
 
-    /// Keeps so many places, those with most samples. The samples of the others are lost.
+    /// Keeps so many places, those with most samples. Of the others only the row is kept.
     pub fn keep_most(&mut self, places: usize) {
         if self.samples.len() <= places {
             return;
         }
         self.samples
             .sort_unstable_by_key(|sample| std::cmp::Reverse(sample.samples));
-        for sample in self.samples.drain(places..) {
-            self.lost.add(sample.sampled());
+        for sample in &mut self.samples[places..] {
+            (sample.module, sample.address) = (NO_MODULE, 0);
         }
-        self.samples.sort_unstable();
+        let samples = std::mem::take(&mut self.samples);
+        self.set(samples);
     }
 
-    /// What does not fit together, if anything: of a snapshot with so many sites.
-    pub(crate) fn fault(&self, sites: usize) -> Option<&'static str> {
-        let is_site = |site: u32| site >= MEASURING || (site as usize) < sites;
+    /// Puts samples in order, and adds up those in one place.
+    pub fn set(&mut self, samples: impl IntoIterator<Item = LineSample>) {
+        let mut sums: BTreeMap<_, Sampled> = BTreeMap::new();
+        for sample in samples {
+            sums.entry(sample.place()).or_default().add(sample.sampled());
+        }
+        let sum = |((inside, module, address), Sampled { samples, cpu_ns })| LineSample {
+            inside,
+            module,
+            address,
+            samples,
+            cpu_ns,
+        };
+        self.samples = sums.into_iter().map(sum).collect();
+    }
+
+    /// Returns the same in other places: `rows` and `threads` say by index where each row and thread goes, and
+    /// [`NO_PARENT`] leaves it out.
+    ///
+    /// # Panics
+    /// If a list has no entry for an index.
+    #[must_use]
+    pub fn moved(&self, rows: &[u32], threads: &[u32]) -> Self {
+        let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&at| at != NO_PARENT);
+        let mut moved = self.clone();
+        moved.set(self.samples.iter().filter_map(|&sample| {
+            let inside = match sample.inside {
+                SampledIn::Row(row) => SampledIn::Row(place(rows, row)?),
+                SampledIn::Thread(thread) => SampledIn::Thread(place(threads, thread)?),
+                SampledIn::Measuring => SampledIn::Measuring,
+            };
+            Some(LineSample { inside, ..sample })
+        }));
+        moved
+    }
+
+    /// What does not fit together, if anything: of a snapshot with so many rows and threads.
+    pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
+        let is_there = |inside| match inside {
+            SampledIn::Row(row) => (row as usize) < rows,
+            SampledIn::Thread(thread) => (thread as usize) < threads,
+            SampledIn::Measuring => true,
+        };
         let is_module = |module: u32| module == NO_MODULE || (module as usize) < self.modules.len();
-        let place = |sample: &LineSample| (sample.site, sample.module, sample.address);
         if self
             .modules
             .iter()
@@ -152,11 +207,11 @@ impl Lines {
         if !self
             .samples
             .iter()
-            .all(|sample| is_site(sample.site) && is_module(sample.module))
+            .all(|sample| is_there(sample.inside) && is_module(sample.module))
         {
-            return Some("a site or a module that is not there");
+            return Some("a row, a thread or a module that is not there");
         }
-        let rises = self.samples.is_sorted_by(|a, b| place(a) < place(b));
+        let rises = self.samples.is_sorted_by(|a, b| a.place() < b.place());
         (!rises).then_some("places that do not rise")
     }
 }

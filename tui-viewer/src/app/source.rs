@@ -143,7 +143,7 @@ impl Source {
         let scopes = here.map(|row| (functions.get(row.function).line, row.total_ns));
         let samples = snapshot.lines.samples.iter();
         let modules: BTreeSet<u32> = samples
-            .filter(|sample| is_own_site(sample.site))
+            .filter(|sample| matches!(Scope::of(snapshot, sample), Scope::Site(site) if is_own_site(site)))
             .map(|sample| sample.module)
             .collect();
         let problems = modules.into_iter().filter_map(|module| {

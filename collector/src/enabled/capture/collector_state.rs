@@ -38,9 +38,10 @@ use crate::enabled::capture::watches::Watches;
 use crate::enabled::platform::os;
 use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::waiting_call::{Call, Doing};
-use crate::enabled::record::live_blocks::{self, Live, Owner};
+use crate::enabled::record::live_blocks::{self, Live};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::numbers;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site_table::{self, Rules};
 use crate::enabled::runtime::clock_rate::Moment;
@@ -495,6 +496,7 @@ impl CollectorState {
         let live = Live::read();
         let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
         self.watches.begin_reading();
+        self.lines.begin_reading();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Acquire);
             let address = std::ptr::from_ref(block).addr();
@@ -522,14 +524,21 @@ impl CollectorState {
                     baseline: &thread.baseline,
                     open: &reading.open,
                     live: &live.of_tree(&block.tree),
+                    sampled: &self.lines.of(Owner::of_tree(&block.tree)),
                 },
                 &epoch,
             );
             thread.baseline.hand(handed);
             thread.baseline.add_lifetime(&mut lifetime);
         }
-        self.finished
-            .show(&mut snapshot, &mut waits_in, &mut lifetime, &live, &epoch);
+        self.finished.show(
+            &mut snapshot,
+            &mut waits_in,
+            &mut lifetime,
+            &live,
+            &self.lines,
+            &epoch,
+        );
         if kind != CaptureKind::Periodic {
             self.read_tasks_anew();
         }
@@ -570,7 +579,7 @@ impl CollectorState {
         let name = |tid, name: &[u8; 16]| thread_name(tid, &text_of(name));
         self.watches
             .show(&mut snapshot, now, is_whole, name, &mut self.sites);
-        self.lines.show(&mut snapshot, is_whole, &mut self.sites);
+        self.lines.show(&mut snapshot, is_whole);
         snapshot.sites = self.sites.list();
         self.cost_in_place.show(&mut snapshot, &mut self.sites);
         snapshot
@@ -908,7 +917,9 @@ impl CollectorState {
             pruned,
         );
         let place = |node: u32| places.get(node as usize).copied().unwrap_or(0);
-        live_blocks::hand_over(&block.tree, |node| Owner::finished(name, place(node)));
+        let heir = |node| Owner::finished(name, place(node));
+        live_blocks::hand_over(&block.tree, heir);
+        self.lines.hand_over(&block.tree, heir);
         registry::forget(block);
     }
 }

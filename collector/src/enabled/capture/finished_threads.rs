@@ -7,10 +7,12 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
 
 use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::lines::Lines;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
 use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Live;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::{Site, SiteKind};
 
 /// The largest number of names; threads of further names share [`OTHERS`].
@@ -127,6 +129,7 @@ impl FinishedThreads {
         waits_in: &mut Vec<(u32, Call, u64)>,
         lifetime: &mut Lifetime,
         live: &Live,
+        lines: &Lines,
         epoch: &Epoch,
     ) {
         for (name, threads) in &mut self.by_name {
@@ -138,7 +141,11 @@ impl FinishedThreads {
                 ..Thread::default()
             };
             let live = live.of_finished(threads.number);
-            if !live.is_empty() || (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index)) {
+            let sampled = lines.of(Owner::of_finished(threads.number));
+            if !live.is_empty()
+                || !sampled.is_empty()
+                || (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index))
+            {
                 let handed = append(
                     snapshot,
                     waits_in,
@@ -148,6 +155,7 @@ impl FinishedThreads {
                         baseline: &threads.baseline,
                         open: &[],
                         live: &live,
+                        sampled: &sampled,
                     },
                     epoch,
                 );
@@ -227,6 +235,7 @@ mod tests {
             &mut Vec::new(),
             &mut lifetime,
             &Live::default(),
+            &Lines::new(),
             &Epoch::default(),
         );
         (snapshot, lifetime)

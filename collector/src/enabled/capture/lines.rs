@@ -1,51 +1,43 @@
 //! Samples of the program counter: the timers of the threads, and what they found, added up by function and place.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{
-    LineSample, Lines as Shown, LinesState, MEASURING, Module, NO_MODULE, OUTSIDE, Sampled,
+    LineSample, Lines as Shown, LinesState, Module, NO_MODULE, Sampled, SampledIn,
 };
 
-use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::cpu_timer::{self, CpuTimer};
 use crate::enabled::platform::modules::{self, Loaded};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
-use crate::enabled::record::pc_ring::{Inside, PcRing, PcSample};
+use crate::enabled::record::owner::Owner;
+use crate::enabled::record::pc_ring::{PcRing, PcSample};
 use crate::enabled::record::registry::{self, Block};
-use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::Tree;
 
 /// How many places are told apart.
 const PLACES_MOST: usize = 1 << 16;
 
-/// How many of them a periodic snapshot shows, and any other: those with most samples. In the smallest ring as well the others take
-/// no more than half of a record.
+/// How many of them a periodic snapshot shows, and any other: those with most samples.
 const PLACES_SHOWN: usize = 1 << 12;
 const PLACES_SHOWN_WHOLE: usize = 1 << 14;
 
 /// The most that can be asked for.
 const HZ_MOST: u32 = 10_000;
 
-/// A place in the code: the address of the innermost open scope's site (or 0, or 1 in the collector's own code), the number of the
-/// module, and the address there.
-type Place = (usize, u32, u64);
+/// A place in the code: the innermost open node, which is the root outside all scopes and none in the collector's own code; the
+/// number of the module; and the address there.
+type Place = (Option<Owner>, u32, u64);
 
-const IN_NO_SCOPE: usize = 0;
-const IN_EVENT: usize = 1;
+type Found = BTreeMap<Place, Sampled>;
 
 const NOTHING: Sampled = Sampled {
     samples: 0,
     cpu_ns: 0,
 };
-
-/// What was found at a place.
-#[derive(Clone, Copy, Debug, Default)]
-struct Found {
-    site: Option<&'static Site>,
-    sampled: Sampled,
-}
 
 /// A thread that is interrupted.
 #[derive(Debug)]
@@ -63,10 +55,10 @@ pub(crate) struct Lines {
     state: LinesState,
     /// By the address of the block.
     timed: BTreeMap<usize, Timed>,
-    found: BTreeMap<Place, Found>,
+    found: Found,
     lost: Sampled,
     /// What was found before the last reset, for undoing it.
-    before: (BTreeMap<Place, Found>, Sampled),
+    before: (Found, Sampled),
     /// What the rings had lost when that was last looked at.
     lost_in_rings: Sampled,
     /// What is loaded, and the number of its module if a sample was in it.
@@ -85,10 +77,8 @@ fn sample(block: usize, pc: usize) {
         return;
     }
     if let Some(ring) = block.pcs.get() {
-        let inside = match block.tree.outside_events() {
-            None => Inside::Event,
-            Some(node) => node.site.get().map_or(Inside::NoScope, Inside::Scope),
-        };
+        let node = block.tree.outside_events();
+        let inside = node.map(|node| Owner::node(&block.tree, node.index()));
         ring.push(inside, pc as u64, os::own_cpu_ns());
     }
 }
@@ -222,29 +212,18 @@ impl Lines {
     }
 
     fn add(&mut self, sample: PcSample, looked_again: &mut bool) {
-        let (inside, site) = match sample.inside {
-            Inside::Scope(site) => (std::ptr::from_ref(site).addr(), Some(site)),
-            Inside::NoScope => (IN_NO_SCOPE, None),
-            Inside::Event => (IN_EVENT, None),
+        let (module, address) = self.place(sample.pc, looked_again);
+        let place = (sample.inside, module, address);
+        let is_told = self.found.len() < PLACES_MOST || self.found.contains_key(&place);
+        let place = if is_told {
+            place
+        } else {
+            (sample.inside, NO_MODULE, 0)
         };
-        let sampled = Sampled {
+        self.found.entry(place).or_default().add(Sampled {
             samples: 1,
             cpu_ns: sample.cpu_ns,
-        };
-        let (module, address) = self.place(sample.pc, looked_again);
-        let count = self.found.len();
-        let found = match self.found.entry((inside, module, address)) {
-            std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
-            std::collections::btree_map::Entry::Vacant(_) if count >= PLACES_MOST => {
-                self.lost.add(sampled);
-                return;
-            }
-            std::collections::btree_map::Entry::Vacant(new) => new.insert(Found {
-                site,
-                ..Found::default()
-            }),
-        };
-        found.sampled.add(sampled);
+        });
     }
 
     /// Returns the module of an address, and the address as its file counts it. What was loaded since is looked for once.
@@ -281,35 +260,66 @@ impl Lines {
         }
     }
 
-    /// Puts what was found into a snapshot.
-    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
+    /// Takes what the threads have found, before their rows are read.
+    pub(crate) fn begin_reading(&mut self) {
         self.drain();
-        let of_place = |(&(inside, module, address), found): (&Place, &Found)| LineSample {
-            site: match (found.site, inside) {
-                (Some(site), _) => sites.id(site).0,
-                (None, IN_EVENT) => MEASURING,
-                (None, _) => OUTSIDE,
-            },
+    }
+
+    /// Returns what was found in these nodes or rows, by index.
+    pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
+        let first = (Some(*owners.start()), 0, 0);
+        let last = (Some(*owners.end()), u32::MAX, u64::MAX);
+        let found = self.found.range(first..=last);
+        let sample = |(&(inside, module, address), found): (&Place, &Sampled)| {
+            let sample = LineSample {
+                inside: SampledIn::Measuring,
+                module,
+                address,
+                samples: found.samples,
+                cpu_ns: found.cpu_ns,
+            };
+            (inside.map_or(0, Owner::index), sample)
+        };
+        found.map(sample).collect()
+    }
+
+    /// A thread has ended, and its nodes are rows of the finished threads.
+    pub(crate) fn hand_over(&mut self, tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
+        self.drain();
+        let (first, last) = Owner::of_tree(tree).into_inner();
+        for found in [&mut self.found, &mut self.before.0] {
+            let mut of_tree = found.split_off(&(Some(first), 0, 0));
+            found.append(&mut of_tree.split_off(&(Some(last), u32::MAX, u64::MAX)));
+            for ((inside, module, address), sampled) in of_tree {
+                let heir = inside.map(|node| heir(node.index()));
+                found.entry((heir, module, address)).or_default().add(sampled);
+            }
+        }
+    }
+
+    /// Puts into a snapshot what is not in its rows already.
+    pub(crate) fn show(&self, snapshot: &mut Snapshot, is_whole: bool) {
+        let measuring = self.found.range(..(Some(Owner::FIRST), 0, 0));
+        let mut samples = std::mem::take(&mut snapshot.lines.samples);
+        samples.extend(measuring.map(|(&(_, module, address), found)| LineSample {
+            inside: SampledIn::Measuring,
             module,
             address,
-            samples: found.sampled.samples,
-            cpu_ns: found.sampled.cpu_ns,
-        };
-        let mut samples: Vec<LineSample> = self.found.iter().map(of_place).collect();
-        samples.sort_unstable();
+            samples: found.samples,
+            cpu_ns: found.cpu_ns,
+        }));
         snapshot.lines = Shown {
             state: self.state,
             asked_hz: self.asked_hz,
             modules: self.modules.clone(),
-            samples,
+            samples: Vec::new(),
             lost: self.lost,
         };
-        let most = if is_whole {
-            PLACES_SHOWN_WHOLE
-        } else {
-            PLACES_SHOWN
-        };
-        snapshot.lines.keep_most(most);
+        snapshot.lines.set(samples);
+        snapshot.lines.keep_most(match is_whole {
+            true => PLACES_SHOWN_WHOLE,
+            false => PLACES_SHOWN,
+        });
     }
 
     /// Begins to count anew.
@@ -325,11 +335,7 @@ impl Lines {
     pub(crate) fn undo(&mut self) {
         let (found, lost) = std::mem::take(&mut self.before);
         for (place, before) in found {
-            let found = self.found.entry(place).or_insert(Found {
-                site: before.site,
-                ..Found::default()
-            });
-            found.sampled.add(before.sampled);
+            self.found.entry(place).or_default().add(before);
         }
         self.lost.add(lost);
     }

@@ -2,7 +2,9 @@
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Estimate, NodeErrors, OpenFrame, Quantity, Tally, Thread, Timing};
+use tickscope_format::snapshot::{
+    Estimate, LineSample, NodeErrors, OpenFrame, Quantity, SampledIn, Tally, Thread, Timing,
+};
 
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::estimate::{self, Estimated};
@@ -21,6 +23,8 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) open: &'a [(u32, u64)],
     /// What is live of each row, in rising order.
     pub(crate) live: &'a [(u32, Sampled)],
+    /// Samples of the code in each row, in rising order.
+    pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
 /// Appends the rows of a thread that have something to show; what they wait in goes to `waits_in`, by row. Returns the ticks
@@ -37,6 +41,7 @@ pub(crate) fn append(
         baseline,
         open,
         live,
+        sampled,
     } = tree;
     let estimated = match epoch.mode.traits().timing {
         Timing::SomeCalls => {
@@ -54,10 +59,13 @@ pub(crate) fn append(
         let at = live.binary_search_by_key(&(index as u32), |&(index, _)| index);
         at.map_or_else(|_| Sampled::default(), |at| live[at].1)
     };
+    // So is a sample.
+    let sampled = &sampled[..sampled.partition_point(|&(index, _)| (index as usize) < rows.len())];
     for &index in open
         .iter()
         .map(|(index, _)| index)
         .chain(live.iter().map(|(index, _)| index))
+        .chain(sampled.iter().map(|(index, _)| index))
     {
         shown[index as usize] = true;
     }
@@ -147,6 +155,14 @@ pub(crate) fn append(
     for (quantity, value) in levels(live_of(0)) {
         snapshot.measures.push_outside(quantity, thread_number, value);
     }
+    snapshot
+        .lines
+        .samples
+        .extend(sampled.iter().map(|&(index, sample)| {
+            let row = ids[index as usize].map(|id| SampledIn::Row(id.0));
+            let inside = row.unwrap_or(SampledIn::Thread(thread_number));
+            LineSample { inside, ..sample }
+        }));
     snapshot.threads.push(Thread {
         outside_ticks,
         first_row,

@@ -25,8 +25,8 @@ use crate::enabled::record::current_thread;
 use crate::enabled::record::frames::Poll;
 use crate::enabled::record::function_sites::{self, PolledBy};
 use crate::enabled::record::in_flight;
-use crate::enabled::record::live_blocks::Owner;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
@@ -266,7 +266,8 @@ impl Held {
 
     /// The node of its last poll, if that was on this thread.
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
-        let node = tree.nodes.get(Owner::index_in(self.row, tree)?)?;
+        let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
+        let node = tree.nodes.get(owner.index())?;
         let polled = function_sites::polled_by(function_sites::number_of(node.site.get()?)?);
         polled.filter(|polled| polled.first == future.function)?;
         Some(node)

@@ -172,7 +172,7 @@ fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
         muting: snapshot.muting.clone(),
         watches: snapshot.watches.clone(),
         lines: {
-            let mut lines = snapshot.lines.clone();
+            let mut lines = snapshot.lines.moved(&rows, &all_threads);
             lines.keep_most(PLACES_KEPT);
             lines
         },

@@ -33,7 +33,7 @@ pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::live_blocks::Owner)); 0 for none.
+    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 for none.
     pub(crate) row: u64,
     /// The state that its last poll left.
     pub(crate) state: u8,

@@ -9,13 +9,13 @@
 //! of one block at once.
 
 use std::cell::Cell;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, RangeInclusive};
 use std::sync::atomic::AtomicU8;
 
 use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
-use crate::enabled::record::node::NODES_MAX;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 
 /// The places of one block: it is in any of them, and nowhere else.
@@ -26,16 +26,6 @@ const GROUPS: usize = 2048;
 
 /// How many counters tell that a block is not in the table, without looking.
 const FILTER: usize = 1 << 14;
-
-/// The bits of an owner that hold the node's index.
-const NODE_BITS: u32 = NODES_MAX.ilog2();
-
-/// The bit of an owner that tells a row of finished threads from a node of a tree.
-const FINISHED: u64 = 1 << 63;
-
-/// Which row allocated a block: a node of a tree, or a row of the finished threads of a name. It is not 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Owner(u64);
 
 /// A sampled block that was taken out of the table.
 #[derive(Clone, Copy, Debug)]
@@ -73,49 +63,6 @@ thread_local! {
     static LEFT: Cell<i64> = const { Cell::new(0) };
     /// The state of the random numbers; 0 before the first.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
-}
-
-impl Owner {
-    /// Returns the owner for a node of a tree.
-    pub(crate) fn node(tree: &'static Tree, index: u32) -> Self {
-        Self(Self::tree(tree) << NODE_BITS | u64::from(index))
-    }
-
-    /// Returns it as a number.
-    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-    #[cfg_attr(
-        not(feature = "functions"),
-        allow(
-            dead_code,
-            reason = "polls of async bodies are seen only where the compiler has prepared them"
-        )
-    )]
-    pub(crate) fn number(self) -> u64 {
-        self.0
-    }
-
-    /// Returns the index of the node that a number stands for, if the node is one of this tree.
-    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-    #[cfg_attr(
-        not(feature = "functions"),
-        allow(
-            dead_code,
-            reason = "polls of async bodies are seen only where the compiler has prepared them"
-        )
-    )]
-    pub(crate) fn index_in(number: u64, tree: &'static Tree) -> Option<u32> {
-        (number >> NODE_BITS == Self::tree(tree)).then_some(number as u32 & (NODES_MAX - 1))
-    }
-
-    fn tree(tree: &'static Tree) -> u64 {
-        // Trees are aligned to 64 bytes. Addresses have at most 48 bits.
-        std::ptr::from_ref(tree).addr() as u64 >> 6
-    }
-
-    /// Returns the owner for a row of the finished threads of the name with this number.
-    pub(crate) fn finished(name: u32, row: u32) -> Self {
-        Self(FINISHED | u64::from(name) << 32 | u64::from(row))
-    }
 }
 
 impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
@@ -242,7 +189,7 @@ pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
     if let Some(tree) = tree
         && let Some(index) = tree.place_of_block()
     {
-        TABLE.put(block, bytes as u64, Owner::node(tree, index).0);
+        TABLE.put(block, bytes as u64, Owner::node(tree, index).number());
     }
 }
 
@@ -269,13 +216,15 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     if !tree.has_sampled_blocks() {
         return;
     }
-    let all = TABLE.read();
-    for ((group, at), owner, _) in all.filter(|&(_, owner, _)| owner >> NODE_BITS == Owner::tree(tree)) {
-        let index = owner as u32 & (NODES_MAX - 1);
+    let (all, of_tree) = (TABLE.read(), Owner::of_tree(tree));
+    for ((group, at), owner, _) in all {
+        let Some(node) = Owner::numbered(owner).filter(|owner| of_tree.contains(owner)) else {
+            continue;
+        };
         // The block may be freed at this moment. Its place belongs to another owner, or to none, then.
         _ = TABLE.owners[group][at].compare_exchange(
             owner,
-            heir(index).0,
+            heir(node.index()).number(),
             Ordering::AcqRel,
             Ordering::Relaxed,
         );
@@ -326,15 +275,15 @@ impl AddAssign for Sampled {
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     /// By owner, in rising order.
-    rows: Vec<(u64, Sampled)>,
+    rows: Vec<(Owner, Sampled)>,
 }
 
 impl Live {
     /// Reads the table.
     pub(crate) fn read() -> Self {
         let all = TABLE.read();
-        let mut rows: Vec<(u64, Sampled)> = all
-            .map(|(_, owner, bytes)| (owner, Sampled::block(bytes)))
+        let mut rows: Vec<(Owner, Sampled)> = all
+            .filter_map(|(_, owner, bytes)| Some((Owner::numbered(owner)?, Sampled::block(bytes))))
             .collect();
         rows.sort_unstable_by_key(|&(owner, _)| owner);
         rows.dedup_by(|next, kept| {
@@ -349,27 +298,19 @@ impl Live {
 
     /// Returns what is live of a tree, by the index of the node, in rising order.
     pub(crate) fn of_tree(&self, tree: &'static Tree) -> Vec<(u32, Sampled)> {
-        self.between(
-            Owner::node(tree, 0),
-            Owner::node(tree, NODES_MAX - 1),
-            NODES_MAX - 1,
-        )
+        self.within(Owner::of_tree(tree))
     }
 
     /// Returns what is live of the finished threads of a name, by the row, in rising order.
     pub(crate) fn of_finished(&self, name: u32) -> Vec<(u32, Sampled)> {
-        self.between(
-            Owner::finished(name, 0),
-            Owner::finished(name, u32::MAX),
-            u32::MAX,
-        )
+        self.within(Owner::of_finished(name))
     }
 
-    fn between(&self, first: Owner, last: Owner, bits: u32) -> Vec<(u32, Sampled)> {
-        let begin = self.rows.partition_point(|&(owner, _)| owner < first.0);
+    fn within(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
+        let begin = self.rows.partition_point(|(owner, _)| owner < owners.start());
         let rows = self.rows[begin..].iter();
-        rows.take_while(|&&(owner, _)| owner <= last.0)
-            .map(|&(owner, sampled)| (owner as u32 & bits, sampled))
+        rows.take_while(|(owner, _)| owner <= owners.end())
+            .map(|&(owner, sampled)| (owner.index(), sampled))
             .collect()
     }
 }
@@ -523,8 +464,8 @@ mod tests {
     fn a_row_has_what_its_owner_has() {
         let live = Live {
             rows: vec![
-                (Owner::finished(0, 3).0, Sampled::block(1 << 30)),
-                (Owner::finished(1, 2).0, Sampled::block(2 << 30)),
+                (Owner::finished(0, 3), Sampled::block(1 << 30)),
+                (Owner::finished(1, 2), Sampled::block(2 << 30)),
             ],
         };
         let rows: Vec<_> = live

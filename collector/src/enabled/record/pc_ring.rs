@@ -1,23 +1,17 @@
 //! Where a thread was when a timer interrupted it. The thread's signal handler writes, and the publisher reads.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
-use crate::enabled::record::arena::{Array, Ref, zeroed};
-use crate::enabled::record::site::Site;
+use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::owner::Owner;
 
 /// How many samples wait for the publisher at most: those of a quarter of a second, at a thousand a second.
 const PLACES: u32 = 256;
 
-/// A sample was taken while no scope was open.
-const OUTSIDE: u32 = 1;
-/// The thread was in an event of its tree.
-const MEASURING: u32 = 2;
-
 zeroed! {
     #[derive(Debug)]
     struct Place {
-        site: Ref<Site>,
-        /// [`OUTSIDE`] or [`MEASURING`] if there is no site.
-        outside: AtomicU32,
+        /// The number of an [`Owner`]; 0 while the thread was in an event of its tree.
+        inside: AtomicU64,
         pc: AtomicU64,
         cpu_ns: AtomicU64,
     }
@@ -37,18 +31,11 @@ zeroed! {
     }
 }
 
-/// Which code a thread was in.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Inside {
-    Scope(&'static Site),
-    NoScope,
-    Event,
-}
-
 /// Where a thread was, and how much CPU time it had used since the sample before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PcSample {
-    pub(crate) inside: Inside,
+    /// The innermost open node, which is the root outside all scopes; none in an event of the tree.
+    pub(crate) inside: Option<Owner>,
     pub(crate) pc: u64,
     pub(crate) cpu_ns: u64,
 }
@@ -66,7 +53,7 @@ impl PcRing {
     }
 
     /// Notes where the thread is, and its CPU time. Only its signal handler calls this.
-    pub(crate) fn push(&self, inside: Inside, pc: u64, cpu_ns: u64) {
+    pub(crate) fn push(&self, inside: Option<Owner>, pc: u64, cpu_ns: u64) {
         let since = cpu_ns.saturating_sub(self.cpu_ns.load(Ordering::Relaxed));
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
         let written = self.written.load(Ordering::Relaxed);
@@ -77,13 +64,9 @@ impl PcRing {
             return;
         }
         let place = &self.places[(written % PLACES) as usize];
-        let (site, outside) = match inside {
-            Inside::Scope(site) => (Some(site), 0),
-            Inside::NoScope => (None, OUTSIDE),
-            Inside::Event => (None, MEASURING),
-        };
-        place.site.set(site);
-        place.outside.store(outside, Ordering::Relaxed);
+        place
+            .inside
+            .store(inside.map_or(0, Owner::number), Ordering::Relaxed);
         place.pc.store(pc, Ordering::Relaxed);
         place.cpu_ns.store(since, Ordering::Relaxed);
         // SYNC POINT: the place before its number.
@@ -96,13 +79,8 @@ impl PcRing {
         let mut at = self.read.load(Ordering::Relaxed);
         while at != written {
             let place = &self.places[(at % PLACES) as usize];
-            let inside = match (place.site.get(), place.outside.load(Ordering::Relaxed)) {
-                (Some(site), _) => Inside::Scope(site),
-                (None, OUTSIDE) => Inside::NoScope,
-                (None, _) => Inside::Event,
-            };
             with(PcSample {
-                inside,
+                inside: Owner::numbered(place.inside.load(Ordering::Relaxed)),
                 pc: place.pc.load(Ordering::Relaxed),
                 cpu_ns: place.cpu_ns.load(Ordering::Relaxed),
             });
@@ -125,8 +103,6 @@ impl PcRing {
 mod tests {
     use super::*;
 
-    static SITE: Site = Site::named("a", "m", "f.rs", 1);
-
     #[test]
     fn samples_come_out_in_their_order_and_none_is_lost_unsaid() {
         let ring = PcRing::make().unwrap();
@@ -135,8 +111,7 @@ mod tests {
         let mut push = |count: u64| {
             for pc in 0..count {
                 now += 10;
-                let inside = [Inside::Scope(&SITE), Inside::NoScope, Inside::Event][pc as usize % 3];
-                ring.push(inside, pc, now);
+                ring.push(Owner::numbered(pc % 3), pc, now);
             }
         };
         let take = || {
@@ -149,12 +124,8 @@ mod tests {
             let taken = take();
             assert!(taken.iter().map(|sample| sample.pc).eq(0..200));
             assert!(taken.iter().all(|sample| sample.cpu_ns == 10));
-            let kinds = taken.iter().map(|sample| match sample.inside {
-                Inside::Scope(site) => u64::from(!std::ptr::eq(site, &SITE)),
-                Inside::NoScope => 1,
-                Inside::Event => 2,
-            });
-            assert!(kinds.eq((0..200).map(|pc| pc % 3)));
+            let inside = taken.iter().map(|sample| sample.inside);
+            assert!(inside.eq((0..200).map(|pc| Owner::numbered(pc % 3))));
         }
         push(300);
         assert_eq!((take().len(), ring.lost()), (256, (44, 440)));

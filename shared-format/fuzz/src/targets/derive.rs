@@ -5,9 +5,9 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, Packed};
 use tickscope_format::snapshot::{
-    CaptureKind, CauseKind, CauseSum, ClockSource, Estimate, Exemplar, Extremes, Level, LineSample,
-    MEASURING, Mode, Module, NO_MODULE, NodeErrors, Note, Now, OUTSIDE, OpenFrame, PathSums, Quantity, Rule,
-    Site, Tally, TaskPath, Thread, ThreadState, Trace, TraceGap, WaitsIn, Watch, WatchState, WatchedPath,
+    CaptureKind, CauseKind, CauseSum, ClockSource, Estimate, Exemplar, Extremes, Level, LineSample, Mode,
+    Module, NO_MODULE, NodeErrors, Note, Now, OpenFrame, PathSums, Quantity, Rule, SampledIn, Site, Tally,
+    TaskPath, Thread, ThreadState, Trace, TraceGap, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 use super::follow::follow;
@@ -119,13 +119,16 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
 fn lines(s: &mut Snapshot, input: &mut Input) {
     s.lines.modules = vec![Module::default(); input.below(3)];
     for _ in 0..input.below(4) {
-        let site = input.below(s.sites.len() + 2) as u32;
+        let (rows, threads) = (s.nodes.len(), s.threads.len());
+        let place = input.below(rows + threads + 1);
+        let inside = match place {
+            row if row < rows => SampledIn::Row(row as u32),
+            thread if thread < rows + threads => SampledIn::Thread((thread - rows) as u32),
+            _ => SampledIn::Measuring,
+        };
         let module = input.below(s.lines.modules.len() + 1) as u32;
         s.lines.samples.push(LineSample {
-            site: [OUTSIDE, MEASURING]
-                .get(site as usize)
-                .copied()
-                .unwrap_or(site.wrapping_sub(2)),
+            inside,
             module: if module == 0 { NO_MODULE } else { module - 1 },
             address: input.number(),
             samples: input.number(),
@@ -133,9 +136,7 @@ fn lines(s: &mut Snapshot, input: &mut Input) {
         });
     }
     s.lines.samples.sort_unstable();
-    s.lines
-        .samples
-        .dedup_by_key(|sample| (sample.site, sample.module, sample.address));
+    s.lines.samples.dedup_by_key(|sample| sample.place());
 }
 
 /// What may be counted of a row or a thread: most of it fits together, and some of it does not.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use tickscope_analysis::code::{Addresses, Code, Scope, code};
-use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, Snapshot};
+use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, SampledIn, Snapshot};
 
 /// Members of the document.
 #[derive(Serialize)]
@@ -40,6 +40,7 @@ struct Module<'a> {
 struct Sample {
     scope: &'static str,
     site: Option<u32>,
+    node: Option<u32>,
     module: Option<u32>,
     address: u64,
     #[serde(flatten)]
@@ -106,10 +107,14 @@ pub(super) fn lines<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Option
             .samples
             .iter()
             .map(|sample| {
-                let (scope, site) = scope(Scope::of(sample.site));
+                let (scope, site) = scope(Scope::of(snapshot, sample));
                 Sample {
                     scope,
                     site,
+                    node: match sample.inside {
+                        SampledIn::Row(row) => Some(row),
+                        SampledIn::Thread(_) | SampledIn::Measuring => None,
+                    },
                     module: (sample.module != NO_MODULE).then_some(sample.module),
                     address: sample.address,
                     amount: amount(sample.sampled()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_analysis::code::{Addresses, Frame, Located, located};
+use tickscope_analysis::code::{Addresses, Frame, Located, Scope, located};
 use tickscope_format::snapshot::Snapshot;
 
 use super::message::{Function, Line, Location, MAPPING, Profile, Sample, signed};
@@ -61,7 +61,10 @@ impl Tables<'_> {
             }));
         }
         // The location of a scope has the number of its site.
-        let scope = self.profile.location.get(located.sample.site as usize);
+        let scope = match located.scope {
+            Scope::Site(site) => self.profile.location.get(site as usize),
+            Scope::Outside | Scope::Measuring => None,
+        };
         let scope = scope.and_then(|scope| Some((scope.id, scope.line.first()?.function_id)));
         let mut stack = Vec::new();
         match (scope, located.own) {

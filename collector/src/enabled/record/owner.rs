@@ -1,0 +1,60 @@
+//! Which row something belongs to, as one number that stays valid while trees grow: of a sampled block, of a sample of the code.
+
+use std::ops::RangeInclusive;
+
+use crate::enabled::record::node::NODES_MAX;
+use crate::enabled::record::tree::Tree;
+
+/// The bits that hold the node's index.
+const NODE_BITS: u32 = NODES_MAX.ilog2();
+
+/// The bit that tells a row of finished threads from a node of a tree.
+const FINISHED: u64 = 1 << 63;
+
+/// A node of a tree, or a row of the finished threads of a name. It is not 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Owner(u64);
+
+impl Owner {
+    pub(crate) const FIRST: Self = Self(1);
+
+    /// Returns the owner for a node of a tree.
+    pub(crate) fn node(tree: &'static Tree, index: u32) -> Self {
+        // Trees are aligned to 64 bytes. Addresses have at most 48 bits.
+        let tree = std::ptr::from_ref(tree).addr() as u64 >> 6;
+        Self(tree << NODE_BITS | u64::from(index))
+    }
+
+    /// Returns the owner for a row of the finished threads of the name with this number.
+    pub(crate) fn finished(name: u32, row: u32) -> Self {
+        Self(FINISHED | u64::from(name) << 32 | u64::from(row))
+    }
+
+    /// Returns all nodes of a tree.
+    pub(crate) fn of_tree(tree: &'static Tree) -> RangeInclusive<Self> {
+        Self::node(tree, 0)..=Self::node(tree, NODES_MAX - 1)
+    }
+
+    /// Returns all rows of the finished threads of a name.
+    pub(crate) fn of_finished(name: u32) -> RangeInclusive<Self> {
+        Self::finished(name, 0)..=Self::finished(name, u32::MAX)
+    }
+
+    /// Returns it as a number.
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// Returns the owner that has this number; none for 0.
+    pub(crate) fn numbered(number: u64) -> Option<Self> {
+        (number != 0).then_some(Self(number))
+    }
+
+    /// Returns the index of the node, or of the row.
+    pub(crate) fn index(self) -> u32 {
+        match self.0 & FINISHED {
+            0 => self.0 as u32 & (NODES_MAX - 1),
+            _ => self.0 as u32,
+        }
+    }
+}
