@@ -1,7 +1,7 @@
 //! A snapshot of the calls in focus alone: of a function, or of one path of the tree.
 
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{SampledIn, Snapshot};
 
 use crate::call_tree::PathId;
 use crate::filter;
@@ -60,6 +60,8 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
     for thread in &mut part.threads {
         thread.outside_ticks = 0;
     }
+    let lines = &mut part.lines.samples;
+    lines.retain(|sample| matches!(sample.inside, SampledIn::Row(_)));
     part
 }
 

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{
-    Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Tally, Thread, ThreadState,
-    WaitsIn,
+    Estimate, Lines, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Tally, Thread,
+    ThreadState, WaitsIn,
 };
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
@@ -45,6 +45,7 @@ struct Beside {
     async_latencies: BTreeMap<u32, Histogram>,
     measures: Measures,
     waits_in: WaitsIn,
+    lines: Lines,
 }
 
 impl<'a> Adder<'a> {
@@ -213,6 +214,7 @@ impl Beside {
         let waits_in = part.waits_in.moved(row_of, thread_of);
         // The last one, which comes last, says what threads do now.
         self.waits_in = waits_in.plus(&self.waits_in);
+        self.lines = part.lines.moved(row_of, thread_of).plus(&self.lines);
         for error in &part.errors {
             let count = self.errors.entry(row_of[error.node.index()]).or_default();
             *count = count.saturating_add(error.count);
@@ -270,6 +272,7 @@ impl Beside {
         out.estimates = estimates.collect();
         out.measures = self.measures;
         out.waits_in = self.waits_in;
+        out.lines = self.lines;
         for (latencies, sums) in [
             (&mut out.latencies, self.latencies),
             (&mut out.async_latencies, self.async_latencies),

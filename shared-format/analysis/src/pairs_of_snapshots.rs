@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Extremes, Level, Lifetime, Measures, Mode, Nodes, Quantity, Snapshot, Tally, Thread, ThreadState,
-    WaitsIn,
+    Count, Extremes, Level, Lifetime, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn,
+    Snapshot, Tally, Thread, ThreadState, WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
@@ -139,6 +139,7 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
+    s.lines = mirrored_lines(&s);
     s
 }
 
@@ -148,6 +149,33 @@ fn mirrored_waits(s: &Snapshot) -> WaitsIn {
         .zip(&s.nodes.calls)
         .map(|(row, &calls)| (row, "futex", calls));
     WaitsIn::new(rows, [])
+}
+
+/// In each row as many samples of the code as calls, and in each thread as many as ticks outside of it.
+fn mirrored_lines(s: &Snapshot) -> Lines {
+    let rows = (0..)
+        .zip(&s.nodes.calls)
+        .map(|(row, &calls)| (SampledIn::Row(row), calls));
+    let outside = (0..)
+        .zip(&s.threads)
+        .map(|(index, thread)| (SampledIn::Thread(index), thread.outside_ticks));
+    let sample = |(inside, samples)| LineSample {
+        inside,
+        module: 0,
+        address: 9,
+        samples,
+        cpu_ns: samples,
+    };
+    let mut lines = Lines {
+        modules: vec![Module::default()],
+        ..Lines::default()
+    };
+    lines.set(
+        rows.chain(outside)
+            .filter(|&(_, samples)| samples > 0)
+            .map(sample),
+    );
+    lines
 }
 
 fn mirror(s: &Snapshot) -> Measures {
@@ -507,6 +535,7 @@ proptest! {
                 waits_in.samples().map(|(row, _, count)| (row, count)).collect()
             };
             prop_assert_eq!(samples(&done.waits_in), samples(&mirrored_waits(&done)));
+            prop_assert_eq!(&done.lines.samples, &mirrored_lines(&done).samples);
         }
     }
 

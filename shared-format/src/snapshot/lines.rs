@@ -189,6 +189,30 @@ impl Lines {
         moved
     }
 
+    /// Adds the samples of another; the state stays.
+    #[must_use]
+    pub fn plus(mut self, other: &Self) -> Self {
+        let modules: Vec<u32> = other
+            .modules
+            .iter()
+            .map(|module| {
+                let known = self.modules.iter().position(|known| known == module);
+                known.unwrap_or_else(|| {
+                    self.modules.push(module.clone());
+                    self.modules.len() - 1
+                }) as u32
+            })
+            .collect();
+        let more = other.samples.iter().map(|&sample| LineSample {
+            module: modules.get(sample.module as usize).copied().unwrap_or(NO_MODULE),
+            ..sample
+        });
+        let samples = std::mem::take(&mut self.samples);
+        self.set(samples.into_iter().chain(more));
+        self.lost.add(other.lost);
+        self
+    }
+
     /// What does not fit together, if anything: of a snapshot with so many rows and threads.
     pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
         let is_there = |inside| match inside {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, SampledIn, Snapshot};
 
-use super::{Pools, take};
+use crate::window::pools::{Pools, take};
 
 /// Takes what was sampled before: in the same path from the same place, and the rest from whatever the path has, because a record
 /// tells only the most frequent places apart. A record of the coarse ring has no samples.
@@ -134,7 +134,7 @@ mod tests {
                 sample(outside, 1, 0x10, 3),
             ],
         );
-        let window = super::super::less(&now, &then);
+        let window = crate::window::between(&now, &then);
         assert_eq!(
             window.lines.samples,
             [

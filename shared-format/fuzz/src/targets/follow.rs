@@ -5,7 +5,7 @@ use std::time::Duration;
 use tickscope_analysis::call_graph::CallGraph;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{self, Neighbours};
-use tickscope_analysis::code::{Addresses, Frame};
+use tickscope_analysis::code::{Addresses, Frame, Scope};
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_analysis::functions::Functions;
@@ -146,10 +146,10 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
         let Some(module) = lines.modules.get(sample.module as usize) else {
             continue;
         };
-        let file = snapshot
-            .sites
-            .get(sample.site as usize)
-            .map_or("", |site| &*site.file);
+        let file = match Scope::of(snapshot, sample) {
+            Scope::Site(site) => &*snapshot.sites[site as usize].file,
+            Scope::Outside | Scope::Measuring => "",
+        };
         let frame = |file: &str| Frame {
             function: module.path.clone(),
             file: file.into(),
