@@ -55,8 +55,26 @@ impl Latencies {
     /// Returns the bytes of a row's packed histogram, or none if it has none.
     pub fn bytes_of(&self, row: u32) -> Option<&[u8]> {
         let at = self.row.binary_search(&row).ok()?;
+        Some(self.bytes_at(at))
+    }
+
+    /// Returns the bytes of a packed histogram by its place among all of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn bytes_at(&self, at: usize) -> &[u8] {
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
-        self.packed.get(begin as usize..self.end[at] as usize)
+        self.packed
+            .get(begin as usize..self.end[at] as usize)
+            .unwrap_or_default()
+    }
+
+    /// Returns a histogram by its place among all of them.
+    ///
+    /// # Panics
+    /// If there are not so many.
+    pub fn at(&self, at: usize) -> Histogram {
+        packed::unpack(self.bytes_at(at)).unwrap_or_default()
     }
 }
 

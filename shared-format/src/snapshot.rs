@@ -13,6 +13,7 @@ mod measures;
 mod mode;
 mod muted;
 mod over;
+mod remap;
 mod sites;
 mod tally;
 mod tasks;
@@ -36,6 +37,7 @@ pub use self::mode::{Mode, ModeTraits, Timing};
 pub(crate) use self::muted::own_share;
 pub use self::muted::{AutoMute, MuteReason, Muted, Muting};
 pub use self::over::Over;
+pub use self::remap::{Left, Part, RowMap, SAME_RATE, When, scaled};
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
 pub use self::tasks::{TaskPath, Tasks};
@@ -583,19 +585,8 @@ impl Snapshot {
     /// Returns what each row shows that has no time, or none for rows that have.
     pub fn tallies(&self) -> Vec<Option<Tally>> {
         let mut tallies = vec![None; self.nodes.len()];
-        for &Count { node, sum } in &self.counts {
-            tallies[node.index()] = Some(Tally::Counter { sum });
-        }
-        for row in &self.value_rows {
-            let tally = &mut tallies[row.node.index()];
-            *tally = tally.map(|tally| Tally::Value {
-                sum: tally.sum(),
-                range: row.range,
-            });
-        }
-        for row in &self.gauge_rows {
-            let tally = &mut tallies[row.node.index()];
-            *tally = tally.map(|_| Tally::Gauge { level: row.level });
+        for (row, tally) in self.tally_cells() {
+            tallies[row as usize] = Some(tally);
         }
         tallies
     }

@@ -1,10 +1,9 @@
 //! Gives two snapshots the same rows, so that they can be compared row by row.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{Estimate, NodeErrors, Nodes, Site, Snapshot, Tally, Thread};
+use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Snapshot, Tally, Thread};
 
 use crate::call_tree::both_tallies;
 use crate::thread_names::after_end;
@@ -55,21 +54,18 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
         ranges.push((first, nodes.len() as u32 - first));
     }
 
-    let threads_of = |side: &dyn Fn(usize) -> Thread| -> Vec<Thread> {
-        let threads = ranges
-            .iter()
-            .enumerate()
-            .map(|(index, &(first_row, rows))| Thread {
-                first_row,
-                rows,
-                ..side(index)
-            });
-        threads.collect()
-    };
-    let name_of = |index: usize| match &pairs[index] {
-        (Some(now), _) => &later.threads[now.index()],
-        (None, then) => &earlier.threads[then[0].index()],
-    };
+    let threads = pairs
+        .iter()
+        .zip(ranges)
+        .map(|((now, then), (first_row, rows))| Thread {
+            first_row,
+            rows,
+            ..absent(match now {
+                Some(now) => &later.threads[now.index()],
+                None => &earlier.threads[then[0].index()],
+            })
+        });
+    let threads: Vec<Thread> = threads.collect();
     let mut threads_of_earlier = vec![NO_PARENT; earlier.threads.len()];
     for (index, (_, then)) in (0..).zip(&pairs) {
         for thread in then {
@@ -78,39 +74,35 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     }
     // Those of the later one keep their places.
     let threads_of_later: Vec<u32> = (0..later.threads.len() as u32).collect();
-    let mut now = renumbered(later, &nodes, &rows_of_later, &threads_of_later);
-    now.threads = threads_of(&|index| match pairs[index].0 {
-        Some(thread) => moved(&later.threads[thread.index()], &rows_of_later),
-        None => absent(name_of(index)),
-    });
-    let mut then = renumbered(earlier, &nodes, &rows_of_earlier, &threads_of_earlier);
-    then.threads = threads_of(&|index| {
-        let mut merged = absent(name_of(index));
-        for &thread in &pairs[index].1 {
-            add_thread(
-                &mut merged,
-                &moved(&earlier.threads[thread.index()], &rows_of_earlier),
-            );
+    let side = |snapshot: &Snapshot, site_of: Option<&[u32]>, rows: &[u32], thread_of: Vec<u32>| {
+        let mut side = snapshot.facts();
+        if let Some(site_of) = site_of {
+            side.move_sites(site_of);
         }
-        merged
-    });
+        (side.sites, side.nodes, side.threads) = (sites.clone(), nodes.clone(), threads.clone());
+        for (thread, &to) in snapshot.threads.iter().zip(&thread_of) {
+            let count = &mut side.threads[to as usize].count;
+            *count = count.saturating_add(thread.count);
+        }
+        let map = RowMap {
+            rows: rows.to_vec(),
+            threads: thread_of,
+            sums: None,
+        };
+        side.gather(&[Part::now(snapshot, map)]);
+        side
+    };
+    let mut now = side(later, None, &rows_of_later, threads_of_later);
+    let mut then = side(
+        earlier,
+        Some(&earlier_sites),
+        &rows_of_earlier,
+        threads_of_earlier,
+    );
     share_counters(
         [(&mut now, &rows_of_later), (&mut then, &rows_of_earlier)],
         &functions,
     );
-    for site in &mut then.measuring.off_sites {
-        *site = SiteId(earlier_sites[site.index()]);
-    }
-    for muted in &mut then.muting.muted {
-        muted.site = SiteId(earlier_sites[muted.site.index()]);
-    }
-    for path in then.watches.iter_mut().flat_map(|watch| &mut watch.paths) {
-        path.site = SiteId(earlier_sites[path.site.index()]);
-    }
-    then.measuring.off_sites.sort_unstable();
-    then.measuring.off_sites.dedup();
-    then.sites.clone_from(&sites);
-    now.sites = sites;
     (now, then)
 }
 
@@ -235,126 +227,33 @@ fn absent(thread: &Thread) -> Thread {
     }
 }
 
-fn moved(thread: &Thread, rows: &[u32]) -> Thread {
-    let mut thread = thread.clone();
-    for frame in &mut thread.open {
-        frame.node = NodeId(rows[frame.node.index()]);
-    }
-    thread
-}
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
 
-fn add_thread(sum: &mut Thread, other: &Thread) {
-    sum.count = sum.count.saturating_add(other.count);
-    sum.outside_ticks = sum.outside_ticks.saturating_add(other.outside_ticks);
-    if let Some(cpu_ns) = other.cpu_ns {
-        sum.cpu_ns = Some(sum.cpu_ns.unwrap_or(0).saturating_add(cpu_ns));
-    }
-    sum.open.extend(&other.open);
-}
+    use super::align;
 
-/// What rows show that have no time, where all that come together in one have none.
-fn tallies(snapshot: &Snapshot, rows: &[u32]) -> BTreeMap<u32, Tally> {
-    let mut all: BTreeMap<u32, Option<Tally>> = BTreeMap::new();
-    if !snapshot.counts.is_empty() {
-        for (&row, tally) in rows.iter().zip(snapshot.tallies()) {
-            let both = all.entry(row).or_insert(Some(Tally::Nothing));
-            *both = both_tallies(*both, tally);
-        }
-        all.remove(&NO_PARENT);
+    #[test]
+    fn what_is_known_of_the_whole_stays_known() {
+        let mut later = fixture::slow_frames();
+        later.waits = true;
+        later.drains_ns = Some(3.0);
+        let mut earlier = fixture::muted_scopes();
+        let name = earlier.site_of_muted();
+        earlier.waits = true;
+        let (now, then) = align(&later, &earlier);
+        assert!(now.waits && then.waits);
+        assert_eq!((&now.watches, now.drains_ns), (&later.watches, Some(3.0)));
+        assert_eq!(then.site_of_muted(), name, "in the numbers of both");
     }
-    all.into_iter()
-        .filter_map(|(row, tally)| Some((row, tally?)))
-        .collect()
-}
 
-/// The snapshot's counts in other rows; several may come together in one.
-fn renumbered(snapshot: &Snapshot, nodes: &Nodes, rows: &[u32], threads: &[u32]) -> Snapshot {
-    let mut out = Snapshot {
-        process: snapshot.process.clone(),
-        clock: snapshot.clock.clone(),
-        capture: snapshot.capture.clone(),
-        lifetime: snapshot.lifetime,
-        measuring: snapshot.measuring.clone(),
-        functions: snapshot.functions.clone(),
-        window: snapshot.window,
-        nodes: nodes.clone(),
-        ..Snapshot::default()
-    };
-    for (old, &row) in rows.iter().enumerate() {
-        // A row of no thread is a row of nothing.
-        if row != NO_PARENT {
-            let (calls, ticks) = (
-                &mut out.nodes.calls[row as usize],
-                &mut out.nodes.self_ticks[row as usize],
-            );
-            *calls = calls.saturating_add(snapshot.nodes.calls[old]);
-            *ticks = ticks.saturating_add(snapshot.nodes.self_ticks[old]);
-        }
+    trait SiteOfMuted {
+        fn site_of_muted(&self) -> String;
     }
-    for (row, tally) in tallies(snapshot, rows) {
-        out.push_tally(NodeId(row), tally);
-    }
-    out.measures.add_at(&snapshot.measures, rows, threads);
-    out.waits_in = snapshot.waits_in.moved(rows, threads);
-    out.lines = snapshot.lines.moved(rows, threads);
-    out.errors = snapshot
-        .errors
-        .iter()
-        .map(|error| NodeErrors {
-            node: NodeId(rows[error.node.index()]),
-            ..*error
-        })
-        .collect();
-    out.errors.sort_by_key(|error| error.node);
-    out.errors.dedup_by(|next, kept| {
-        let same = next.node == kept.node;
-        kept.count = kept.count.saturating_add(if same { next.count } else { 0 });
-        same
-    });
-    out.estimates = snapshot
-        .estimates
-        .iter()
-        .map(|estimate| Estimate {
-            node: NodeId(rows[estimate.node.index()]),
-            ..*estimate
-        })
-        .collect();
-    out.estimates.sort_by_key(|estimate| estimate.node);
-    out.estimates.dedup_by(|next, kept| {
-        let same = next.node == kept.node;
-        if same {
-            let both = |a: u64, b: u64| (a as f64).hypot(b as f64).round() as u64;
-            kept.timed = kept.timed.saturating_add(next.timed);
-            kept.self_error = both(kept.self_error, next.self_error);
-            kept.total_error = both(kept.total_error, next.total_error);
-        }
-        same
-    });
-    out.latencies = latencies(&snapshot.latencies, rows);
-    out.async_latencies = latencies(&snapshot.async_latencies, rows);
-    out
-}
 
-/// Histograms in other rows; those of one row are added up.
-fn latencies(from: &Latencies, rows: &[u32]) -> Latencies {
-    let mut moved: Vec<(u32, u32)> = from
-        .row
-        .iter()
-        .map(|&old| (rows[old as usize], old))
-        .filter(|&(row, _)| row != NO_PARENT)
-        .collect();
-    moved.sort_unstable();
-    let mut columns = Latencies::default();
-    for same in moved.chunk_by(|a, b| a.0 == b.0) {
-        if let [(row, old)] = *same {
-            columns.push_bytes(row, from.bytes_of(old).unwrap_or_default());
-            continue;
+    impl SiteOfMuted for tickscope_format::Snapshot {
+        fn site_of_muted(&self) -> String {
+            self.sites[self.muting.muted[0].site.index()].name.clone()
         }
-        let mut sum = Histogram::default();
-        for &(_, old) in same {
-            sum.add(&from.of(old));
-        }
-        columns.push(same[0].0, &sum);
     }
-    columns
 }

@@ -1,27 +1,24 @@
 //! Parts of a snapshot, as snapshots: chosen threads, or the rows above a share of the time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::snapshot::{
-    Estimate, Lines, Measures, NodeErrors, Nodes, OpenFrame, Site, Snapshot, Tally, Thread, WaitsIn,
-};
+use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::snapshot::{Left, Snapshot};
 
 use crate::functions::{FunctionId, Functions};
 use crate::measure::Measure;
-use crate::uncertainty::{Uncertainty, uncertainties};
 
 /// The name of the row in which [`above`] sums up what it leaves out.
 pub const SMALL: &str = "(small)";
 
 /// Returns the snapshot with some of its threads only. Data of the whole program (cost, losses, lifetime) stays.
 pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Snapshot {
-    Part::of(snapshot, chosen, &vec![true; snapshot.nodes.len()], Left::Summed)
+    snapshot.part(chosen, |_| true, Left::Out)
 }
 
 /// The same snapshot with some of its rows only; one whose parent is left out stands at the top of its thread.
 pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
-    Part::of(snapshot, |_| true, kept, Left::Out)
+    snapshot.part(|_| true, |row| kept[row], Left::Out)
 }
 
 /// Returns the snapshot without the paths that have less than a share (0 to 1) of what all threads have of a measure.
@@ -46,7 +43,7 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
         let parent = snapshot.nodes.parent_of(count.node);
         kept[row] |= !has_scope[path_of[row] as usize] && parent.is_none_or(|parent| kept[parent.index()]);
     }
-    Part::of(snapshot, |_| true, &kept, Left::Summed)
+    snapshot.part(|_| true, |row| kept[row], Left::Summed(SMALL))
 }
 
 /// The path of each row, the same number in every thread, and the total of each path.
@@ -74,233 +71,11 @@ fn paths(snapshot: &Snapshot, values: &[u64]) -> (Vec<u32>, Vec<u64>) {
     (path_of, value_of)
 }
 
-/// What becomes of rows that are not taken over.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Left {
-    /// They and all below them are summed up below their parent.
-    Summed,
-    /// They are not there.
-    Out,
-}
-
-/// What is taken over, and where it stands now.
-struct Part<'a> {
-    whole: &'a Snapshot,
-    left: Left,
-    part: Snapshot,
-    /// The new row of each old one, [`NO_PARENT`] where it is left out.
-    row_of: Vec<u32>,
-    /// The row that sums up what is left out below a new row, or at the top of a thread by its number.
-    small_of: HashMap<(u32, usize), u32>,
-    /// Of the whole.
-    total_ticks: Vec<u64>,
-    total_calls: Vec<u64>,
-    uncertainties: Vec<Uncertainty>,
-    tallies: Vec<Option<Tally>>,
-    errors: HashMap<NodeId, u64>,
-}
-
-/// What was left out below one row.
-#[derive(Default)]
-struct Small {
-    calls: u64,
-    ticks: u64,
-    uncertainty: Uncertainty,
-    errors: u64,
-}
-
-impl<'a> Part<'a> {
-    fn of(whole: &'a Snapshot, chosen: impl Fn(ThreadId) -> bool, kept: &[bool], left: Left) -> Snapshot {
-        let mut errors = HashMap::new();
-        for error in &whole.errors {
-            *errors.entry(error.node).or_default() += error.count;
-        }
-        let mut part = Self {
-            whole,
-            left,
-            part: Snapshot {
-                threads: Vec::new(),
-                nodes: Nodes::default(),
-                errors: Vec::new(),
-                latencies: Default::default(),
-                async_latencies: Default::default(),
-                estimates: Vec::new(),
-                counts: Vec::new(),
-                value_rows: Vec::new(),
-                gauge_rows: Vec::new(),
-                measures: Measures::default(),
-                waits_in: WaitsIn::default(),
-                lines: Lines::default(),
-                ..whole.clone()
-            },
-            row_of: vec![NO_PARENT; whole.nodes.len()],
-            small_of: HashMap::new(),
-            total_ticks: whole.nodes.totals(&whole.nodes.self_ticks),
-            total_calls: whole.nodes.totals(&whole.nodes.calls),
-            uncertainties: uncertainties(whole),
-            tallies: whole.tallies(),
-            errors,
-        };
-        let mut thread_of = vec![NO_PARENT; whole.threads.len()];
-        for (index, thread) in whole.threads.iter().enumerate() {
-            let id = ThreadId(index as u32);
-            if chosen(id) {
-                thread_of[index] = part.part.threads.len() as u32;
-                part.add(thread, whole.rows_of(id), kept);
-            }
-        }
-        part.add_measures(&thread_of);
-        part.part
-    }
-
-    fn add(&mut self, thread: &Thread, rows: std::ops::Range<usize>, kept: &[bool]) {
-        let first_row = self.part.nodes.len() as u32;
-        // By the parent's new row, so that the order is that of the rows.
-        let mut small: BTreeMap<u32, Small> = BTreeMap::new();
-        for row in rows {
-            let (above, is_above_kept) = match self.whole.nodes.parent[row] {
-                NO_PARENT => (NO_PARENT, true),
-                parent => (self.row_of[parent as usize], kept[parent as usize]),
-            };
-            if self.left == Left::Out {
-                if kept[row] {
-                    self.take_over(row, above);
-                }
-            } else if kept[row] && is_above_kept {
-                self.take_over(row, above);
-            } else if is_above_kept {
-                self.leave_out(row, small.entry(above).or_default());
-            }
-        }
-        for (above, small) in small {
-            let row = self.add_small(above, &small);
-            self.small_of.insert((above, self.part.threads.len()), row);
-        }
-        let open = thread.open.iter();
-        let open = open.filter_map(|frame| {
-            let row = *self.row_of.get(frame.node.index())?;
-            (row != NO_PARENT).then_some(OpenFrame {
-                node: NodeId(row),
-                ..*frame
-            })
-        });
-        self.part.threads.push(Thread {
-            first_row,
-            rows: self.part.nodes.len() as u32 - first_row,
-            open: open.collect(),
-            ..thread.clone()
-        });
-    }
-
-    fn take_over(&mut self, row: usize, above: u32) {
-        let old = NodeId(row as u32);
-        let nodes = &self.whole.nodes;
-        let new = self.part.nodes.push(
-            (above != NO_PARENT).then_some(NodeId(above)),
-            SiteId(nodes.site[row]),
-            nodes.calls[row],
-            nodes.self_ticks[row],
-        );
-        self.row_of[row] = new.0;
-        self.part.latencies.push(new.0, &self.whole.latencies.of(old.0));
-        let of_calls = self.whole.async_latencies.of(old.0);
-        self.part.async_latencies.push(new.0, &of_calls);
-        if let Some(&count) = self.errors.get(&old) {
-            self.part.errors.push(NodeErrors { node: new, count });
-        }
-        if let Some(tally) = self.tallies[row] {
-            self.part.push_tally(new, tally);
-        }
-        if let Some(estimate) = self.whole.estimate_of(old) {
-            self.part.estimates.push(Estimate {
-                node: new,
-                ..*estimate
-            });
-        }
-    }
-
-    fn leave_out(&self, row: usize, small: &mut Small) {
-        small.calls = small.calls.saturating_add(self.total_calls[row]);
-        small.ticks = small.ticks.saturating_add(self.total_ticks[row]);
-        let errors = self.errors.get(&NodeId(row as u32));
-        small.errors = small.errors.saturating_add(errors.copied().unwrap_or(0));
-        if let Some(uncertainty) = self.uncertainties.get(row) {
-            small.uncertainty.add_self(uncertainty);
-            small.uncertainty.add_total(uncertainty);
-        }
-    }
-
-    /// Adds what was measured beside time. Below rows that were left out it goes to the row that sums them up.
-    fn add_measures(&mut self, thread_of: &[u32]) {
-        let of_whole = self.whole;
-        if of_whole.measures.is_empty() && of_whole.waits_in.is_empty() && of_whole.lines.is_empty() {
-            return;
-        }
-        let mut place = vec![NO_PARENT; self.whole.nodes.len()];
-        for (thread, &new) in (0..).zip(thread_of).filter(|&(_, &new)| new != NO_PARENT) {
-            for row in self.whole.rows_of(ThreadId(thread)) {
-                place[row] = match (self.row_of[row], self.whole.nodes.parent[row]) {
-                    (NO_PARENT, _) if self.left == Left::Out => NO_PARENT,
-                    (NO_PARENT, parent) => {
-                        let above = self.row_of.get(parent as usize).copied().unwrap_or(NO_PARENT);
-                        let is_first = parent == NO_PARENT || above != NO_PARENT;
-                        if is_first {
-                            let small = self.small_of.get(&(above, new as usize));
-                            small.copied().unwrap_or(NO_PARENT)
-                        } else {
-                            place[parent as usize]
-                        }
-                    }
-                    (row, _) => row,
-                };
-            }
-        }
-        self.part.measures.add_at(&self.whole.measures, &place, thread_of);
-        self.part.waits_in = self.whole.waits_in.moved(&place, thread_of);
-        self.part.lines = self.whole.lines.moved(&place, thread_of);
-    }
-
-    /// Returns the row.
-    fn add_small(&mut self, above: u32, small: &Small) -> u32 {
-        let site = self.small_site();
-        let parent = (above != NO_PARENT).then_some(NodeId(above));
-        let node = self.part.nodes.push(parent, site, small.calls, small.ticks);
-        if small.errors > 0 {
-            self.part.errors.push(NodeErrors {
-                node,
-                count: small.errors,
-            });
-        }
-        if small.uncertainty.self_estimated || small.uncertainty.total_estimated {
-            // What was the total of the rows left out is this row's own time.
-            let error = small.uncertainty.total_error.round() as u64;
-            self.part.estimates.push(Estimate {
-                node,
-                timed: small.uncertainty.timed.min(small.calls),
-                self_error: error,
-                total_error: error,
-            });
-        }
-        node.0
-    }
-
-    /// The site of the rows called [`SMALL`], behind all others.
-    fn small_site(&mut self) -> SiteId {
-        let sites = &mut self.part.sites;
-        if sites.len() == self.whole.sites.len() {
-            sites.push(Site {
-                name: SMALL.into(),
-                ..Site::default()
-            });
-        }
-        SiteId(sites.len() as u32 - 1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::codec;
+    use tickscope_format::ids::NodeId;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
 

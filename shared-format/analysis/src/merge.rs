@@ -1,13 +1,9 @@
 //! Adds up several snapshots of one run, as a snapshot.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::latency::{Histogram, Latencies};
-use tickscope_format::snapshot::{
-    Estimate, Lines, Measures, NodeErrors, Nodes, OpenFrame, Site, Sites, Snapshot, Tally, Thread,
-    ThreadState, WaitsIn,
-};
+use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Sites, Snapshot, Thread, ThreadState, When};
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
 /// `since_reset_ns` is the time that all of them counted for.
@@ -21,13 +17,14 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     if earlier.is_empty() {
         return (*last).clone();
     }
-    let mut adder = Adder::new(last);
+    let mut adder = Adder::new(last, earlier);
     adder.add_threads(last, earlier);
-    adder.add_rows(last, earlier)
+    adder.add_rows(last)
 }
 
-/// The threads and sites of the sum.
+/// The threads and sites of the sum, and where its parts go: the last one behind the others.
 struct Adder<'a> {
+    parts: Vec<Part<'a>>,
     threads: Vec<Thread>,
     /// For each thread: of which part and which of its threads it is made.
     made_of: Vec<Vec<(usize, ThreadId)>>,
@@ -35,27 +32,36 @@ struct Adder<'a> {
     known_sites: HashMap<&'a Site, u32>,
 }
 
-/// What the rows of a sum hold beside the tree.
-#[derive(Default)]
-struct Beside {
-    errors: BTreeMap<u32, u64>,
-    tallies: BTreeMap<u32, Tally>,
-    estimates: BTreeMap<u32, (u64, f64, f64)>,
-    latencies: BTreeMap<u32, Histogram>,
-    async_latencies: BTreeMap<u32, Histogram>,
-    measures: Measures,
-    waits_in: WaitsIn,
-    lines: Lines,
-}
-
 impl<'a> Adder<'a> {
-    fn new(last: &'a Snapshot) -> Self {
+    fn new(last: &'a Snapshot, earlier: &[&'a Snapshot]) -> Self {
         let mut known_sites = HashMap::new();
         for (index, site) in (0..).zip(&last.sites) {
             known_sites.entry(site).or_insert(index);
         }
+        let nowhere = |snapshot: &Snapshot| RowMap {
+            rows: vec![NO_PARENT; snapshot.nodes.len()],
+            threads: vec![NO_PARENT; snapshot.threads.len()],
+            sums: None,
+        };
+        let earlier = earlier.iter().map(|&snapshot| {
+            let is_same_clock = snapshot.clock.epoch == last.clock.epoch;
+            Part {
+                snapshot,
+                map: nowhere(snapshot),
+                // A clock that broke in between has another rate.
+                ratio: match is_same_clock {
+                    true => 1.0,
+                    false => last.clock.ticks_per_second / snapshot.clock.ticks_per_second,
+                },
+                when: match is_same_clock {
+                    true => When::Before,
+                    false => When::BeforeItsClock,
+                },
+            }
+        });
         Self {
-            threads: last.threads.clone(),
+            parts: earlier.chain([Part::now(last, nowhere(last))]).collect(),
+            threads: last.threads.iter().map(Thread::without_counts).collect(),
             made_of: Vec::new(),
             sites: last.sites.clone(),
             known_sites,
@@ -63,18 +69,18 @@ impl<'a> Adder<'a> {
     }
 
     fn add_threads(&mut self, last: &Snapshot, earlier: &[&Snapshot]) {
-        let mut known: HashMap<(String, u32), usize> = HashMap::new();
+        let mut known: HashMap<(&str, u32), usize> = HashMap::new();
         let part_of_last = earlier.len();
         for (index, thread) in last.threads.iter().enumerate() {
-            known.entry((thread.name.clone(), thread.tid)).or_insert(index);
+            known.entry((&thread.name, thread.tid)).or_insert(index);
             self.made_of.push(vec![(part_of_last, ThreadId(index as u32))]);
         }
         for (part, snapshot) in earlier.iter().enumerate() {
             for (index, thread) in snapshot.threads.iter().enumerate() {
-                let of = |tid| known.get(&(thread.name.clone(), tid)).copied();
+                let of = |tid| known.get(&(thread.name.as_str(), tid)).copied();
                 let at = of(thread.tid).or_else(|| of(0)).unwrap_or(self.threads.len());
                 if at == self.threads.len() {
-                    known.insert((thread.name.clone(), 0), at);
+                    known.insert((&thread.name, 0), at);
                     self.threads.push(Thread {
                         name: thread.name.clone(),
                         state: ThreadState::Finished,
@@ -83,78 +89,49 @@ impl<'a> Adder<'a> {
                     });
                     self.made_of.push(Vec::new());
                 }
-                let to = &mut self.threads[at];
-                to.outside_ticks = to.outside_ticks.saturating_add(thread.outside_ticks);
-                to.cpu_ns = match (to.cpu_ns, thread.cpu_ns) {
-                    (Some(one), Some(other)) => Some(one.saturating_add(other)),
-                    (one, other) => one.or(other),
-                };
                 self.made_of[at].push((part, ThreadId(index as u32)));
             }
         }
     }
 
-    fn add_rows(mut self, last: &'a Snapshot, earlier: &[&'a Snapshot]) -> Snapshot {
-        let parts: Vec<&Snapshot> = earlier.iter().chain([&last]).copied().collect();
-        let site_of: Vec<Vec<u32>> = parts.iter().map(|part| self.sites_of(part)).collect();
+    fn add_rows(mut self, last: &'a Snapshot) -> Snapshot {
+        let snapshots: Vec<&'a Snapshot> = self.parts.iter().map(|part| part.snapshot).collect();
+        let site_of: Vec<Vec<u32>> = snapshots.iter().map(|part| self.sites_of(part)).collect();
         let mut nodes = Nodes::default();
         nodes.reserve(last.nodes.len());
-        let mut row_of: Vec<Vec<u32>> = parts
-            .iter()
-            .map(|part| vec![NO_PARENT; part.nodes.len()])
-            .collect();
-        for (thread, made_of) in self.threads.iter_mut().zip(&self.made_of) {
+        let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(last.nodes.len());
+        for (index, (thread, made_of)) in (0..).zip(self.threads.iter_mut().zip(&self.made_of)) {
             thread.first_row = nodes.len() as u32;
-            let mut known: HashMap<(u32, u32), u32> = HashMap::new();
-            for &(part, of) in made_of {
-                let from = &parts[part].nodes;
-                for row in parts[part].rows_of(of) {
-                    let parent = match from.parent[row] {
-                        NO_PARENT => NO_PARENT,
-                        above => row_of[part][above as usize],
-                    };
-                    let site = site_of[part][from.site[row] as usize];
-                    let to = match known.get(&(parent, site)) {
+            known.clear();
+            for &(at, of) in made_of {
+                let (is_last, part) = (at + 1 == snapshots.len(), &mut self.parts[at]);
+                part.map.threads[of.index()] = index;
+                let from = &part.snapshot.nodes;
+                for row in part.snapshot.rows_of(of) {
+                    let above = part.map.rows.get(from.parent[row] as usize).copied();
+                    let key = (above.unwrap_or(NO_PARENT), site_of[at][from.site[row] as usize]);
+                    part.map.rows[row] = match known.get(&key) {
                         // Rows of the last one stay apart, whatever they are.
-                        Some(&to) if part < earlier.len() => to,
+                        Some(&to) if !is_last => to,
                         _ => {
-                            let above = (parent != NO_PARENT).then_some(NodeId(parent));
-                            let to = nodes.push(above, SiteId(site), 0, 0).0;
-                            *known.entry((parent, site)).or_insert(to)
+                            let to = nodes.push(above.map(NodeId), SiteId(key.1), 0, 0).0;
+                            *known.entry(key).or_insert(to)
                         }
                     };
-                    row_of[part][row] = to;
-                    let to = to as usize;
-                    let ticks = ticks_of(parts[part], last, from.self_ticks[row]);
-                    nodes.calls[to] = nodes.calls[to].saturating_add(from.calls[row]);
-                    nodes.self_ticks[to] = nodes.self_ticks[to].saturating_add(ticks);
                 }
             }
             thread.rows = nodes.len() as u32 - thread.first_row;
-            let moved = |frame: &OpenFrame| OpenFrame {
-                node: NodeId(row_of[earlier.len()][frame.node.index()]),
-                ..*frame
-            };
-            thread.open = thread.open.iter().map(moved).collect();
         }
-        let mut beside = Beside::default();
-        let mut thread_of: Vec<Vec<u32>> = parts.iter().map(|part| vec![0; part.threads.len()]).collect();
-        for (thread, made_of) in (0..).zip(&self.made_of) {
-            for &(part, of) in made_of {
-                thread_of[part][of.index()] = thread;
-            }
-        }
-        for ((part, rows), threads) in parts.iter().zip(&row_of).zip(&thread_of) {
-            beside.add(part, last, rows, threads);
-        }
-        let mut out = beside.put_into(Snapshot {
+        let mut out = Snapshot {
             threads: self.threads,
             sites: self.sites,
             nodes,
             window: true,
-            ..last.clone()
-        });
-        for part in earlier {
+            ..last.facts()
+        };
+        out.gather(&self.parts);
+        for part in self.parts.iter().filter(|part| part.when != When::Now) {
+            let part = part.snapshot;
             let since = &mut out.capture.since_reset_ns;
             *since = since.saturating_add(part.capture.since_reset_ns);
             let samples = &mut out.measuring.samples;
@@ -202,97 +179,6 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
         *number = (*number).min(room);
         room -= *number;
     }
-}
-
-impl Beside {
-    fn add(&mut self, part: &Snapshot, last: &Snapshot, row_of: &[u32], thread_of: &[u32]) {
-        let mut measures = part.measures.with_times(|ticks| ticks_of(part, last, ticks));
-        if !std::ptr::eq(part, last) {
-            measures = measures.without_levels();
-        }
-        self.measures.add_at(&measures, row_of, thread_of);
-        let waits_in = part.waits_in.moved(row_of, thread_of);
-        // The last one, which comes last, says what threads do now.
-        self.waits_in = waits_in.plus(&self.waits_in);
-        self.lines = part.lines.moved(row_of, thread_of).plus(&self.lines);
-        for error in &part.errors {
-            let count = self.errors.entry(row_of[error.node.index()]).or_default();
-            *count = count.saturating_add(error.count);
-        }
-        // Ticks of another clock do not compare: what it has set was set before.
-        let is_same_clock = part.clock.epoch == last.clock.epoch;
-        for (&row, tally) in row_of.iter().zip(part.tallies()) {
-            let Some(tally) = tally else { continue };
-            let tally = if is_same_clock {
-                tally
-            } else {
-                tally.set_before_all()
-            };
-            let all = self.tallies.entry(row).or_insert(Tally::Nothing);
-            *all = all.and(tally);
-        }
-        let square = |error: u64| error as f64 * error as f64;
-        for estimate in &part.estimates {
-            // Errors of independent times add up by their squares.
-            let of = self.estimates.entry(row_of[estimate.node.index()]).or_default();
-            of.0 = of.0.saturating_add(estimate.timed);
-            of.1 += square(estimate.self_error);
-            of.2 += square(estimate.total_error);
-        }
-        for (sums, latencies) in [
-            (&mut self.latencies, &part.latencies),
-            (&mut self.async_latencies, &part.async_latencies),
-        ] {
-            for &row in &latencies.row {
-                let all = sums.entry(row_of[row as usize]).or_default();
-                all.add(&latencies.of(row));
-            }
-        }
-    }
-
-    fn put_into(self, mut out: Snapshot) -> Snapshot {
-        let errors = self.errors.into_iter().map(|(row, count)| NodeErrors {
-            node: NodeId(row),
-            count,
-        });
-        out.errors = errors.collect();
-        out.clear_tallies();
-        for (row, tally) in self.tallies {
-            out.push_tally(NodeId(row), tally);
-        }
-        let estimates = self
-            .estimates
-            .into_iter()
-            .map(|(row, (timed, own, total))| Estimate {
-                node: NodeId(row),
-                timed,
-                self_error: own.sqrt().round() as u64,
-                total_error: total.sqrt().round() as u64,
-            });
-        out.estimates = estimates.collect();
-        out.measures = self.measures;
-        out.waits_in = self.waits_in;
-        out.lines = self.lines;
-        for (latencies, sums) in [
-            (&mut out.latencies, self.latencies),
-            (&mut out.async_latencies, self.async_latencies),
-        ] {
-            *latencies = Latencies::default();
-            for (row, histogram) in sums {
-                latencies.push(row, &histogram);
-            }
-        }
-        out
-    }
-}
-
-/// Ticks of a part in ticks of the last one: a clock that broke in between has another rate.
-fn ticks_of(part: &Snapshot, last: &Snapshot, ticks: u64) -> u64 {
-    if part.clock.epoch == last.clock.epoch {
-        return ticks;
-    }
-    let rate = last.clock.ticks_per_second / part.clock.ticks_per_second;
-    (ticks as f64 * rate).round() as u64
 }
 
 #[cfg(test)]

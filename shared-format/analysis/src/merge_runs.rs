@@ -2,20 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tickscope_format::ids::{NO_PARENT, NodeId};
-use tickscope_format::latency::{BUCKETS, Histogram, Latencies, bucket_of, lower_edge, upper_edge};
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Lines, Losses, Measuring, Muting, Nodes, Process, Snapshot, Tally,
-    Tasks, Thread, ThreadState, WaitsIn,
+    CaptureInfo, CaptureKind, ClockInfo, Lines, Losses, Measuring, Muting, Nodes, Process, SAME_RATE,
+    Snapshot, Tasks, Thread, ThreadState, scaled,
 };
 
 use crate::merge::sum;
 
 /// So many rows wait to be added at once: each sum goes through all that was added before.
 const ROWS_AT_ONCE: usize = 200_000;
-
-/// Clocks whose rates differ by less have the same buckets: rates are measured.
-const SAME_RATE: f64 = 0.001;
 
 /// The epoch of the clock of a sum, and that of runs whose ticks are another length.
 const OUR_CLOCK: u32 = 1;
@@ -66,7 +61,6 @@ impl MergedRuns {
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;
-        keep_counters(&mut sum);
         let programs: Vec<&str> = self.programs.iter().map(String::as_str).collect();
         sum.process.name = match programs[..] {
             [one] => one.to_owned(),
@@ -170,58 +164,11 @@ fn add_facts(sum: &mut Snapshot, run: &Snapshot, ratio: f64) {
     sum.waits |= run.waits;
     let (ours, theirs) = (&mut sum.lifetime, &run.lifetime);
     ours.calls = ours.calls.saturating_add(theirs.calls);
-    ours.ticks = ours
-        .ticks
-        .saturating_add((theirs.ticks as f64 * ratio).round() as u64);
-}
-
-/// Makes scopes of rows that are a counter in one build and a scope in another: what has time or rows below it is none. What is a value in
-/// one and a counter in another is a counter.
-fn keep_counters(sum: &mut Snapshot) {
-    if sum.counts.is_empty() {
-        return;
-    }
-    let mut is_scope: Vec<bool> = sum.nodes.self_ticks.iter().map(|&ticks| ticks > 0).collect();
-    let timed = sum.estimates.iter().map(|estimate| estimate.node.0);
-    let above = sum
-        .nodes
-        .parent
-        .iter()
-        .copied()
-        .filter(|&parent| parent != NO_PARENT);
-    for row in timed.chain(above) {
-        is_scope[row as usize] = true;
-    }
-    let tallies = sum.tallies();
-    sum.clear_tallies();
-    let mut latencies = Latencies::default();
-    for (row, tally) in (0u32..).zip(tallies) {
-        let tally = tally.filter(|_| !is_scope[row as usize]);
-        if let Some(tally) = tally {
-            sum.push_tally(NodeId(row), tally);
-        }
-        // That of a value is one of numbers.
-        if matches!(tally, None | Some(Tally::Value { .. }))
-            && let Some(histogram) = sum.latencies.bytes_of(row)
-        {
-            latencies.push_bytes(row, histogram);
-        }
-    }
-    sum.latencies = latencies;
+    ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
 /// A run as a part of a sum: without what threads do now, and without what is of this run alone.
-fn plain(mut run: Snapshot, ratio: f64) -> Snapshot {
-    if (ratio - 1.0).abs() >= SAME_RATE {
-        let of_values: BTreeSet<u32> = run.counts.iter().map(|count| count.node.0).collect();
-        run.latencies = at_rate(&run.latencies, ratio, &of_values);
-        run.async_latencies = at_rate(&run.async_latencies, ratio, &BTreeSet::new());
-    }
-    for estimate in &mut run.estimates {
-        for error in [&mut estimate.self_error, &mut estimate.total_error] {
-            *error = (*error as f64 * ratio).round() as u64;
-        }
-    }
+fn plain(run: Snapshot, ratio: f64) -> Snapshot {
     let threads = run.threads.into_iter().map(|thread| Thread {
         tid: 0,
         state: ThreadState::Finished,
@@ -239,7 +186,6 @@ fn plain(mut run: Snapshot, ratio: f64) -> Snapshot {
             ..Measuring::default()
         },
         tasks: Tasks::default(),
-        waits_in: WaitsIn::default(),
         watches: Vec::new(),
         lines: Lines::default(),
         muting: Muting::default(),
@@ -247,43 +193,12 @@ fn plain(mut run: Snapshot, ratio: f64) -> Snapshot {
     }
 }
 
-/// Histograms of a clock of another rate, each bucket by its middle.
-pub(crate) fn at_rate(latencies: &Latencies, ratio: f64, kept: &BTreeSet<u32>) -> Latencies {
-    let mut out = Latencies::default();
-    for &row in &latencies.row {
-        let histogram = latencies.of(row);
-        if kept.contains(&row) {
-            out.push(row, &histogram);
-            continue;
-        }
-        let mut buckets = vec![0u64; BUCKETS];
-        for &(bucket, calls) in &histogram.buckets {
-            let bucket = usize::from(bucket);
-            let middle = lower_edge(bucket).midpoint(upper_edge(bucket)) as f64 * ratio;
-            let to = &mut buckets[bucket_of(middle.round() as u64)];
-            *to = to.saturating_add(calls);
-        }
-        let filled = (0u16..).zip(buckets).filter(|(_, calls)| *calls > 0);
-        let buckets: Vec<(u16, u64)> = filled.collect();
-        // The longest one must lie in the last bucket that has calls.
-        let max_ticks = (histogram.max_ticks as f64 * ratio).round() as u64;
-        let is_last = buckets
-            .last()
-            .is_some_and(|(last, _)| bucket_of(max_ticks) == usize::from(*last));
-        let max_ticks = if is_last && histogram.max_ticks > 0 {
-            max_ticks
-        } else {
-            0
-        };
-        out.push(row, &Histogram { buckets, max_ticks });
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
     use tickscope_format::codec;
+    use tickscope_format::ids::NO_PARENT;
+    use tickscope_format::latency::Latencies;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies, queries};
 

@@ -6,15 +6,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
-use tickscope_format::latency::Latencies;
+use tickscope_format::ids::{NO_PARENT, SiteId};
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Count, Estimate, Functions, GaugeRow, Lifetime, Losses,
-    Mode, Muted, NodeErrors, OpenFrame, Process, Site, Snapshot, TaskPath, Tasks, Thread, ValueRow, WaitsIn,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Functions, Lifetime, Lines, Losses, Mode, Muted,
+    Part as Moved, Process, RowMap, Site, Snapshot, TaskPath, Tasks, Thread, scaled,
 };
 
 use crate::merge::hold;
-use crate::merge_runs::{MergedRuns, at_rate};
+use crate::merge_runs::MergedRuns;
 use crate::thread_names;
 
 /// A process, as it stands beside others.
@@ -64,24 +63,16 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
             ..Snapshot::default()
         },
         sites: HashMap::new(),
-        samples: Vec::new(),
-        now: Vec::new(),
     };
-    for part in parts {
-        beside.add(part);
-    }
-    let Beside {
-        mut out,
-        samples,
-        now,
-        ..
-    } = beside;
-    out.waits_in = WaitsIn::new(
-        samples
-            .iter()
-            .map(|(row, call, count)| (*row, call.as_str(), *count)),
-        now.iter().map(|(thread, now)| (*thread, *now)),
-    );
+    let maps = parts.iter().map(|part| beside.add(part));
+    let maps: Vec<RowMap> = maps.collect();
+    let Beside { mut out, .. } = beside;
+    let gathered = parts.iter().zip(maps).map(|(part, map)| Moved {
+        ratio: part.ratio,
+        ..Moved::now(part.snapshot, map)
+    });
+    out.gather(&gathered.collect::<Vec<_>>());
+    out.lines = Lines::default();
     out.measuring.off_sites.sort_unstable();
     out.measuring.off_sites.dedup();
     out.functions = functions(parts);
@@ -221,23 +212,31 @@ fn functions(parts: &[Part<'_>]) -> Option<Functions> {
 struct Beside<'a> {
     out: Snapshot,
     sites: HashMap<&'a Site, u32>,
-    samples: Vec<(u32, String, u64)>,
-    now: Vec<(u32, tickscope_format::snapshot::Now<'a>)>,
 }
 
 impl<'a> Beside<'a> {
-    fn add(&mut self, part: &Part<'a>) {
+    /// Adds the rows and threads of a part, in which nothing is counted yet, and says where they are.
+    fn add(&mut self, part: &Part<'a>) -> RowMap {
         let of = part.snapshot;
-        let scaled = |ticks: u64| match part.ratio == 1.0 {
-            true => ticks,
-            false => (ticks as f64 * part.ratio).round() as u64,
-        };
         let sites = self.sites_of(of);
         let rows = self.out.nodes.len() as u32;
         let threads = self.out.threads.len() as u32;
-        self.add_threads(part, &scaled, rows);
+        let map = RowMap {
+            rows: (rows..rows + of.nodes.len() as u32).collect(),
+            threads: (threads..threads + of.threads.len() as u32).collect(),
+            sums: None,
+        };
+        self.out.threads.extend(of.threads.iter().map(|thread| Thread {
+            name: match part.pid {
+                Some(pid) => thread_names::of_process(&thread.name, pid),
+                None => thread.name.clone(),
+            },
+            first_row: thread.first_row + rows,
+            rows: thread.rows,
+            ..thread.without_counts()
+        }));
+        let all = self.out.nodes.len() + of.nodes.len();
         let nodes = &mut self.out.nodes;
-        nodes.reserve(of.nodes.len());
         let parents = of.nodes.parent.iter();
         nodes.parent.extend(parents.map(|&parent| match parent {
             NO_PARENT => NO_PARENT,
@@ -246,24 +245,12 @@ impl<'a> Beside<'a> {
         nodes
             .site
             .extend(of.nodes.site.iter().map(|&site| sites[site as usize]));
-        nodes.calls.extend(&of.nodes.calls);
-        let ticks = of.nodes.self_ticks.iter();
-        nodes.self_ticks.extend(ticks.map(|&ticks| scaled(ticks)));
-        self.add_rows(part, &scaled, rows);
-        let out = &mut self.out;
-        out.measures.add(
-            &of.measures.with_times(scaled),
-            |row| Some(row + rows),
-            |thread| Some(thread + threads),
-        );
-        let samples = of.waits_in.samples();
-        self.samples
-            .extend(samples.map(|(row, call, count)| (row + rows, call.to_owned(), count)));
-        let now = of.waits_in.now();
-        self.now.extend(now.map(|(thread, now)| (thread + threads, now)));
+        nodes.calls.resize(all, 0);
+        nodes.self_ticks.resize(all, 0);
         self.add_tasks(part, &sites);
         self.add_measuring(of, &sites);
-        self.add_facts(part, &scaled);
+        self.add_facts(part);
+        map
     }
 
     fn sites_of(&mut self, of: &'a Snapshot) -> Vec<u32> {
@@ -275,90 +262,6 @@ impl<'a> Beside<'a> {
             })
         });
         places.collect()
-    }
-
-    fn add_threads(&mut self, part: &Part<'_>, scaled: &dyn Fn(u64) -> u64, rows: u32) {
-        let (now, then) = (self.out.capture.tick, part.snapshot.capture.tick);
-        let threads = part.snapshot.threads.iter().map(|thread| {
-            let open = thread.open.iter().map(|frame| OpenFrame {
-                node: NodeId(frame.node.0 + rows),
-                // As long ago as when it was captured.
-                began_tick: match frame.began_tick {
-                    0 => 0,
-                    began => now.saturating_sub(scaled(then.saturating_sub(began))).max(1),
-                },
-            });
-            Thread {
-                name: match part.pid {
-                    Some(pid) => thread_names::of_process(&thread.name, pid),
-                    None => thread.name.clone(),
-                },
-                outside_ticks: scaled(thread.outside_ticks),
-                first_row: thread.first_row + rows,
-                open: open.collect(),
-                ..*thread
-            }
-        });
-        self.out.threads.extend(threads);
-    }
-
-    /// What only some rows have.
-    fn add_rows(&mut self, part: &Part<'_>, scaled: &dyn Fn(u64) -> u64, rows: u32) {
-        let (out, of) = (&mut self.out, part.snapshot);
-        let moved = |node: NodeId| NodeId(node.0 + rows);
-        let errors = of.errors.iter().map(|error| NodeErrors {
-            node: moved(error.node),
-            ..*error
-        });
-        out.errors.extend(errors);
-        let estimates = of.estimates.iter().map(|estimate| Estimate {
-            node: moved(estimate.node),
-            self_error: scaled(estimate.self_error),
-            total_error: scaled(estimate.total_error),
-            ..*estimate
-        });
-        out.estimates.extend(estimates);
-        let counts = of.counts.iter().map(|count| Count {
-            node: moved(count.node),
-            ..*count
-        });
-        out.counts.extend(counts);
-        let values = of.value_rows.iter().map(|value| ValueRow {
-            node: moved(value.node),
-            ..*value
-        });
-        out.value_rows.extend(values);
-        let (now, then) = (out.capture.tick, of.capture.tick);
-        let gauges = of.gauge_rows.iter().map(|gauge| {
-            let mut gauge = GaugeRow {
-                node: moved(gauge.node),
-                ..*gauge
-            };
-            if let (Some(level), false) = (&mut gauge.level, part.ratio == 1.0) {
-                level.set_tick = now.saturating_sub(scaled(then.saturating_sub(level.set_tick)));
-            }
-            gauge
-        });
-        out.gauge_rows.extend(gauges);
-        let of_values = of.value_rows.iter().map(|value| value.node.0).collect();
-        let scaled_latencies;
-        let latencies = match part.ratio == 1.0 {
-            true => &of.latencies,
-            false => {
-                scaled_latencies = at_rate(&of.latencies, part.ratio, &of_values);
-                &scaled_latencies
-            }
-        };
-        append(&mut out.latencies, latencies, rows);
-        let scaled_latencies;
-        let latencies = match part.ratio == 1.0 {
-            true => &of.async_latencies,
-            false => {
-                scaled_latencies = at_rate(&of.async_latencies, part.ratio, &Default::default());
-                &scaled_latencies
-            }
-        };
-        append(&mut out.async_latencies, latencies, rows);
     }
 
     fn add_tasks(&mut self, part: &Part<'_>, sites: &[u32]) {
@@ -374,13 +277,11 @@ impl<'a> Beside<'a> {
         });
         tasks.paths.extend(paths);
         tasks.beyond = tasks.beyond.saturating_add(of.beyond);
-        match part.ratio == 1.0 {
-            true => append(&mut tasks.ages, &of.ages, first),
-            false => append(
-                &mut tasks.ages,
-                &at_rate(&of.ages, part.ratio, &Default::default()),
-                first,
-            ),
+        for (at, &path) in of.ages.row.iter().enumerate() {
+            match part.ratio == 1.0 {
+                true => tasks.ages.push_bytes(path + first, of.ages.bytes_at(at)),
+                false => tasks.ages.push(path + first, &of.ages.at(at).at_rate(part.ratio)),
+            }
         }
     }
 
@@ -418,7 +319,7 @@ impl<'a> Beside<'a> {
         }
     }
 
-    fn add_facts(&mut self, part: &Part<'_>, scaled: &dyn Fn(u64) -> u64) {
+    fn add_facts(&mut self, part: &Part<'_>) {
         let (out, of) = (&mut self.out, part.snapshot);
         let (ours, theirs): (&mut Process, &Process) = (&mut out.process, &of.process);
         ours.uptime_ns = ours.uptime_ns.max(theirs.uptime_ns);
@@ -447,16 +348,7 @@ impl<'a> Beside<'a> {
         }
         let (ours, theirs): (&mut Lifetime, &Lifetime) = (&mut out.lifetime, &of.lifetime);
         ours.calls = ours.calls.saturating_add(theirs.calls);
-        ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks));
-    }
-}
-
-/// Adds latencies of rows behind all rows that have some.
-fn append(to: &mut Latencies, of: &Latencies, rows: u32) {
-    for &row in &of.row {
-        if let Some(histogram) = of.bytes_of(row) {
-            to.push_bytes(row + rows, histogram);
-        }
+        ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, part.ratio));
     }
 }
 

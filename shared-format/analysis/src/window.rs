@@ -7,10 +7,10 @@ mod watches;
 
 use std::collections::HashMap;
 
-use tickscope_format::ids::NodeId;
+use tickscope_format::ids::{NO_PARENT, NodeId};
 use tickscope_format::latency::{Histogram, Latencies, value_edges};
 use tickscope_format::snapshot::{
-    Column, Estimate, Extremes, Level, Measures, NodeErrors, Quantity, Snapshot, Tally, WaitsIn,
+    Estimate, Extremes, Level, Measures, Nodes, Part, Quantity, RowMap, Snapshot, Tally, Thread, WaitsIn,
 };
 
 pub(super) use self::pools::numbered;
@@ -46,44 +46,96 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
         window: true,
         ..later.clone()
     };
-    let mut pools = Pools::of(later, earlier);
-    for (row, &pool) in pools.of_later.iter().enumerate() {
+    let Pools {
+        of_later: pool_of,
+        of_earlier,
+        group_of_later: group_of,
+        group_of_earlier,
+        takers,
+        ..
+    } = Pools::of(later, earlier);
+    let (pools, groups) = (takers.len(), later.threads.len());
+    // What there was before, by pool and group.
+    let mut then = Snapshot {
+        capture: earlier.capture.clone(),
+        threads: vec![Thread::default(); groups],
+        nodes: Nodes {
+            parent: vec![NO_PARENT; pools],
+            site: vec![0; pools],
+            calls: vec![0; pools],
+            self_ticks: vec![0; pools],
+        },
+        ..Snapshot::default()
+    };
+    let map = RowMap {
+        rows: of_earlier,
+        threads: group_of_earlier,
+        sums: None,
+    };
+    then.gather(&[Part::now(earlier, map)]);
+    let untimed = then.estimates.iter().map(|estimate| {
+        let calls = then.nodes.calls[estimate.node.index()];
+        (estimate.node.0, calls - estimate.timed)
+    });
+    let untimed: Vec<(u32, u64)> = untimed.collect();
+    for (row, &pool) in pool_of.iter().enumerate() {
         if pool != NONE {
-            take(&mut window.nodes.calls[row], &mut pools.calls[pool as usize]);
-            take(&mut window.nodes.self_ticks[row], &mut pools.ticks[pool as usize]);
+            let (now, then) = (&mut window.nodes, &mut then.nodes);
+            take(&mut now.calls[row], &mut then.calls[pool as usize]);
+            take(&mut now.self_ticks[row], &mut then.self_ticks[pool as usize]);
         }
     }
-    for (thread, &group) in window.threads.iter_mut().zip(&pools.group_of_later) {
-        let group = &mut pools.groups[group];
+    for (thread, &group) in window.threads.iter_mut().zip(&group_of) {
+        let group = &mut then.threads[group as usize];
         take(&mut thread.outside_ticks, &mut group.outside_ticks);
-        if let Some(cpu_ns) = &mut thread.cpu_ns {
-            take(cpu_ns, &mut group.cpu_ns);
+        if let (Some(cpu_ns), Some(then)) = (&mut thread.cpu_ns, &mut group.cpu_ns) {
+            take(cpu_ns, then);
         }
     }
-    window.measures = measures(later, earlier, &pools);
+    window.measures = measures(later, &then, &pool_of, &group_of);
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
-    window.waits_in = waits_in(later, earlier, &pools);
+    window.waits_in = waits_in(later, &then, &pool_of);
     window.watches = watches::watches(later, earlier);
-    window.lines = lines::lines(later, earlier, &pools);
-    window.errors = errors(later, earlier, &pools);
-    window.estimates = estimates(later, earlier, &pools);
+    lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
+    let mut errors: Vec<(u32, u64)> = then
+        .errors
+        .iter()
+        .map(|error| (error.node.0, error.count))
+        .collect();
+    let now = window.errors.iter_mut();
+    take_each(
+        now.map(|error| (error.node.0, &mut error.count)),
+        &mut errors,
+        &pool_of,
+    );
+    window.errors.retain(|error| error.count > 0);
+    window.estimates = estimates(later, &window.nodes.calls, &then.estimates, untimed, &pool_of);
     let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
-    window.latencies = latencies(&later.latencies, &earlier.latencies, &pools, |row| {
-        match later.is_value(NodeId(row)) {
+    window.latencies = latencies(
+        &later.latencies,
+        &then.latencies,
+        &pool_of,
+        &takers,
+        |row| match later.is_value(NodeId(row)) {
             true => !forgotten_numbers,
             false => !forgotten,
-        }
-    });
-    add_tallies(&mut window, later, earlier, &pools);
-    let of_calls = &earlier.async_latencies;
+        },
+    );
+    take_tallies(&mut window, later, &then, &pool_of);
     let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
     window.async_latencies = match [Quantity::FutureEnds, Quantity::FutureCancels]
         .iter()
         .any(has_ended)
     {
         // A coarse record does not have them.
-        true if of_calls.row.is_empty() => Latencies::default(),
-        _ => latencies(&later.async_latencies, of_calls, &pools, |_| true),
+        true if earlier.async_latencies.row.is_empty() => Latencies::default(),
+        _ => latencies(
+            &later.async_latencies,
+            &then.async_latencies,
+            &pool_of,
+            &takers,
+            |_| true,
+        ),
     };
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
@@ -95,67 +147,42 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window
 }
 
-/// Takes what there was before from the values that there are now, each of which has an index. `now` and `then` say which
-/// pool an index belongs to.
-fn take_each(
-    values: &mut dyn Iterator<Item = (u32, &mut u64)>,
-    now: impl Fn(u32) -> Option<u32>,
-    before: impl Iterator<Item = (u32, u64)>,
-    then: impl Fn(u32) -> Option<u32>,
-) {
-    let mut left: HashMap<u32, u64> = HashMap::new();
-    for (index, value) in before {
-        if let Some(pool) = then(index) {
-            let sum = left.entry(pool).or_default();
-            *sum = sum.saturating_add(value);
-        }
-    }
-    for (index, value) in values {
-        if let Some(pool) = now(index).and_then(|pool| left.get_mut(&pool)) {
-            take(value, pool);
+/// Takes what there was before, by pool, from the values that there are now.
+fn take_each<'a, I: Iterator<Item = (u32, &'a mut u64)>>(now: I, then: &mut [(u32, u64)], pool_of: &[u32]) {
+    for (index, value) in now {
+        if let Ok(at) = then.binary_search_by_key(&pool_of[index as usize], |&(pool, _)| pool) {
+            take(value, &mut then[at].1);
         }
     }
 }
 
-/// Gives a window what its rows show that have no time. Calls and latencies are those of the window already.
-fn add_tallies(window: &mut Snapshot, later: &Snapshot, earlier: &Snapshot, pools: &Pools) {
-    let mut counts = later.counts.clone();
-    take_each(
-        &mut counts.iter_mut().map(|count| (count.node.0, &mut count.sum)),
-        |row| pools.taken_from(row),
-        earlier.counts.iter().map(|count| (count.node.0, count.sum)),
-        |row| pools.given_to(row),
-    );
-    let mut before: HashMap<u32, Tally> = HashMap::new();
-    if !later.value_rows.is_empty() || !later.gauge_rows.is_empty() {
-        for (row, tally) in (0..).zip(earlier.tallies()) {
-            if let Some((pool, tally)) = pools.given_to(row).zip(tally) {
-                let all = before.entry(pool).or_insert(Tally::Nothing);
-                *all = all.and(tally);
-            }
-        }
-    }
-    let tallies = later.tallies();
+/// Takes from what rows show that have no time. Calls and latencies are those of the window already.
+fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
+    let before: HashMap<u32, Tally> = then.tally_cells().collect();
+    let mut sums = before
+        .iter()
+        .map(|(&pool, tally)| (pool, tally.sum()))
+        .collect::<Vec<_>>();
+    sums.sort_unstable();
     window.clear_tallies();
-    for count in counts {
-        let row = count.node.index();
-        let then = pools
-            .taken_from(count.node.0)
-            .and_then(|pool| before.get(&pool).copied());
-        let calls = window.nodes.calls[row];
-        let tally = match tallies[row] {
-            Some(Tally::Value { range, .. }) => Tally::Value {
-                sum: count.sum,
+    for (row, tally) in later.tally_cells() {
+        let mut sum = tally.sum();
+        take_each([(row, &mut sum)].into_iter(), &mut sums, pool_of);
+        let then = before.get(&pool_of[row as usize]).copied();
+        let calls = window.nodes.calls[row as usize];
+        let tally = match tally {
+            Tally::Value { range, .. } => Tally::Value {
+                sum,
                 range: range
                     .filter(|_| calls > 0)
-                    .map(|range| since(range, then, &window.latencies.of(count.node.0))),
+                    .map(|range| since(range, then, &window.latencies.of(row))),
             },
-            Some(Tally::Gauge { level }) => Tally::Gauge {
+            Tally::Gauge { level } => Tally::Gauge {
                 level: level.map(|level| level_since(level, then, calls)),
             },
-            _ => Tally::Counter { sum: count.sum },
+            Tally::Nothing | Tally::Counter { .. } => Tally::Counter { sum },
         };
-        window.push_tally(count.node, tally);
+        window.push_tally(NodeId(row), tally);
     }
 }
 
@@ -208,62 +235,32 @@ fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     Level { range: known, ..now }
 }
 
-fn errors(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<NodeErrors> {
-    let mut errors = later.errors.clone();
-    take_each(
-        &mut errors.iter_mut().map(|error| (error.node.0, &mut error.count)),
-        |row| pools.taken_from(row),
-        earlier.errors.iter().map(|error| (error.node.0, error.count)),
-        |row| pools.given_to(row),
-    );
-    errors.retain(|error| error.count > 0);
-    errors
-}
-
-fn measures(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Measures {
-    let group_now = |thread: u32| Some(pools.group_of_later[thread as usize] as u32);
-    let group_then = |thread: u32| pools.group_of_earlier[thread as usize].map(|group| group as u32);
+fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]) -> Measures {
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
-        let Column {
-            mut rows,
-            mut outside,
-        } = now.clone();
+        let mut now = now.clone();
         // A level is what it is at the later moment.
-        if let Some(then) = earlier.measures.of(quantity).filter(|_| !quantity.is_level()) {
-            take_each(
-                &mut rows.iter_mut().map(|(row, value)| (*row, value)),
-                |row| pools.taken_from(row),
-                then.rows.iter().copied(),
-                |row| pools.given_to(row),
-            );
-            take_each(
-                &mut outside.iter_mut().map(|(thread, value)| (*thread, value)),
-                group_now,
-                then.outside.iter().copied(),
-                group_then,
-            );
+        if let Some(then) = then.measures.of(quantity).filter(|_| !quantity.is_level()) {
+            let mut then = then.clone();
+            for (now, then, place) in [
+                (&mut now.rows, &mut then.rows, pool_of),
+                (&mut now.outside, &mut then.outside, group_of),
+            ] {
+                take_each(now.iter_mut().map(|(index, value)| (*index, value)), then, place);
+                now.retain(|&(_, value)| value > 0);
+            }
         }
-        rows.retain(|&(_, value)| value > 0);
-        outside.retain(|&(_, value)| value > 0);
-        measures.set(quantity, Column { rows, outside });
+        measures.set(quantity, now);
     }
     measures
 }
 
 /// Samples of the same path and the same call are taken from each other. What threads do now is what the later one says.
-fn waits_in(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> WaitsIn {
-    let mut left: HashMap<(u32, &str), u64> = HashMap::new();
-    for (row, call, count) in earlier.waits_in.samples() {
-        if let Some(pool) = pools.given_to(row) {
-            let sum = left.entry((pool, call)).or_default();
-            *sum = sum.saturating_add(count);
-        }
-    }
+fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
+    let left = then.waits_in.samples();
+    let mut left: HashMap<(u32, &str), u64> = left.map(|(pool, call, count)| ((pool, call), count)).collect();
     let samples = later.waits_in.samples().map(|(row, call, mut count)| {
-        if let Some(pool) = pools.taken_from(row)
-            && let Some(before) = left.get_mut(&(pool, call))
-        {
+        if let Some(before) = left.get_mut(&(pool_of[row as usize], call)) {
             take(&mut count, before);
         }
         (row, call, count)
@@ -271,27 +268,35 @@ fn waits_in(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> WaitsIn {
     WaitsIn::new(samples, later.waits_in.now())
 }
 
-/// What was timed before is not timed again; errors of independent times add up by their squares.
-fn estimates(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Vec<Estimate> {
-    let mut before: HashMap<u32, (u64, f64, f64)> = HashMap::new();
+/// Calls that were not timed before are taken from those that were not; errors of independent times add up by their squares.
+fn estimates(
+    later: &Snapshot,
+    calls: &[u64],
+    before: &[Estimate],
+    mut untimed_before: Vec<(u32, u64)>,
+    pool_of: &[u32],
+) -> Vec<Estimate> {
+    let mut before: HashMap<u32, &Estimate> = before.iter().map(|before| (before.node.0, before)).collect();
     let square = |error: u64| error as f64 * error as f64;
-    for estimate in &earlier.estimates {
-        let of = before.entry(pools.of_earlier[estimate.node.index()]).or_default();
-        of.0 = of.0.saturating_add(estimate.timed);
-        of.1 += square(estimate.self_error);
-        of.2 += square(estimate.total_error);
-    }
-    let less = |error: u64, before: f64| (square(error) - before).max(0.0).sqrt().round() as u64;
-    let mut estimates = later.estimates.clone();
-    for estimate in &mut estimates {
-        let pool = pools.taken_from(estimate.node.0);
-        if let Some(mut before) = pool.and_then(|pool| before.remove(&pool)) {
-            take(&mut estimate.timed, &mut before.0);
-            estimate.self_error = less(estimate.self_error, before.1);
-            estimate.total_error = less(estimate.total_error, before.2);
+    let less = |error: u64, before: u64| (square(error) - square(before)).max(0.0).sqrt().round() as u64;
+    let estimates = later.estimates.iter().map(|now| {
+        let row = now.node.index();
+        let mut untimed = later.nodes.calls[row].saturating_sub(now.timed);
+        take_each(
+            [(now.node.0, &mut untimed)].into_iter(),
+            &mut untimed_before,
+            pool_of,
+        );
+        let before = before.remove(&pool_of[row]);
+        let (own, total) = before.map_or((0, 0), |before| (before.self_error, before.total_error));
+        Estimate {
+            node: now.node,
+            timed: calls[row].saturating_sub(untimed),
+            self_error: less(now.self_error, own),
+            total_error: less(now.total_error, total),
         }
-    }
-    estimates
+    });
+    estimates.collect()
 }
 
 /// Whether calls had finished, and how long they took was not kept, as in a coarse record.
@@ -320,44 +325,33 @@ fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
 /// Those of the rows that `is_known` chooses: others may be of calls from before.
 fn latencies(
     later: &Latencies,
-    earlier: &Latencies,
-    pools: &Pools,
+    then: &Latencies,
+    pool_of: &[u32],
+    takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    let mut row_of_pool = vec![NONE; pools.calls.len()];
-    // Of pools with several givers or takers: what is left of them.
+    // Of pools with several takers: what is left of them.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
-    for &row in &earlier.row {
-        let Some(&pool) = pools.of_earlier.get(row as usize).filter(|&&pool| pool != NONE) else {
-            continue;
-        };
-        if pools.givers[pool as usize] == 1 && pools.takers[pool as usize] == 1 {
-            row_of_pool[pool as usize] = row;
-        } else {
-            shared.entry(pool).or_default().add(&earlier.of(row));
-        }
-    }
     let mut out = Latencies::default();
-    for &row in &later.row {
-        if !is_known(row) {
-            continue;
-        }
-        let Some(pool) = pools.taken_from(row) else {
-            out.push(row, &later.of(row));
+    for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
+        let pool = pool_of[row as usize];
+        let Some(before) = then.bytes_of(pool) else {
+            out.push_bytes(row, later.bytes_at(at));
             continue;
         };
-        let then = row_of_pool[pool as usize];
+        let is_shared = takers[pool as usize] > 1;
         // Most rows of a short window: nothing has happened in them.
-        if then != NONE && earlier.bytes_of(then) == later.bytes_of(row) {
+        if !is_shared && before == later.bytes_at(at) {
             continue;
         }
-        let mut latency = later.of(row);
-        if then != NONE {
-            latency.subtract(&earlier.of(then));
-        } else if let Some(left) = shared.get_mut(&pool) {
+        let mut latency = later.at(at);
+        if is_shared {
+            let left = shared.entry(pool).or_insert_with(|| then.of(pool));
             let whole = latency.clone();
             latency.subtract(left);
             left.subtract(&whole);
+        } else {
+            latency.subtract(&then.of(pool));
         }
         out.push(row, &latency);
     }

@@ -193,6 +193,31 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
+    /// Returns it in ticks of another clock, of which each of these is `ratio`: each bucket by its middle.
+    #[must_use]
+    pub fn at_rate(&self, ratio: f64) -> Self {
+        let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());
+        for &(bucket, calls) in &self.buckets {
+            let bucket = usize::from(bucket);
+            let middle = lower_edge(bucket).midpoint(upper_edge(bucket)) as f64 * ratio;
+            let to = bucket_of(middle.round() as u64) as u16;
+            match buckets.last_mut().filter(|last| last.0 == to) {
+                Some(last) => last.1 = last.1.saturating_add(calls),
+                None => buckets.push((to, calls)),
+            }
+        }
+        // The longest one must lie in the last bucket that has calls.
+        let max_ticks = (self.max_ticks as f64 * ratio).round() as u64;
+        let is_last = buckets
+            .last()
+            .is_some_and(|(last, _)| bucket_of(max_ticks) == usize::from(*last));
+        let is_known = is_last && self.max_ticks > 0;
+        Self {
+            buckets,
+            max_ticks: if is_known { max_ticks } else { 0 },
+        }
+    }
+
     /// Raises each bucket to at least the count that it has in another histogram, and the longest call to at least that of the
     /// other one.
     pub fn raise_to(&mut self, other: &Self) {

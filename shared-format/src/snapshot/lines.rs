@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-use crate::ids::NO_PARENT;
-
 /// The module of an address that belongs to no file, as of code that was made at run time. With address 0 it stands for all
 /// places that were not told apart.
 pub const NO_MODULE: u32 = u32::MAX;
@@ -130,6 +128,16 @@ impl Lines {
         *self == Self::default()
     }
 
+    /// Returns how samples are taken, without any.
+    #[must_use]
+    pub fn without_samples(&self) -> Self {
+        Self {
+            state: self.state,
+            asked_hz: self.asked_hz,
+            ..Self::default()
+        }
+    }
+
     /// Returns how many samples there were for each second of CPU time; `None` without samples.
     pub fn rate_hz(&self) -> Option<f64> {
         let all =
@@ -169,48 +177,14 @@ impl Lines {
         self.samples = sums.into_iter().map(sum).collect();
     }
 
-    /// Returns the same in other places: `rows` and `threads` say by index where each row and thread goes, and
-    /// [`NO_PARENT`] leaves it out.
-    ///
-    /// # Panics
-    /// If a list has no entry for an index.
-    #[must_use]
-    pub fn moved(&self, rows: &[u32], threads: &[u32]) -> Self {
-        let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&at| at != NO_PARENT);
-        let mut moved = self.clone();
-        moved.set(self.samples.iter().filter_map(|&sample| {
-            let inside = match sample.inside {
-                SampledIn::Row(row) => SampledIn::Row(place(rows, row)?),
-                SampledIn::Thread(thread) => SampledIn::Thread(place(threads, thread)?),
-                SampledIn::Measuring => SampledIn::Measuring,
-            };
-            Some(LineSample { inside, ..sample })
-        }));
-        moved
-    }
-
-    /// Adds the samples of another; the state stays.
-    #[must_use]
-    pub fn plus(mut self, other: &Self) -> Self {
-        let modules: Vec<u32> = other
-            .modules
-            .iter()
-            .map(|module| {
-                let known = self.modules.iter().position(|known| known == module);
-                known.unwrap_or_else(|| {
-                    self.modules.push(module.clone());
-                    self.modules.len() - 1
-                }) as u32
-            })
-            .collect();
-        let more = other.samples.iter().map(|&sample| LineSample {
-            module: modules.get(sample.module as usize).copied().unwrap_or(NO_MODULE),
-            ..sample
+    /// Returns the number of a module, which is new if it was not there.
+    pub fn number_of(&mut self, module: &Module) -> u32 {
+        let known = self.modules.iter().position(|known| known == module);
+        let number = known.unwrap_or_else(|| {
+            self.modules.push(module.clone());
+            self.modules.len() - 1
         });
-        let samples = std::mem::take(&mut self.samples);
-        self.set(samples.into_iter().chain(more));
-        self.lost.add(other.lost);
-        self
+        number as u32
     }
 
     /// What does not fit together, if anything: of a snapshot with so many rows and threads.

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::NO_PARENT;
-
 /// A quantity that is counted by row, beside calls and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -328,26 +326,6 @@ impl Measures {
         }
     }
 
-    /// Returns the measures without those of a moment (see [`Quantity::is_level`]).
-    #[must_use]
-    pub fn without_levels(mut self) -> Self {
-        self.columns.retain(|quantity, _| !quantity.is_level());
-        self
-    }
-
-    /// Returns the measures with each value of a time replaced.
-    #[must_use]
-    pub fn with_times(&self, replaced: impl Fn(u64) -> u64) -> Self {
-        let mut out = self.clone();
-        let times = out.columns.iter_mut().filter(|(quantity, _)| quantity.is_time());
-        for (_, column) in times {
-            for (_, value) in column.rows.iter_mut().chain(&mut column.outside) {
-                *value = replaced(*value);
-            }
-        }
-        out
-    }
-
     /// Lowers values, the last ones first, so that each column adds up to at most `most`.
     pub fn hold(&mut self, most: u64) {
         for column in self.columns.values_mut() {
@@ -375,58 +353,11 @@ impl Measures {
             column.outside.push((thread, value));
         }
     }
-
-    /// Adds values of other snapshots or in other places: `row` and `thread` say where each value goes, and none leaves
-    /// it out. Values that come to one place are added up.
-    pub fn add(
-        &mut self,
-        other: &Self,
-        row: impl Fn(u32) -> Option<u32>,
-        thread: impl Fn(u32) -> Option<u32>,
-    ) {
-        for (quantity, column) in other.iter() {
-            let mut sum = self.columns.remove(&quantity).unwrap_or_default();
-            merge(&mut sum.rows, &column.rows, &row);
-            merge(&mut sum.outside, &column.outside, &thread);
-            self.set(quantity, sum);
-        }
-    }
-
-    /// Adds values in other places: `rows` and `threads` say by index where each value goes, and [`NO_PARENT`] leaves it
-    /// out.
-    ///
-    /// # Panics
-    /// If a list has no entry for a value's index.
-    pub fn add_at(&mut self, other: &Self, rows: &[u32], threads: &[u32]) {
-        self.add(other, |row| place(rows, row), |thread| place(threads, thread));
-    }
-}
-
-/// Where a list says that an index goes.
-fn place(places: &[u32], index: u32) -> Option<u32> {
-    Some(places[index as usize]).filter(|&place| place != NO_PARENT)
 }
 
 fn of(values: &[(u32, u64)], index: u32) -> u64 {
     let at = values.binary_search_by_key(&index, |&(index, _)| index);
     at.map_or(0, |at| values[at].1)
-}
-
-/// Adds values to a list, each in its new place.
-fn merge(sum: &mut Vec<(u32, u64)>, values: &[(u32, u64)], place: impl Fn(u32) -> Option<u32>) {
-    sum.extend(
-        values
-            .iter()
-            .filter_map(|&(index, value)| Some((place(index)?, value))),
-    );
-    sum.sort_by_key(|&(index, _)| index);
-    sum.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 = kept.1.saturating_add(next.1);
-        }
-        same
-    });
 }
 
 #[cfg(test)]
@@ -451,30 +382,5 @@ mod tests {
         assert_eq!(live_error(0), 4 * LIVE_SAMPLE_BYTES);
         let of_one = LIVE_SAMPLE_BYTES * LIVE_SAMPLE_BYTES;
         assert_eq!(live_error(99 * of_one), 22 * LIVE_SAMPLE_BYTES);
-    }
-
-    #[test]
-    fn values_that_come_to_one_place_are_added_up() {
-        let mut one = Measures::default();
-        one.push_row(Quantity::Frees, 2, 5);
-        one.push_row(Quantity::Frees, 3, 6);
-        one.push_row(Quantity::Frees, 4, 7);
-        one.push_outside(Quantity::Frees, 0, 1);
-        one.push_row(Quantity::Allocations, 0, 0);
-        let mut sum = one.clone();
-        sum.add(&one, |row| [None, Some(2), Some(0)][row as usize - 2], |_| None);
-        let column = sum.of(Quantity::Frees).unwrap();
-        assert_eq!(column.rows, [(0, 7), (2, 5 + 6), (3, 6), (4, 7)]);
-        assert_eq!(column.outside, [(0, 1)]);
-        assert_eq!(
-            (column.of_row(2), column.of_row(1), column.of_outside(0)),
-            (11, 0, 1)
-        );
-        assert_eq!(column.dense(5), [7, 0, 11, 6, 7]);
-        let values = column.rows.iter().chain(&column.outside);
-        assert_eq!(values.map(|&(_, value)| value).sum::<u64>(), 32);
-        assert!(sum.of(Quantity::Allocations).is_none());
-        sum.set(Quantity::Frees, Column::default());
-        assert!(sum.is_empty());
     }
 }

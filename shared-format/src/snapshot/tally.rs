@@ -197,9 +197,18 @@ impl Tally {
     /// Returns the same as if it had been set before everything else.
     #[must_use]
     pub fn set_before_all(self) -> Self {
+        self.set_at(|_| 0)
+    }
+
+    /// Returns the same as if a gauge had been set at another tick.
+    #[must_use]
+    pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {
             Self::Gauge { level } => Self::Gauge {
-                level: level.map(|level| Level { set_tick: 0, ..level }),
+                level: level.map(|level| Level {
+                    set_tick: tick(level.set_tick),
+                    ..level
+                }),
             },
             Self::Nothing | Self::Counter { .. } | Self::Value { .. } => self,
         }

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::NO_PARENT;
-
 /// The longest name of a call, in bytes.
 pub(crate) const NAME_MAX: usize = 64;
 
@@ -142,22 +140,6 @@ impl WaitsIn {
         }
     }
 
-    /// Returns the same in other places: `rows` and `threads` say by index where each row and thread goes, and
-    /// [`NO_PARENT`] leaves it out.
-    ///
-    /// # Panics
-    /// If a list has no entry for an index.
-    #[must_use]
-    pub fn moved(&self, rows: &[u32], threads: &[u32]) -> Self {
-        let place = |places: &[u32], index: u32| Some(places[index as usize]).filter(|&at| at != NO_PARENT);
-        Self::new(
-            self.samples()
-                .filter_map(|(row, call, count)| Some((place(rows, row)?, call, count))),
-            self.now()
-                .filter_map(|(thread, now)| Some((place(threads, thread)?, now))),
-        )
-    }
-
     /// Adds the samples of another; what threads do stays.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -239,22 +221,6 @@ mod tests {
             ]
         );
         assert_eq!(some.fault(8, 5), None);
-    }
-
-    #[test]
-    fn what_comes_to_one_place_is_added_up_and_unused_names_go() {
-        let mut rows = vec![NO_PARENT; 8];
-        (rows[2], rows[7]) = (1, 1);
-        let moved = some().moved(&rows, &[3, NO_PARENT, 0, 0, 0]);
-        let twice = moved.plus(&moved);
-        let all: Vec<_> = twice.samples().collect();
-        assert_eq!(all, [(1, "fsync", 8), (1, "futex", 10), (1, "read", 2)]);
-        assert_eq!(
-            twice.now().collect::<Vec<_>>(),
-            [(0, Now::Running), (3, Now::In("accept4"))]
-        );
-        rows.fill(NO_PARENT);
-        assert_eq!(some().moved(&rows, &[NO_PARENT; 5]), WaitsIn::default());
     }
 
     #[test]

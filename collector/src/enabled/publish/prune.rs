@@ -1,12 +1,9 @@
 //! Cuts down a snapshot that is too large for a record. Its smallest subtrees become "(pruned)" rows, so that all sums
 //! hold and nothing is lost silently.
 
-use std::collections::BTreeMap;
-
 use tickscope_format::Snapshot;
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
-use tickscope_format::latency::Latencies;
-use tickscope_format::snapshot::{Estimate, Measures, NodeErrors, Nodes, OpenFrame, Site};
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::Left;
 
 /// So many places in the code keep their samples.
 const PLACES_KEPT: usize = 1 << 10;
@@ -33,7 +30,8 @@ pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
         }
     }
     let keep = kept(&order, low, before);
-    *snapshot = rebuilt(snapshot, &keep);
+    *snapshot = snapshot.part(|_| true, |row| keep[row], Left::Summed("(pruned)"));
+    snapshot.lines.keep_most(PLACES_KEPT);
     before - snapshot.nodes.len()
 }
 
@@ -84,151 +82,14 @@ fn rows_with(snapshot: &Snapshot, keep: &[bool]) -> usize {
     count
 }
 
-fn rebuilt(snapshot: &Snapshot, keep: &[bool]) -> Snapshot {
-    let old = &snapshot.nodes;
-    let mut sites = snapshot.sites.clone();
-    let pruned_site = SiteId(sites.len() as u32);
-    sites.push(Site {
-        name: "(pruned)".into(),
-        ..Site::default()
-    });
-    let mut nodes = Nodes::default();
-    let mut threads = snapshot.threads.clone();
-    // Where each old row goes: its new row, or the "(pruned)" row in its place.
-    let mut place: Vec<NodeId> = vec![NodeId(NO_PARENT); old.len()];
-    for thread in &mut threads {
-        let rows = thread.first_row as usize..(thread.first_row + thread.rows) as usize;
-        thread.first_row = nodes.len() as u32;
-        // The "(pruned)" child of each old row that has one, and that of the top.
-        let mut pruned_below: Vec<Option<NodeId>> = vec![None; rows.len() + 1];
-        for row in rows.clone() {
-            let parent = (old.parent[row] != NO_PARENT).then(|| old.parent[row] as usize);
-            let (calls, ticks) = (old.calls[row], old.self_ticks[row]);
-            let stands_for = match parent {
-                Some(parent) if !keep[parent] => Some(place[parent]),
-                _ if keep[row] => None,
-                _ => {
-                    let slot = parent.map_or(rows.len(), |parent| parent - rows.start);
-                    let above = parent.map(|parent| place[parent]);
-                    Some(*pruned_below[slot].get_or_insert_with(|| nodes.push(above, pruned_site, 0, 0)))
-                }
-            };
-            place[row] = match stands_for {
-                Some(pruned) => {
-                    nodes.calls[pruned.index()] += calls;
-                    nodes.self_ticks[pruned.index()] += ticks;
-                    pruned
-                }
-                None => nodes.push(
-                    parent.map(|parent| place[parent]),
-                    SiteId(old.site[row]),
-                    calls,
-                    ticks,
-                ),
-            };
-        }
-        thread.rows = nodes.len() as u32 - thread.first_row;
-        let stays = thread.open.iter().take_while(|frame| keep[frame.node.index()]);
-        thread.open = stays
-            .map(|frame| OpenFrame {
-                node: place[frame.node.index()],
-                ..*frame
-            })
-            .collect();
-    }
-    let mut errors: BTreeMap<NodeId, u64> = BTreeMap::new();
-    for error in &snapshot.errors {
-        *errors.entry(place[error.node.index()]).or_default() += error.count;
-    }
-    let mut measures = Measures::default();
-    measures.add(&snapshot.measures, |row| Some(place[row as usize].0), Some);
-    let rows: Vec<u32> = place.iter().map(|row| row.0).collect();
-    let all_threads: Vec<u32> = (0..snapshot.threads.len() as u32).collect();
-    let waits_in = snapshot.waits_in.moved(&rows, &all_threads);
-    Snapshot {
-        process: snapshot.process.clone(),
-        clock: snapshot.clock.clone(),
-        capture: snapshot.capture.clone(),
-        lifetime: snapshot.lifetime,
-        threads,
-        sites,
-        nodes,
-        errors: errors
-            .into_iter()
-            .map(|(node, count)| NodeErrors { node, count })
-            .collect(),
-        measuring: snapshot.measuring.clone(),
-        latencies: latencies(&snapshot.latencies, keep, &place),
-        async_latencies: latencies(&snapshot.async_latencies, keep, &place),
-        tasks: snapshot.tasks.clone(),
-        estimates: estimates(&snapshot.estimates, &place),
-        counts: kept_rows(&snapshot.counts, |count| &mut count.node, keep, &place),
-        value_rows: kept_rows(&snapshot.value_rows, |row| &mut row.node, keep, &place),
-        gauge_rows: kept_rows(&snapshot.gauge_rows, |row| &mut row.node, keep, &place),
-        measures,
-        waits: snapshot.waits,
-        waits_in,
-        functions: snapshot.functions.clone(),
-        muting: snapshot.muting.clone(),
-        watches: snapshot.watches.clone(),
-        lines: {
-            let mut lines = snapshot.lines.moved(&rows, &all_threads);
-            lines.keep_most(PLACES_KEPT);
-            lines
-        },
-        drains_ns: snapshot.drains_ns,
-        seen_cost: snapshot.seen_cost,
-        in_place: snapshot.in_place.clone(),
-        window: snapshot.window,
-        values: snapshot.values,
-    }
-}
-
-/// Rows that are kept keep their histograms. A "(pruned)" row stands for calls of many functions, so it has none.
-fn latencies(old: &Latencies, keep: &[bool], place: &[NodeId]) -> Latencies {
-    let mut latencies = Latencies::default();
-    for &row in old.row.iter().filter(|&&row| keep[row as usize]) {
-        latencies.push(place[row as usize].0, &old.of(row));
-    }
-    latencies
-}
-
-/// Counters that are kept keep their sums, values and gauges their ranges. Those of different rows do not add up.
-fn kept_rows<T: Copy>(old: &[T], node: fn(&mut T) -> &mut NodeId, keep: &[bool], place: &[NodeId]) -> Vec<T> {
-    let moved = |mut row: T| {
-        let node = node(&mut row);
-        let is_kept = keep[node.index()];
-        *node = place[node.index()];
-        is_kept.then_some(row)
-    };
-    old.iter().copied().filter_map(moved).collect()
-}
-
-/// The error of a sum is the root of the sum of the squared errors.
-fn estimates(old: &[Estimate], place: &[NodeId]) -> Vec<Estimate> {
-    let mut sums: BTreeMap<NodeId, (u64, f64, f64)> = BTreeMap::new();
-    for estimate in old {
-        let (timed, of_self, of_total) = sums.entry(place[estimate.node.index()]).or_default();
-        *timed += estimate.timed;
-        *of_self += (estimate.self_error as f64).powi(2);
-        *of_total += (estimate.total_error as f64).powi(2);
-    }
-    let estimate = |(node, (timed, of_self, of_total)): (NodeId, (u64, f64, f64))| Estimate {
-        node,
-        timed,
-        self_error: of_self.sqrt() as u64,
-        total_error: of_total.sqrt() as u64,
-    };
-    sums.into_iter().map(estimate).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use tickscope_format::codec;
+    use tickscope_format::ids::{NodeId, SiteId};
     use tickscope_format::latency::Histogram;
-    use tickscope_format::snapshot::{Count, Extremes, Tally, Thread};
+    use tickscope_format::snapshot::{Count, Extremes, OpenFrame, Site, Tally, Thread};
 
     /// Makes threads of random trees: each row is below an earlier one of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {

@@ -2,42 +2,29 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, SampledIn, Snapshot};
+use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, SampledIn};
 
-use crate::window::pools::{Pools, take};
+use crate::window::pools::take as take_part;
 
-/// Takes what was sampled before: in the same path from the same place, and the rest from whatever the path has, because a record
-/// tells only the most frequent places apart. A record of the coarse ring has no samples.
-pub(super) fn lines(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Lines {
-    let (mut lines, then) = (later.lines.clone(), &earlier.lines);
+/// Takes what was sampled before, which stands by pool and group: in the same path from the same place, and the rest from whatever
+/// the path has, because a record tells only the most frequent places apart. A record of the coarse ring has no samples.
+pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let number = |module: &Module| lines.modules.iter().position(|now| now == module);
     let modules: Vec<Option<usize>> = then.modules.iter().map(number).collect();
     let mut before: HashMap<SampledIn, HashMap<(u32, u64), Sampled>> = HashMap::new();
     for sample in &then.samples {
-        let module = match sample.module {
-            NO_MODULE => NO_MODULE,
-            module => modules[module as usize].map_or(NO_MODULE, |module| module as u32),
-        };
-        let pool = match sample.inside {
-            SampledIn::Row(row) => pools.given_to(row).map(SampledIn::Row),
-            SampledIn::Thread(thread) => {
-                pools.group_of_earlier[thread as usize].map(|group| SampledIn::Thread(group as u32))
-            }
-            SampledIn::Measuring => Some(SampledIn::Measuring),
-        };
-        if let Some(pool) = pool {
-            let of_pool = before.entry(pool).or_default();
-            let sum = of_pool.entry((module, sample.address)).or_default();
-            sum.add(sample.sampled());
-        }
+        let module = modules.get(sample.module as usize).copied().flatten();
+        let place = (module.map_or(NO_MODULE, |module| module as u32), sample.address);
+        let of_pool = before.entry(sample.inside).or_default();
+        of_pool.entry(place).or_default().add(sample.sampled());
     }
-    let pool_of = |sample: &LineSample| match sample.inside {
-        SampledIn::Row(row) => pools.taken_from(row).map(SampledIn::Row),
-        SampledIn::Thread(thread) => Some(SampledIn::Thread(pools.group_of_later[thread as usize] as u32)),
-        SampledIn::Measuring => Some(SampledIn::Measuring),
+    let pool = |inside| match inside {
+        SampledIn::Row(row) => SampledIn::Row(pool_of[row as usize]),
+        SampledIn::Thread(thread) => SampledIn::Thread(group_of[thread as usize]),
+        SampledIn::Measuring => SampledIn::Measuring,
     };
     for sample in &mut lines.samples {
-        if let Some(of_pool) = pool_of(sample).and_then(|pool| before.get_mut(&pool))
+        if let Some(of_pool) = before.get_mut(&pool(sample.inside))
             && let Some(then) = of_pool.get_mut(&(sample.module, sample.address))
         {
             take_from(sample, then);
@@ -50,24 +37,23 @@ pub(super) fn lines(later: &Snapshot, earlier: &Snapshot, pools: &Pools) -> Line
     }
     // What is in no place of its own comes last.
     for sample in lines.samples.iter_mut().rev() {
-        if let Some(then) = pool_of(sample).and_then(|pool| rest.get_mut(&pool)) {
+        if let Some(then) = rest.get_mut(&pool(sample.inside)) {
             take_from(sample, then);
         }
     }
     lines.samples.retain(|sample| sample.samples > 0);
     lines.lost = lines.lost.without(then.lost);
-    lines
 }
 
 fn take_from(sample: &mut LineSample, then: &mut Sampled) {
-    take(&mut sample.samples, &mut then.samples);
-    take(&mut sample.cpu_ns, &mut then.cpu_ns);
+    take_part(&mut sample.samples, &mut then.samples);
+    take_part(&mut sample.cpu_ns, &mut then.cpu_ns);
 }
 
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Site, Thread};
+    use tickscope_format::snapshot::{Site, Snapshot, Thread};
 
     use super::*;
 

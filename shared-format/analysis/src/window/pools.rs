@@ -37,27 +37,22 @@ pub(crate) fn numbered<'a, T, K: Eq + Hash>(
 
 /// Threads that share what is taken from them: one live thread, or the finished ones of a name.
 #[derive(Default)]
-pub(super) struct Group {
-    pub(super) later: Vec<usize>,
-    pub(super) earlier: Vec<usize>,
-    pub(super) outside_ticks: u64,
-    pub(super) cpu_ns: u64,
+struct Group {
+    later: Vec<usize>,
+    earlier: Vec<usize>,
 }
 
-/// What there was before, summed up by group of threads and path: rows of the later snapshot take from it.
+/// Where rows of both belong, by group of threads and path: what the earlier one gives to a pool, the later one takes from it.
 #[derive(Default)]
 pub(super) struct Pools {
-    pub(super) calls: Vec<u64>,
-    pub(super) ticks: Vec<u64>,
-    /// How many rows gave to a pool, and how many take from it.
-    pub(super) givers: Vec<u32>,
+    /// How many rows take from a pool.
     pub(super) takers: Vec<u32>,
     pub(super) of_later: Vec<u32>,
     pub(super) of_earlier: Vec<u32>,
-    pub(super) groups: Vec<Group>,
-    pub(super) group_of_later: Vec<usize>,
-    /// None of a thread whose name is not there any more.
-    pub(super) group_of_earlier: Vec<Option<usize>>,
+    groups: Vec<Group>,
+    pub(super) group_of_later: Vec<u32>,
+    /// [`NONE`] of a thread whose name is not there any more.
+    pub(super) group_of_earlier: Vec<u32>,
 }
 
 impl Pools {
@@ -89,7 +84,7 @@ impl Pools {
                 if same {
                     for (a, b) in now.zip(then) {
                         let pool = pools.add();
-                        pools.give(pool, earlier, b);
+                        pools.of_earlier[b] = pool;
                         pools.let_take(pool, a);
                     }
                     continue;
@@ -101,7 +96,7 @@ impl Pools {
                 let pool = *known
                     .entry((above, earlier_site(row)))
                     .or_insert_with(|| pools.add());
-                pools.give(pool, earlier, row);
+                pools.of_earlier[row] = pool;
             }
             for row in now.iter().flat_map(|&thread| rows(later, thread)) {
                 let parent = later.nodes.parent[row];
@@ -126,7 +121,7 @@ impl Pools {
                 self.groups.len() - 1
             });
             self.groups[group].later.push(index);
-            self.group_of_later.push(group);
+            self.group_of_later.push(group as u32);
         }
         for (index, thread) in earlier.threads.iter().enumerate() {
             let of = |name: &str, tid| known.get(&(name, tid)).copied();
@@ -136,49 +131,22 @@ impl Pools {
             let group = of(&thread.name, thread.tid)
                 .or_else(|| of(&thread.name, 0))
                 .or_else(after_end);
-            self.group_of_earlier.push(group);
+            self.group_of_earlier
+                .push(group.map_or(NONE, |group| group as u32));
             if let Some(group) = group {
-                let group = &mut self.groups[group];
-                group.earlier.push(index);
-                group.outside_ticks = group.outside_ticks.saturating_add(thread.outside_ticks);
-                group.cpu_ns = group.cpu_ns.saturating_add(thread.cpu_ns.unwrap_or(0));
+                self.groups[group].earlier.push(index);
             }
         }
     }
 
     fn add(&mut self) -> u32 {
-        self.calls.push(0);
-        self.ticks.push(0);
-        self.givers.push(0);
         self.takers.push(0);
-        self.calls.len() as u32 - 1
-    }
-
-    fn give(&mut self, pool: u32, earlier: &Snapshot, row: usize) {
-        self.of_earlier[row] = pool;
-        let pool = pool as usize;
-        self.calls[pool] = self.calls[pool].saturating_add(earlier.nodes.calls[row]);
-        self.ticks[pool] = self.ticks[pool].saturating_add(earlier.nodes.self_ticks[row]);
-        self.givers[pool] += 1;
+        self.takers.len() as u32 - 1
     }
 
     fn let_take(&mut self, pool: u32, row: usize) {
         self.of_later[row] = pool;
         self.takers[pool as usize] += 1;
-    }
-
-    /// Where a row of the earlier snapshot gives to.
-    pub(super) fn given_to(&self, row: u32) -> Option<u32> {
-        let pool = self.of_earlier.get(row as usize).copied();
-        pool.filter(|&pool| pool != NONE)
-    }
-
-    /// Where a row of the later snapshot takes from.
-    pub(super) fn taken_from(&self, row: u32) -> Option<u32> {
-        self.of_later
-            .get(row as usize)
-            .copied()
-            .filter(|&pool| pool != NONE)
     }
 }
 

@@ -1,0 +1,666 @@
+//! Rows in other places: a part of a snapshot, or several snapshots as one.
+//!
+//! Whoever rebuilds a snapshot says what the new tree is and where each old row goes. What rows have comes along here, and
+//! nowhere else.
+
+use super::{
+    Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, Nodes, OpenFrame,
+    Quantity, SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
+};
+use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use crate::latency::Latencies;
+
+/// Clocks whose rates differ by less have the same buckets: rates are measured.
+pub const SAME_RATE: f64 = 0.001;
+
+/// Where the rows and threads of a snapshot go, by index; [`NO_PARENT`] leaves them out.
+#[derive(Clone, Debug, Default)]
+pub struct RowMap {
+    /// The new row of each row.
+    pub rows: Vec<u32>,
+    /// The new thread of each thread.
+    pub threads: Vec<u32>,
+    /// The site of new rows that sum up whole subtrees of any functions. They have no latencies and show no numbers, because
+    /// those of different functions do not add up.
+    pub sums: Option<SiteId>,
+}
+
+/// When a part of a sum was captured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// With the sum: it says what is there, what is open and what threads do.
+    Now,
+    /// Before: it says what was counted.
+    Before,
+    /// Before the clock began anew, so that its ticks do not compare with those of the sum.
+    BeforeItsClock,
+}
+
+/// A snapshot as a part of a sum.
+#[derive(Clone, Debug)]
+pub struct Part<'a> {
+    /// What was counted.
+    pub snapshot: &'a Snapshot,
+    /// Where it goes.
+    pub map: RowMap,
+    /// How many ticks of the sum one of its ticks is.
+    pub ratio: f64,
+    /// When it was captured.
+    pub when: When,
+}
+
+/// What becomes of rows that are not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left<'a> {
+    /// They and all below them are summed up in a row of this name below their parent.
+    Summed(&'a str),
+    /// They are not there. Rows below them that are kept stand at the top.
+    Out,
+}
+
+impl<'a> Part<'a> {
+    /// A part of the same moment and the same clock.
+    pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
+        Self {
+            snapshot,
+            map,
+            ratio: 1.0,
+            when: When::Now,
+        }
+    }
+
+    fn row(&self, row: u32) -> Option<u32> {
+        Some(self.map.rows[row as usize]).filter(|&to| to != NO_PARENT)
+    }
+
+    fn thread(&self, thread: u32) -> Option<u32> {
+        Some(self.map.threads[thread as usize]).filter(|&to| to != NO_PARENT)
+    }
+
+    fn scaled(&self, ticks: u64) -> u64 {
+        scaled(ticks, self.ratio)
+    }
+
+    /// The moment in ticks of the sum: as long before its capture as it was.
+    fn moment(&self, tick: u64, captured: u64) -> u64 {
+        let own = self.snapshot.capture.tick;
+        if own == captured && self.ratio == 1.0 {
+            return tick;
+        }
+        captured.saturating_sub(self.scaled(own.saturating_sub(tick)))
+    }
+}
+
+/// Returns ticks of a clock in those of another one, of which each of them is `ratio`.
+pub fn scaled(ticks: u64, ratio: f64) -> u64 {
+    match ratio == 1.0 {
+        true => ticks,
+        false => (ticks as f64 * ratio).round() as u64,
+    }
+}
+
+/// Puts cells in the order of their places; those of one place become one.
+fn together<K: Ord + Copy, T: Copy>(
+    cells: impl Iterator<Item = (K, T)>,
+    add: impl Fn(T, T) -> T,
+) -> Vec<(K, T)> {
+    let mut cells: Vec<(K, T)> = cells.collect();
+    if !cells.is_sorted_by_key(|cell| cell.0) {
+        cells.sort_by_key(|cell| cell.0);
+    }
+    cells.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 = add(kept.1, next.1);
+        }
+        same
+    });
+    cells
+}
+
+impl Snapshot {
+    /// Returns the snapshot without threads and rows, and without what they have.
+    #[must_use]
+    pub fn facts(&self) -> Self {
+        // All members, so that a new one has to be put somewhere.
+        let Self {
+            process,
+            clock,
+            capture,
+            lifetime,
+            threads: _,
+            sites,
+            nodes: _,
+            errors: _,
+            measuring,
+            latencies: _,
+            async_latencies: _,
+            tasks,
+            estimates: _,
+            counts: _,
+            value_rows: _,
+            gauge_rows: _,
+            measures: _,
+            waits,
+            waits_in: _,
+            functions,
+            muting,
+            watches,
+            lines,
+            drains_ns,
+            in_place,
+            seen_cost,
+            window,
+            values,
+        } = self;
+        Self {
+            process: process.clone(),
+            clock: clock.clone(),
+            capture: capture.clone(),
+            lifetime: *lifetime,
+            sites: sites.clone(),
+            measuring: measuring.clone(),
+            tasks: tasks.clone(),
+            waits: *waits,
+            functions: functions.clone(),
+            muting: muting.clone(),
+            watches: watches.clone(),
+            lines: lines.without_samples(),
+            drains_ns: *drains_ns,
+            in_place: in_place.clone(),
+            seen_cost: *seen_cost,
+            window: *window,
+            values: *values,
+            threads: Vec::new(),
+            nodes: Nodes::default(),
+            errors: Vec::new(),
+            latencies: Latencies::default(),
+            async_latencies: Latencies::default(),
+            estimates: Vec::new(),
+            counts: Vec::new(),
+            value_rows: Vec::new(),
+            gauge_rows: Vec::new(),
+            measures: Measures::default(),
+            waits_in: WaitsIn::default(),
+        }
+    }
+
+    /// Returns the snapshot with chosen threads and with those of their rows only that are kept.
+    #[must_use]
+    pub fn part(
+        &self,
+        chosen: impl Fn(ThreadId) -> bool,
+        kept: impl Fn(usize) -> bool,
+        left: Left<'_>,
+    ) -> Self {
+        let mut out = self.facts();
+        let mut map = RowMap {
+            rows: vec![NO_PARENT; self.nodes.len()],
+            threads: vec![NO_PARENT; self.threads.len()],
+            sums: None,
+        };
+        out.nodes.reserve(self.nodes.len());
+        for (id, thread) in (0..).map(ThreadId).zip(&self.threads) {
+            if !chosen(id) {
+                continue;
+            }
+            map.threads[id.index()] = out.threads.len() as u32;
+            let first_row = out.nodes.len() as u32;
+            // By the parent's new row.
+            let mut sums: std::collections::HashMap<u32, u32> = Default::default();
+            for row in self.rows_of(id) {
+                let above = map.rows.get(self.nodes.parent[row] as usize).copied();
+                let above = above.filter(|&above| above != NO_PARENT);
+                let sum = above.filter(|&above| Some(SiteId(out.nodes.site[above as usize])) == map.sums);
+                let mut push = |site| out.nodes.push(above.map(NodeId), site, 0, 0).0;
+                map.rows[row] = match (sum, left) {
+                    (Some(sum), _) => sum,
+                    _ if kept(row) => push(SiteId(self.nodes.site[row])),
+                    (None, Left::Out) => NO_PARENT,
+                    (None, Left::Summed(name)) => {
+                        let site = *map.sums.get_or_insert_with(|| {
+                            out.sites.push(Site {
+                                name: name.into(),
+                                ..Site::default()
+                            });
+                            SiteId(out.sites.len() as u32 - 1)
+                        });
+                        *sums
+                            .entry(above.unwrap_or(NO_PARENT))
+                            .or_insert_with(|| push(site))
+                    }
+                };
+            }
+            out.threads.push(super::Thread {
+                first_row,
+                rows: out.nodes.len() as u32 - first_row,
+                ..thread.without_counts()
+            });
+        }
+        out.gather(&[Part::now(self, map)]);
+        out
+    }
+
+    /// Adds what the parts have in their rows and threads to a tree in which nothing is counted yet.
+    ///
+    /// # Panics
+    /// If a row or a thread goes where there is none.
+    pub fn gather(&mut self, parts: &[Part<'_>]) {
+        for part in parts {
+            let of = &part.snapshot.nodes;
+            for ((&to, &calls), &ticks) in part.map.rows.iter().zip(&of.calls).zip(&of.self_ticks) {
+                if to != NO_PARENT {
+                    let to = to as usize;
+                    self.nodes.calls[to] = self.nodes.calls[to].saturating_add(calls);
+                    self.nodes.self_ticks[to] = self.nodes.self_ticks[to].saturating_add(part.scaled(ticks));
+                }
+            }
+        }
+        self.gather_threads(parts);
+        let errors = parts.iter().flat_map(|part| {
+            let errors = part.snapshot.errors.iter();
+            errors.filter_map(|error| Some((part.row(error.node.0)?, error.count)))
+        });
+        let errors = together(errors, u64::saturating_add).into_iter();
+        self.errors = errors
+            .map(|(row, count)| NodeErrors {
+                node: NodeId(row),
+                count,
+            })
+            .collect();
+        self.gather_tallies(parts);
+        self.gather_estimates(parts);
+        self.latencies = self.gathered_latencies(parts, |snapshot| &snapshot.latencies);
+        self.async_latencies = self.gathered_latencies(parts, |snapshot| &snapshot.async_latencies);
+        self.gather_measures(parts);
+        let samples = parts.iter().flat_map(|part| {
+            let samples = part.snapshot.waits_in.samples();
+            samples.filter_map(|(row, call, count)| Some((part.row(row)?, call, count)))
+        });
+        let present = parts.iter().filter(|part| part.when == When::Now);
+        let now = present.flat_map(|part| {
+            let now = part.snapshot.waits_in.now();
+            now.filter_map(|(thread, now)| Some((part.thread(thread)?, now)))
+        });
+        self.waits_in = WaitsIn::new(samples, now);
+        self.gather_lines(parts);
+    }
+
+    /// Whether a row sums up whole subtrees of a part.
+    fn is_sum(&self, part: &Part<'_>, row: u32) -> bool {
+        Some(SiteId(self.nodes.site[row as usize])) == part.map.sums
+    }
+
+    fn gather_threads(&mut self, parts: &[Part<'_>]) {
+        for part in parts {
+            for (index, thread) in (0..).zip(&part.snapshot.threads) {
+                let Some(to) = part.thread(index) else { continue };
+                let mut open = Vec::new();
+                if part.when == When::Now {
+                    let frames = thread.open.iter().filter_map(|frame| {
+                        let row = part.row(frame.node.0).filter(|&row| !self.is_sum(part, row))?;
+                        let began_tick = match frame.began_tick {
+                            0 => 0,
+                            began => part.moment(began, self.capture.tick).max(1),
+                        };
+                        Some(OpenFrame {
+                            node: NodeId(row),
+                            began_tick,
+                        })
+                    });
+                    open = frames.collect();
+                }
+                let to = &mut self.threads[to as usize];
+                to.outside_ticks = to.outside_ticks.saturating_add(part.scaled(thread.outside_ticks));
+                to.cpu_ns = both(to.cpu_ns, thread.cpu_ns, u64::saturating_add);
+                to.open.append(&mut open);
+            }
+        }
+    }
+
+    /// A row that is a scope in one part is one. Parts of other kinds have only their sums together.
+    fn gather_tallies(&mut self, parts: &[Part<'_>]) {
+        if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
+            return;
+        }
+        let mut is_scope = vec![false; self.nodes.len()];
+        for part in parts {
+            let mut counts = part.snapshot.counts.iter().map(|count| count.node.0).peekable();
+            for (row, &to) in (0..).zip(&part.map.rows) {
+                let is_counter = counts.next_if_eq(&row).is_some();
+                if to != NO_PARENT && (!is_counter || self.is_sum(part, to)) {
+                    is_scope[to as usize] = true;
+                }
+            }
+        }
+        let captured = self.capture.tick;
+        let cells = parts.iter().flat_map(|part| {
+            let tallies = part.snapshot.tally_cells();
+            tallies.filter_map(move |(row, tally)| {
+                let tally = match part.when {
+                    When::BeforeItsClock => tally.set_before_all(),
+                    _ if part.ratio == 1.0 => tally,
+                    When::Now | When::Before => tally.set_at(|tick| part.moment(tick, captured)),
+                };
+                Some((part.row(row)?, tally))
+            })
+        });
+        let cells = together(cells.filter(|&(row, _)| !is_scope[row as usize]), Tally::and);
+        for (row, tally) in cells {
+            self.push_tally(NodeId(row), tally);
+        }
+    }
+
+    /// Errors of independent times add up by their squares, and are rounded once. What no estimate is of was timed.
+    fn gather_estimates(&mut self, parts: &[Part<'_>]) {
+        let is_sum = |part: &Part<'_>, row| self.is_sum(part, row);
+        let cells = parts.iter().flat_map(|part| {
+            let of = part.snapshot;
+            let square = |error: u64| (error as f64 * part.ratio).powi(2);
+            of.estimates.iter().filter_map(move |estimate| {
+                let old = estimate.node.index();
+                let row = part.row(estimate.node.0)?;
+                let untimed = of.nodes.calls[old].saturating_sub(estimate.timed);
+                let total = square(estimate.total_error);
+                if !is_sum(part, row) {
+                    return Some((row, (untimed, square(estimate.self_error), total)));
+                }
+                // What was the total of a subtree is the own time of the row that sums it up.
+                let above = part.map.rows.get(of.nodes.parent[old] as usize);
+                (above != Some(&row)).then_some((row, (untimed, total, total)))
+            })
+        });
+        let cells = together(cells, |a: (u64, f64, f64), b| {
+            (a.0.saturating_add(b.0), a.1 + b.1, a.2 + b.2)
+        });
+        let root = |square: f64| square.sqrt().round() as u64;
+        let calls = &self.nodes.calls;
+        let estimates = cells.into_iter().map(|(row, (untimed, own, total))| Estimate {
+            node: NodeId(row),
+            timed: calls[row as usize].saturating_sub(untimed),
+            self_error: root(own),
+            total_error: root(total),
+        });
+        self.estimates = estimates.collect();
+    }
+
+    fn gathered_latencies(&self, parts: &[Part<'_>], of: fn(&Self) -> &Latencies) -> Latencies {
+        // New row, part, and which of its histograms.
+        let mut cells: Vec<(u32, u32, u32)> = Vec::new();
+        for (at, part) in (0..).zip(parts) {
+            let has_values = !part.snapshot.value_rows.is_empty();
+            let rows = (0..).zip(&of(part.snapshot).row);
+            cells.extend(rows.filter_map(|(index, &old)| {
+                let row = part.row(old).filter(|&row| !self.is_sum(part, row))?;
+                // That of a value is one of numbers.
+                let fits = !has_values || !part.snapshot.is_value(NodeId(old)) || self.is_value(NodeId(row));
+                fits.then_some((row, at, index))
+            }));
+        }
+        if !cells.is_sorted() {
+            cells.sort_unstable();
+        }
+        let all = parts.iter().map(|part| of(part.snapshot).packed.len()).sum();
+        let mut out = Latencies::default();
+        out.packed.reserve(all);
+        out.row.reserve(cells.len());
+        out.end.reserve(cells.len());
+        for same in cells.chunk_by(|a, b| a.0 == b.0) {
+            let row = same[0].0;
+            let is_value = !self.value_rows.is_empty() && self.is_value(NodeId(row));
+            let is_kept = |part: &Part<'_>| (part.ratio - 1.0).abs() < SAME_RATE || is_value;
+            let mut histograms = same.iter().map(|&(_, at, index)| {
+                let part = &parts[at as usize];
+                (part, of(part.snapshot), index as usize)
+            });
+            let moved = |(part, from, index): (&Part<'_>, &Latencies, usize)| match is_kept(part) {
+                true => from.at(index),
+                false => from.at(index).at_rate(part.ratio),
+            };
+            match (same.len(), histograms.next()) {
+                (1, Some((part, from, index))) if is_kept(part) => out.push_bytes(row, from.bytes_at(index)),
+                (_, Some(first)) => {
+                    let mut sum = moved(first);
+                    histograms.for_each(|next| sum.add(&moved(next)));
+                    out.push(row, &sum);
+                }
+                (_, None) => {}
+            }
+        }
+        out
+    }
+
+    fn gather_measures(&mut self, parts: &[Part<'_>]) {
+        for quantity in Quantity::ALL {
+            let columns: Vec<(&Part<'_>, &Column)> = parts
+                .iter()
+                .filter(|part| part.when == When::Now || !quantity.is_level())
+                .filter_map(|part| Some((part, part.snapshot.measures.of(quantity)?)))
+                .collect();
+            let scaled = |part: &Part<'_>, value| match quantity.is_time() {
+                true => part.scaled(value),
+                false => value,
+            };
+            let of = |values: fn(&Column) -> &Vec<(u32, u64)>, place: fn(&Part<'_>, u32) -> Option<u32>| {
+                let cells = columns.iter().flat_map(|&(part, column)| {
+                    let values = values(column).iter();
+                    values.filter_map(move |&(at, value)| Some((place(part, at)?, scaled(part, value))))
+                });
+                together(cells.filter(|&(_, value)| value > 0), u64::saturating_add)
+            };
+            let rows = of(|column| &column.rows, |part, row| part.row(row));
+            let outside = of(|column| &column.outside, |part, thread| part.thread(thread));
+            self.measures.set(quantity, Column { rows, outside });
+        }
+    }
+
+    fn gather_lines(&mut self, parts: &[Part<'_>]) {
+        let mut samples = Vec::new();
+        for part in parts {
+            let lines = &part.snapshot.lines;
+            let modules = lines.modules.iter().map(|module| self.lines.number_of(module));
+            let modules: Vec<u32> = modules.collect();
+            samples.extend(lines.samples.iter().filter_map(|&sample| {
+                let inside = match sample.inside {
+                    SampledIn::Row(row) => SampledIn::Row(part.row(row)?),
+                    SampledIn::Thread(thread) => SampledIn::Thread(part.thread(thread)?),
+                    SampledIn::Measuring => SampledIn::Measuring,
+                };
+                let module = modules.get(sample.module as usize).copied();
+                Some(LineSample {
+                    inside,
+                    module: module.unwrap_or(NO_MODULE),
+                    ..sample
+                })
+            }));
+            self.lines.lost.add(lines.lost);
+        }
+        self.lines.set(samples);
+    }
+
+    /// Returns the rows that have no time, with what they show.
+    pub fn tally_cells(&self) -> impl Iterator<Item = (u32, Tally)> {
+        let mut values = self.value_rows.iter().peekable();
+        let mut gauges = self.gauge_rows.iter().peekable();
+        self.counts.iter().map(move |&Count { node, sum }| {
+            let tally = if let Some(&ValueRow { range, .. }) = values.next_if(|row| row.node == node) {
+                Tally::Value { sum, range }
+            } else if let Some(&GaugeRow { level, .. }) = gauges.next_if(|row| row.node == node) {
+                Tally::Gauge { level }
+            } else {
+                Tally::Counter { sum }
+            };
+            (node.0, tally)
+        })
+    }
+
+    /// Gives what is known of sites the numbers that these have in another list.
+    pub fn move_sites(&mut self, sites: &[u32]) {
+        let moved = |site: &mut SiteId| site.0 = sites[site.index()];
+        self.measuring.off_sites.iter_mut().for_each(moved);
+        self.measuring.off_sites.sort_unstable();
+        self.measuring.off_sites.dedup();
+        self.muting
+            .muted
+            .iter_mut()
+            .for_each(|muted| moved(&mut muted.site));
+        let paths = self.watches.iter_mut().flat_map(|watch| &mut watch.paths);
+        paths.for_each(|path| moved(&mut path.site));
+        self.tasks.paths.iter_mut().for_each(|path| moved(&mut path.site));
+    }
+}
+
+impl super::Thread {
+    /// Returns the thread with nothing counted in it and nothing open.
+    #[must_use]
+    pub fn without_counts(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            cpu_ns: None,
+            outside_ticks: 0,
+            first_row: 0,
+            rows: 0,
+            open: Vec::new(),
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::codec;
+    use crate::fixture::programs::any_snapshot;
+
+    /// Calls that were timed, and the errors of self time and total.
+    type Estimated = Option<(u64, u64, u64)>;
+
+    /// A tree of one thread: parents and calls, and what is estimated.
+    fn adaptive(rows: &[(u32, u64, Estimated)]) -> Snapshot {
+        let mut s = Snapshot {
+            sites: [Site::default()].into(),
+            ..Snapshot::default()
+        };
+        for &(parent, calls, estimate) in rows {
+            let above = (parent != NO_PARENT).then_some(NodeId(parent));
+            let node = s.nodes.push(above, SiteId(0), calls, 100);
+            let estimate = estimate.map(|(timed, self_error, total_error)| Estimate {
+                node,
+                timed,
+                self_error,
+                total_error,
+            });
+            s.estimates.extend(estimate);
+        }
+        s.threads.push(crate::snapshot::Thread {
+            count: 1,
+            rows: rows.len() as u32,
+            ..Default::default()
+        });
+        s
+    }
+
+    #[test]
+    fn what_has_no_estimate_was_timed() {
+        let s = adaptive(&[(NO_PARENT, 100, Some((10, 3, 3))), (NO_PARENT, 50, None)]);
+        let mut both = adaptive(&[(NO_PARENT, 0, None)]);
+        both.nodes.self_ticks[0] = 0;
+        let map = RowMap {
+            rows: vec![0, 0],
+            threads: vec![0],
+            sums: None,
+        };
+        both.gather(&[Part::now(&s, map.clone()), Part::now(&s, map)]);
+        let Estimate {
+            timed, self_error, ..
+        } = both.estimates[0];
+        assert_eq!(
+            (both.nodes.calls[0], timed, self_error),
+            (300, 120, 4),
+            "rounded once"
+        );
+    }
+
+    #[test]
+    fn the_total_of_a_subtree_is_its_own_time_where_it_is_summed_up() {
+        let s = adaptive(&[
+            (NO_PARENT, 1, None),
+            (0, 10, Some((2, 50, 5))),
+            (1, 20, Some((2, 50, 50))),
+            (0, 5, Some((1, 12, 12))),
+        ]);
+        let part = s.part(|_| true, |row| row == 0, Left::Summed("(small)"));
+        assert_eq!((part.nodes.len(), part.nodes.calls[1]), (2, 35));
+        let Estimate {
+            self_error,
+            total_error,
+            ..
+        } = part.estimates[0];
+        assert_eq!((self_error, total_error), (13, 13));
+    }
+
+    #[test]
+    fn values_that_come_to_one_place_are_added_up() {
+        let mut s = adaptive(&[(NO_PARENT, 1, None), (NO_PARENT, 1, None), (NO_PARENT, 1, None)]);
+        for (row, value) in [(0, 5), (1, 6), (2, 7)] {
+            s.measures.push_row(Quantity::Frees, row, value);
+            s.measures.push_row(Quantity::LiveBytes, row, value);
+            s.measures.push_row(Quantity::Ready, row, value);
+        }
+        s.measures.push_outside(Quantity::Frees, 0, 1);
+        s.waits_in = WaitsIn::new(
+            [(0, "read", 2), (2, "read", 1), (2, "fsync", 3)],
+            [(0, super::super::Now::Ready)],
+        );
+        let mut sum = adaptive(&[(NO_PARENT, 0, None), (NO_PARENT, 0, None)]);
+        let map = RowMap {
+            rows: vec![1, NO_PARENT, 1],
+            threads: vec![0],
+            sums: None,
+        };
+        let before = Part {
+            ratio: 0.5,
+            when: When::Before,
+            ..Part::now(&s, map.clone())
+        };
+        sum.gather(&[before, Part::now(&s, map)]);
+        let rows = |quantity| sum.measures.of(quantity).map(|column| &column.rows[..]);
+        assert_eq!(rows(Quantity::Frees), Some(&[(1, 24)][..]));
+        assert_eq!(
+            rows(Quantity::LiveBytes),
+            Some(&[(1, 12)][..]),
+            "a level is that of now"
+        );
+        assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
+        assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);
+        let samples: Vec<_> = sum.waits_in.samples().collect();
+        assert_eq!(samples, [(1, "fsync", 6), (1, "read", 6)]);
+        assert_eq!(sum.waits_in.now().count(), 1);
+    }
+
+    proptest! {
+        #[test]
+        fn all_of_it_is_itself(mut whole in any_snapshot()) {
+            whole.capture.cost = Default::default();
+            whole.errors.sort_by_key(|error| error.node);
+            whole.errors.dedup_by_key(|error| error.node);
+            for left in [Left::Out, Left::Summed("rest")] {
+                prop_assert_eq!(&whole.part(|_| true, |_| true, left), &whole);
+            }
+        }
+
+        #[test]
+        fn sums_stay_whatever_is_summed_up(whole in any_snapshot(), kept in prop::collection::vec(any::<bool>(), 1..40)) {
+            let part = whole.part(|_| true, |row| kept[row % kept.len()], Left::Summed("rest"));
+            prop_assert_eq!(part.calls(), whole.calls());
+            prop_assert_eq!(part.measured_ticks(), whole.measured_ticks());
+            let errors = |s: &Snapshot| s.errors.iter().map(|error| error.count).sum::<u64>();
+            prop_assert_eq!(errors(&part), errors(&whole));
+            let mut bytes = Vec::new();
+            codec::encode(&part, &mut bytes).unwrap();
+            prop_assert!(codec::decode(&bytes).is_ok());
+        }
+    }
+}
