@@ -83,6 +83,23 @@ fn sample(block: usize, pc: usize) {
     }
 }
 
+/// Returns all places in these nodes or rows.
+fn places_of(owners: RangeInclusive<Owner>) -> RangeInclusive<Place> {
+    let (first, last) = owners.into_inner();
+    (Some(first), 0, 0)..=(Some(last), u32::MAX, u64::MAX)
+}
+
+/// Returns what was found at a place, in the collector's own code until a row is known.
+fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
+    LineSample {
+        inside: SampledIn::Measuring,
+        module,
+        address,
+        samples: found.samples,
+        cpu_ns: found.cpu_ns,
+    }
+}
+
 impl Lines {
     pub(crate) const fn new() -> Self {
         Self {
@@ -267,30 +284,22 @@ impl Lines {
 
     /// Returns what was found in these nodes or rows, by index.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
-        let first = (Some(*owners.start()), 0, 0);
-        let last = (Some(*owners.end()), u32::MAX, u64::MAX);
-        let found = self.found.range(first..=last);
-        let sample = |(&(inside, module, address), found): (&Place, &Sampled)| {
-            let sample = LineSample {
-                inside: SampledIn::Measuring,
-                module,
-                address,
-                samples: found.samples,
-                cpu_ns: found.cpu_ns,
-            };
-            (inside.map_or(0, Owner::index), sample)
-        };
-        found.map(sample).collect()
+        let found = self.found.range(places_of(owners));
+        found
+            .map(|found| (found.0.0.map_or(0, Owner::index), shown(found)))
+            .collect()
     }
 
     /// A thread has ended, and its nodes are rows of the finished threads.
     pub(crate) fn hand_over(&mut self, tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         self.drain();
-        let (first, last) = Owner::of_tree(tree).into_inner();
         for found in [&mut self.found, &mut self.before.0] {
-            let mut of_tree = found.split_off(&(Some(first), 0, 0));
-            found.append(&mut of_tree.split_off(&(Some(last), u32::MAX, u64::MAX)));
-            for ((inside, module, address), sampled) in of_tree {
+            let of_tree = found.range(places_of(Owner::of_tree(tree)));
+            // Most threads that end have few, and the others have many.
+            let of_tree: Vec<(Place, Sampled)> = of_tree.map(|(&place, &sampled)| (place, sampled)).collect();
+            for (place, sampled) in of_tree {
+                found.remove(&place);
+                let (inside, module, address) = place;
                 let heir = inside.map(|node| heir(node.index()));
                 found.entry((heir, module, address)).or_default().add(sampled);
             }
@@ -301,13 +310,7 @@ impl Lines {
     pub(crate) fn show(&self, snapshot: &mut Snapshot, is_whole: bool) {
         let measuring = self.found.range(..(Some(Owner::FIRST), 0, 0));
         let mut samples = std::mem::take(&mut snapshot.lines.samples);
-        samples.extend(measuring.map(|(&(_, module, address), found)| LineSample {
-            inside: SampledIn::Measuring,
-            module,
-            address,
-            samples: found.samples,
-            cpu_ns: found.cpu_ns,
-        }));
+        samples.extend(measuring.map(shown));
         snapshot.lines = Shown {
             state: self.state,
             asked_hz: self.asked_hz,
