@@ -1,7 +1,8 @@
 //! Counters: what `count!` adds is there to the last one, whatever goes on, and takes nobody's time.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::signals::while_interrupted;
 use crate::support::{self, ask, calls_of, check, isolated, newest, sum_of, threads_named};
 use tickscope::{Builder, Clock, Mode};
 use tickscope_format::file::open::RingFile;
@@ -245,22 +246,10 @@ extern "C" fn handler(_: libc::c_int) {
 fn a_handler_inside_an_addition_loses_no_count() {
     isolated!(|| {
         support::on_signal(libc::SIGUSR1, handler);
-        // SAFETY: takes nothing, cannot fail.
-        let main = unsafe { libc::pthread_self() };
-        let over = AtomicBool::new(false);
         let mut made = 0;
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the main thread outlives this one.
-                    unsafe { libc::pthread_kill(main, libc::SIGUSR1) };
-                }
-            });
-            while HANDLED.load(Ordering::Relaxed) < 5_000 {
-                count_both();
-                made += 1;
-            }
-            over.store(true, Ordering::Relaxed);
+        while_interrupted(libc::SIGUSR1, &HANDLED, 5_000, || {
+            count_both();
+            made += 1;
         });
         let snapshot = tickscope::snapshot();
         check(&snapshot);

@@ -4,7 +4,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::{self, Isolated, calls_of, check, test_name};
 use tickscope::{Builder, Mode};
@@ -67,7 +67,39 @@ fn prod() {
 }
 
 /// Blocks the signal for this thread and those that it makes, or has it handled.
-pub(super) fn mask(how: libc::c_int) {
+/// Works again and again while another thread interrupts it, until a handler has counted so many signals, or a hundredth of them
+/// and two seconds are over: where the two threads share a CPU they take turns, and a turn has one signal.
+pub(super) fn while_interrupted(
+    signal: libc::c_int,
+    handled: &AtomicU64,
+    times: u64,
+    mut work: impl FnMut(),
+) {
+    let began = Instant::now();
+    let is_enough = || {
+        let handled = handled.load(Ordering::Relaxed);
+        handled >= times || handled >= times / 100 && began.elapsed() > Duration::from_secs(2)
+    };
+    // SAFETY: takes nothing, cannot fail.
+    let worker = unsafe { libc::pthread_self() };
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A handler could run here for longer than this thread is a row.
+            mask(libc::SIG_BLOCK);
+            while !over.load(Ordering::Relaxed) {
+                // SAFETY: the worker outlives this thread.
+                unsafe { libc::pthread_kill(worker, signal) };
+            }
+        });
+        while !is_enough() {
+            work();
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+}
+
+fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: a valid place.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };

@@ -2,10 +2,10 @@
 //! handlers; and the limits of a tree.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use super::signals::mask;
+use super::signals::while_interrupted;
 use crate::support::{
     self, Isolated, calls_of, check, isolated, newest, open_path, test_name, threads_named, ticks_of, tree,
     wait_until,
@@ -618,24 +618,11 @@ fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
         // SAFETY: `timer` is a valid place.
         let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
         assert_eq!(result, 0);
-        // SAFETY: takes nothing, cannot fail.
-        let main = unsafe { libc::pthread_self() };
-        let over = AtomicBool::new(false);
         let mut made = 0;
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // A handler could run here for longer than this thread is a row.
-                mask(libc::SIG_BLOCK);
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the main thread outlives this one.
-                    unsafe { libc::pthread_kill(main, libc::SIGPROF) };
-                }
-            });
-            while HANDLED.load(Ordering::Relaxed) < 30_000 || made < 100_000 {
-                made += interrupted(12);
-            }
-            over.store(true, Ordering::Relaxed);
-        });
+        while_interrupted(libc::SIGPROF, &HANDLED, 30_000, || made += interrupted(12));
+        while made < 100_000 {
+            made += interrupted(12);
+        }
         let never = libc::timeval {
             tv_sec: 0,
             tv_usec: 0,

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::signals::while_interrupted;
 use crate::support::{self, ask, calls_of, check, isolated, newest, sum_of};
 use tickscope::{Builder, Mode};
 use tickscope_format::Snapshot;
@@ -409,22 +410,10 @@ extern "C" fn handler(_: libc::c_int) {
 fn a_handler_inside_a_value_is_dropped_and_counted() {
     isolated!(|| {
         support::on_signal(libc::SIGUSR1, handler);
-        // SAFETY: takes nothing, cannot fail.
-        let main = unsafe { libc::pthread_self() };
-        let over = AtomicBool::new(false);
         let mut made = 0;
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    // SAFETY: the main thread outlives this one.
-                    unsafe { libc::pthread_kill(main, libc::SIGUSR1) };
-                }
-            });
-            while HANDLED.load(Ordering::Relaxed) < 5_000 {
-                give_both(9);
-                made += 1;
-            }
-            over.store(true, Ordering::Relaxed);
+        while_interrupted(libc::SIGUSR1, &HANDLED, 5_000, || {
+            give_both(9);
+            made += 1;
         });
         let snapshot = tickscope::snapshot();
         check(&snapshot);
