@@ -280,6 +280,22 @@ extern "C" fn stay_loaded() {
 // allocator then, and the loader allocates.
 before_main!(STAY_LOADED, stay_loaded);
 
+/// The CPUs that the main thread may use when the program is loaded, a bit each: those that the program was started on, whatever its
+/// threads choose later. None where they are not known.
+static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+
+extern "C" fn note_cpus() {
+    let mut cpus = [0u64; 16];
+    // SAFETY: asks for the process's first thread, and `cpus` has the given length.
+    if unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&cpus), cpus.as_mut_ptr().cast()) } == 0 {
+        for (known, word) in CPUS.iter().zip(cpus) {
+            known.store(word, Ordering::Relaxed);
+        }
+    }
+}
+
+before_main!(NOTE_CPUS, note_cpus);
+
 /// Runs `body` with these signals blocked for the calling thread, in addition to those that are blocked already.
 fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
@@ -375,17 +391,18 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     Ok(())
 }
 
-/// Resets the CPU binding, priority and policy that the calling thread has inherited. If the system forbids it, the
-/// thread runs with them.
+/// Resets the priority and policy that the calling thread has inherited, and lets it use the CPUs that the program was started
+/// on. If the system forbids it, the thread runs with what it has.
 fn reset_scheduling() {
     // SAFETY: zero is a valid value of a plain struct of numbers.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     // SAFETY: 0 is the calling thread; `parameters` lives through the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
-    // The mask allows all CPUs; the kernel reduces it to those of the process's cpuset.
-    let all = [0xffu8; 128];
-    // SAFETY: 0 is the calling thread, and `all` has the given length.
-    unsafe { libc::sched_setaffinity(0, all.len(), all.as_ptr().cast()) };
+    let cpus = CPUS.each_ref().map(|word| word.load(Ordering::Relaxed));
+    if cpus != [0; 16] {
+        // SAFETY: 0 is the calling thread, and `cpus` has the given length.
+        unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), cpus.as_ptr().cast()) };
+    }
 }
 
 /// The files behind standard output and error when measuring began: device and inode, each plus one; 0 if closed.
