@@ -115,6 +115,7 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {
         function: function.into(),
+        module: String::new(),
         file: file.into(),
         line: line as u32,
     };

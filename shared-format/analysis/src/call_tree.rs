@@ -70,6 +70,29 @@ impl AddAssign for AsyncCalls {
     }
 }
 
+/// The part of a row's self time that samples tell of, whose calls are not counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SampledTime {
+    /// In ticks.
+    pub ticks: u64,
+    /// The same in nanoseconds.
+    pub ns: u64,
+}
+
+impl SampledTime {
+    /// Returns whether no call is counted of a row with this part and these calls: its time is known by samples alone.
+    pub fn is_all(self, calls: u64) -> bool {
+        calls == 0 && self.ticks > 0
+    }
+}
+
+impl AddAssign for SampledTime {
+    fn add_assign(&mut self, other: Self) {
+        self.ticks = self.ticks.saturating_add(other.ticks);
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+}
+
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
@@ -99,6 +122,8 @@ pub struct TreeRow {
     pub total_off: OffCpu,
     /// Its calls of futures.
     pub asynchronous: AsyncCalls,
+    /// Of its self time, that of calls that are not counted.
+    pub sampled: SampledTime,
     /// The number of threads in which it is open.
     pub open: u32,
     /// The number of those that waited at the newest look at them.
@@ -156,6 +181,7 @@ impl TreeRow {
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
             asynchronous: AsyncCalls::default(),
+            sampled: SampledTime::default(),
             open: 0,
             waiting: 0,
             errors: 0,
@@ -245,6 +271,7 @@ impl CallTree {
         }
         tree.merge_off_cpu(snapshot, &row_of_node);
         tree.merge_async_calls(snapshot, &row_of_node);
+        tree.merge_sampled(snapshot, &row_of_node);
         tree.merge_latencies(snapshot, &row_of_node);
         tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
@@ -316,6 +343,21 @@ impl CallTree {
                         of_calls(value)
                     };
                 }
+            }
+        }
+    }
+
+    fn merge_sampled(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        if snapshot.values == Values::Counts {
+            return;
+        }
+        let column = snapshot.measures.of(Quantity::Sampled);
+        for &(node, ticks) in column.iter().flat_map(|column| &column.rows) {
+            if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
+                row.sampled += SampledTime {
+                    ticks,
+                    ns: snapshot.nanos(ticks),
+                };
             }
         }
     }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{AsyncCalls, CallTree, OffCpu, both_tallies};
+use crate::call_tree::{AsyncCalls, CallTree, OffCpu, SampledTime, both_tallies};
 use crate::functions::FunctionId;
 use crate::transform;
 use crate::uncertainty::Uncertainty;
@@ -66,6 +66,8 @@ pub struct Link {
     pub of_calls: u64,
     /// Of those outermost calls, if what is called is a future, the ones that are over.
     pub asynchronous: AsyncCalls,
+    /// Of the callee's self time, that of calls that are not counted.
+    pub sampled: SampledTime,
     /// What these calls show if the callee is a counter, a value or a gauge, which has no time.
     pub tally: Option<Tally>,
     /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
@@ -133,6 +135,7 @@ impl Neighbours {
                     link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
                     link.asynchronous += row.asynchronous;
+                    link.sampled += row.sampled;
                     link.ticks = link.ticks.saturating_add(row.total_ticks);
                     link.ns = link.ns.saturating_add(row.total_ns);
                     link.off += row.total_off;
@@ -161,6 +164,7 @@ impl Neighbours {
                     link.tally = both_tallies(link.tally, row.tally);
                     link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
                     link.asynchronous += row.asynchronous;
+                    link.sampled += row.sampled;
                     link.open += row.open;
                     link.waiting += row.waiting;
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -244,6 +248,7 @@ impl Links {
                 outermost_calls: 0,
                 of_calls: 0,
                 asynchronous: AsyncCalls::default(),
+                sampled: SampledTime::default(),
                 tally: Some(Tally::Nothing),
                 ticks: 0,
                 ns: 0,

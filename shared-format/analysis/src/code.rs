@@ -7,13 +7,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Snapshot};
+use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Site, Snapshot};
 
 /// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
-    /// The function's name.
+    /// The function's name in its module.
     pub function: String,
+    /// The path of its module.
+    pub module: String,
     /// The source file.
     pub file: String,
     /// The line, from 1 on.
@@ -122,6 +124,8 @@ pub struct Located<'a> {
     pub scope: Scope,
     /// The file that the code is in, if it is in one.
     pub module: Option<&'a Module>,
+    /// Whether the address was looked up, or belongs to no file.
+    pub is_looked_up: bool,
     /// Where in the function of the scope it is; none where the function has called another one.
     pub own: Option<&'a Frame>,
     /// What the function has called there, the innermost first: inlined functions, or the one that the address is in and what is
@@ -129,38 +133,76 @@ pub struct Located<'a> {
     pub called: &'a [Frame],
 }
 
-impl Located<'_> {
-    /// The name of the function that the scope's own one has called; none where it has called none.
-    pub fn callee(&self) -> Option<String> {
+impl<'a> Located<'a> {
+    /// Which line of the scope's own function it is, if that is known.
+    pub fn own_line(&self) -> Option<&'a Frame> {
+        self.own.filter(|own| own.line > 0)
+    }
+
+    /// The function that the scope's own one has called; none where it has called none. One without a name is called by its file.
+    pub fn callee(&self) -> Option<Frame> {
         match self.called.last() {
-            Some(callee) if !callee.function.is_empty() => Some(callee.function.clone()),
+            Some(callee) if !callee.function.is_empty() => Some(Frame {
+                module: match callee.module.is_empty() {
+                    true => self.library().unwrap_or_default().into(),
+                    false => callee.module.clone(),
+                },
+                ..callee.clone()
+            }),
             None if self.own.is_some() => None,
-            Some(_) | None => Some(unnamed(self.module)),
+            Some(_) | None => Some(Frame {
+                function: unnamed(self.module),
+                ..Frame::default()
+            }),
         }
+    }
+
+    /// The name of the library that the code is in: names of C are those of one library only.
+    fn library(&self) -> Option<&str> {
+        let (name, _) = file_name(&self.module?.path).split_once(".so")?;
+        Some(name)
     }
 }
 
 /// Returns the samples of a snapshot with the code that they were in.
+///
+/// Which frame is that of the scope's own function is told by its name. A scope inside a function has another name than it: there
+/// it is the innermost frame in the scope's source file. Functions that the compiler has prepared are never inlined.
 pub fn located<'a>(
     snapshot: &'a Snapshot,
     addresses: &'a Addresses,
 ) -> impl Iterator<Item = Located<'a>> + use<'a> {
     let lines = &snapshot.lines;
+    let has_scopes = snapshot.functions.is_none();
     lines.samples.iter().map(move |sample| {
         let module = lines.modules.get(sample.module as usize);
-        let frames = module.map_or(&[][..], |module| addresses.frames(module, sample.address));
+        let frames = module.and_then(|module| addresses.looked_up(module, sample.address));
+        let is_looked_up = module.is_none() || frames.is_some();
+        let frames = frames.unwrap_or_default();
         let scope = Scope::of(snapshot, sample);
-        let file = match scope {
-            Scope::Outside | Scope::Measuring => "",
-            Scope::Site(site) => &snapshot.sites[site as usize].file,
+        let site = match scope {
+            Scope::Outside | Scope::Measuring => None,
+            Scope::Site(site) => Some(&snapshot.sites[site as usize]),
         };
-        let own = frames
-            .iter()
-            .position(|frame| frame.line > 0 && is_file(&frame.file, file));
+        let own = site.and_then(|site| {
+            let named = frames
+                .iter()
+                .rposition(|frame| is_function(frame, &site.name, site));
+            named.or_else(|| match has_scopes {
+                true => frames
+                    .iter()
+                    .position(|frame| frame.line > 0 && is_file(&frame.file, &site.file)),
+                false => frames
+                    .len()
+                    .checked_sub(1)
+                    .filter(|&last| is_body(&frames[last], site)),
+            })
+        });
         Located {
             sample,
             scope,
             module,
+            is_looked_up,
             own: own.map(|own| &frames[own]),
             called: &frames[..own.unwrap_or(frames.len())],
         }
@@ -174,12 +216,12 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
         let of_scope = of_scopes.entry(located.scope).or_default();
         let sampled = located.sample.sampled();
         of_scope.all.add(sampled);
-        if let Some(own) = located.own {
+        if let Some(own) = located.own_line() {
             let place = (own.file.clone(), own.line);
             of_scope.lines.entry(place).or_default().add(sampled);
         }
         if let Some(callee) = located.callee() {
-            of_scope.called.entry(callee).or_default().add(sampled);
+            of_scope.called.entry(callee.function).or_default().add(sampled);
         }
     }
     let mut codes: Vec<Code> = of_scopes
@@ -192,10 +234,27 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
 
 /// What functions without a name are called: by the file that they are in.
 fn unnamed(module: Option<&Module>) -> String {
-    match module.and_then(|module| module.path.rsplit('/').next()) {
-        Some(file) => format!("({file})"),
-        None => "(no file)".into(),
-    }
+    module.map_or_else(
+        || "(no file)".into(),
+        |module| format!("({})", file_name(&module.path)),
+    )
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a frame is of the function of this name in a site's module.
+fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
+    let is_module = frame.module.is_empty() || site.module.is_empty() || frame.module == site.module;
+    is_module && !name.is_empty() && frame.function == name
+}
+
+/// Whether a frame is of the body of a site's async function. The body is a closure in the function, and the site has the
+/// function's name, or one that says that its calls are polls.
+fn is_body(frame: &Frame, site: &Site) -> bool {
+    let function = site.name.strip_suffix("::{poll}").unwrap_or(&site.name);
+    is_function(frame, &format!("{function}::{{closure}}"), site)
 }
 
 /// Whether a path of the debug information is that of a site, which is relative to a folder that is not known.
@@ -216,6 +275,7 @@ mod tests {
     fn frame(function: &str, file: &str, line: u32) -> Frame {
         Frame {
             function: function.into(),
+            module: String::new(),
             file: file.into(),
             line,
         }

@@ -3,7 +3,7 @@
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Tally;
 
-use crate::call_tree::{AsyncCalls, CallTree, OffCpu, both_tallies};
+use crate::call_tree::{AsyncCalls, CallTree, OffCpu, SampledTime, both_tallies};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -30,6 +30,8 @@ pub struct HotRow {
     pub total_off: OffCpu,
     /// Its calls of futures.
     pub asynchronous: AsyncCalls,
+    /// Of its self time, that of calls that are not counted.
+    pub sampled: SampledTime,
     /// In how many threads it is open now, recursive calls not counted again.
     pub open: u32,
     /// In how many of those it waited at the newest look at them.
@@ -59,6 +61,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
             self_off: OffCpu::default(),
             total_off: OffCpu::default(),
             asynchronous: AsyncCalls::default(),
+            sampled: SampledTime::default(),
             open: 0,
             waiting: 0,
             errors: 0,
@@ -76,6 +79,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
         entry.self_ns = entry.self_ns.saturating_add(row.self_ns);
         entry.self_off += row.self_off;
         entry.asynchronous += row.asynchronous;
+        entry.sampled += row.sampled;
         entry.errors = entry.errors.saturating_add(row.errors);
         entry.rows.push(index);
         let latency = tree.latency(index);

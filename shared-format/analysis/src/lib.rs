@@ -10,6 +10,7 @@
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
 //!                                                                          -> transform -> call_tree
 //!                                                                          -> callers (and callees) -> call_graph
+//!          -> sampled_rows (code: functions that were sampled and not counted) -> Snapshot
 //!          -> overhead_correction, filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
 //! two of a run -> window -> Snapshot
 //! many of a run -> merge -> Snapshot
@@ -61,6 +62,7 @@ pub mod merge_runs;
 pub mod overhead_correction;
 mod parts;
 pub mod per_call;
+pub mod sampled_rows;
 pub mod side_by_side;
 pub mod sites;
 pub mod slow;

@@ -1,7 +1,9 @@
 //! The sites of a snapshot with their calls, and whether they are disabled.
 
+use std::collections::HashSet;
+
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Quantity, Snapshot};
 
 /// A site, over all threads and all paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +17,7 @@ pub struct SiteRow {
 }
 
 /// Returns every site of a snapshot, in its order. Rows that sum up others, such as "(pruned)", are not in the source
-/// and are left out.
+/// and are left out, and so are functions that were sampled alone.
 pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     let mut rows: Vec<SiteRow> = (0..snapshot.sites.len() as u32)
         .map(|site| SiteRow {
@@ -30,9 +32,16 @@ pub fn sites(snapshot: &Snapshot) -> Vec<SiteRow> {
     for site in &snapshot.measuring.off_sites {
         rows[site.index()].off = true;
     }
+    let sampled = snapshot.measures.of(Quantity::Sampled);
+    let sampled: HashSet<u32> = sampled
+        .iter()
+        .flat_map(|column| &column.rows)
+        .map(|&(row, _)| snapshot.nodes.site[row as usize])
+        .collect();
     rows.retain(|row| {
         let site = &snapshot.sites[row.site.index()];
-        !site.file.is_empty()
+        let is_sampled = site.line == 0 && row.calls == 0 && sampled.contains(&row.site.0);
+        !site.file.is_empty() && !is_sampled
     });
     rows
 }
@@ -52,6 +61,16 @@ mod tests {
             name: "(pruned)".into(),
             ..Site::default()
         });
+        // A function that was sampled.
+        snapshot.sites.push(Site {
+            name: "memchr".into(),
+            file: "memchr.rs".into(),
+            ..Site::default()
+        });
+        let site = SiteId(snapshot.sites.len() as u32 - 1);
+        let row = snapshot.nodes.push(None, site, 0, 10);
+        snapshot.threads.last_mut().unwrap().rows += 1;
+        snapshot.measures.push_row(Quantity::Sampled, row.0, 10);
         let rows: Vec<_> = sites(&snapshot)
             .iter()
             .map(|row| (row.site.0, row.calls, row.off))

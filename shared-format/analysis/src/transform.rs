@@ -289,6 +289,7 @@ impl<'a> Shape<'a> {
         row.self_ns = row.self_ns.saturating_add(source.self_ns);
         row.self_off += source.self_off;
         row.asynchronous += source.asynchronous;
+        row.sampled += source.sampled;
         row.errors = row.errors.saturating_add(source.errors);
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
@@ -320,6 +321,7 @@ impl<'a> Shape<'a> {
         row.total_ns = row.total_ns.saturating_add(source.self_ns);
         row.total_off += source.self_off;
         row.asynchronous += source.asynchronous;
+        row.sampled += source.sampled;
         if is_outermost {
             row.open = row.open.saturating_add(source.open);
             row.waiting = row.waiting.saturating_add(source.waiting);

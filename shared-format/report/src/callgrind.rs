@@ -18,7 +18,7 @@ use std::fmt;
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::code::{Addresses, Scope, located};
+use tickscope_analysis::code::{Addresses, Frame, Scope, located};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::snapshot::{Sampled, Snapshot};
@@ -248,15 +248,19 @@ impl Graph {
             if let Some(own) = located.own {
                 let entry = &mut self.entries[function];
                 // Readers look for the source where the compiler found it.
-                entry.file.clone_from(&own.file);
+                if own.line > 0 {
+                    entry.file.clone_from(&own.file);
+                }
                 add(entry.sampled.entry(own.line).or_default(), cpu_ns);
                 continue;
             }
-            let (file, line) = located
-                .called
-                .last()
-                .map_or((String::new(), 0), |callee| (callee.file.clone(), callee.line));
-            let name = in_one_line(&located.callee().unwrap_or_default(), UNKNOWN);
+            let Frame {
+                function: name,
+                file,
+                line,
+                ..
+            } = located.callee().unwrap_or_default();
+            let name = in_one_line(&name, UNKNOWN);
             let next = self.entries.len();
             let other = *others.entry((name.clone(), file.clone())).or_insert(next);
             if other == next {

@@ -26,6 +26,7 @@ pub(crate) mod tests {
     pub(crate) fn source_code() -> SourceCode {
         let frame = |function: &str, file: &str, line| Frame {
             function: function.into(),
+            module: String::new(),
             file: file.into(),
             line,
         };

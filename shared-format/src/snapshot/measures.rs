@@ -45,6 +45,9 @@ pub enum Quantity {
     ScheduledTime,
     /// Those polls.
     ScheduledPolls,
+    /// Ticks that samples of the code tell of: of functions or calls that are not counted. They are a part of the self ticks. It is
+    /// never in a record; `tickscope-analysis` makes rows of samples.
+    Sampled,
 }
 
 /// How many bytes a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
@@ -60,7 +63,7 @@ pub fn live_error(variance: u64) -> u64 {
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
@@ -79,6 +82,7 @@ impl Quantity {
         Self::EndedElsewhere,
         Self::ScheduledTime,
         Self::ScheduledPolls,
+        Self::Sampled,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -101,6 +105,7 @@ impl Quantity {
                 | Self::MadeOthersWait
                 | Self::FutureTime
                 | Self::ScheduledTime
+                | Self::Sampled
         )
     }
 
@@ -168,6 +173,7 @@ impl Quantity {
             Self::EndedElsewhere => "ended_elsewhere",
             Self::ScheduledTime => "scheduled_ns",
             Self::ScheduledPolls => "scheduled_polls",
+            Self::Sampled => "sampled_ns",
         }
     }
 
@@ -192,6 +198,7 @@ impl Quantity {
             Self::EndedElsewhere => "total_ended_elsewhere",
             Self::ScheduledTime => "total_scheduled_ns",
             Self::ScheduledPolls => "total_scheduled_polls",
+            Self::Sampled => "total_sampled_ns",
         }
     }
 
@@ -216,6 +223,7 @@ impl Quantity {
             Self::EndedElsewhere => "outside_ended_elsewhere",
             Self::ScheduledTime => "outside_scheduled_ns",
             Self::ScheduledPolls => "outside_scheduled_polls",
+            Self::Sampled => "outside_sampled_ns",
         }
     }
 }
@@ -366,7 +374,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_records_and_names_differ() {
-        assert!(Quantity::ALL.map(Quantity::code).into_iter().eq(0..18));
+        assert!(Quantity::ALL.map(Quantity::code).into_iter().eq(0..19));
         for quantity in Quantity::ALL {
             assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
             let same = Quantity::ALL

@@ -317,7 +317,8 @@ impl Data {
         let figures = self.figures(what);
         // Bottom-up the time is that of the function alone, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
-        !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(figures.total_ns, figures.calls)
+        let counted_ns = figures.total_ns.saturating_sub(figures.sampled.ns);
+        !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
     }
 
     /// Whether a line of callers and callees is the function itself.
@@ -359,6 +360,7 @@ impl Data {
                     own_off: row.self_off,
                     calls: row.calls,
                     asynchronous: row.asynchronous,
+                    sampled: row.sampled,
                     tally: row.tally,
                     open: row.open,
                     waiting: row.waiting,
@@ -374,6 +376,7 @@ impl Data {
                     own_off: row.self_off,
                     calls: row.calls,
                     asynchronous: row.asynchronous,
+                    sampled: row.sampled,
                     tally: row.tally,
                     open: row.open,
                     waiting: row.waiting,
@@ -671,7 +674,7 @@ pub(crate) fn change_of_avg(data: &Data, what: What) -> Option<f64> {
     let (then, there) = data.counterpart(what)?;
     let then = then.figures(there);
     let mean = |figures: Figures| {
-        let (calls, ns) = figures.asynchronous.or(figures.calls, figures.total_ns);
+        let (calls, ns) = figures.counted();
         (calls > 0 && ns > 0).then(|| ns as f64 / calls as f64)
     };
     Some(mean(data.figures(what))? / mean(then)? - 1.0)

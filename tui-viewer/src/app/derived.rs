@@ -85,6 +85,8 @@ pub(super) struct DataKey {
     pub(super) compensated: bool,
     pub(super) measure: Measure,
     pub(super) grouped: bool,
+    /// What is known of the code that samples were in.
+    pub(super) code: u64,
 }
 
 /// What divides the numbers.
@@ -181,6 +183,7 @@ pub(crate) struct Derived {
     pub(super) rows_memo: Memo<RowsKey>,
     pub(super) order_memo: Memo<OrderKey>,
     pub(super) detail_memo: Memo<DetailKey>,
+    pub(super) code_memo: Memo<u64>,
     pub(super) source_memo: Memo<SourceKey>,
 }
 

@@ -1,6 +1,6 @@
 //! Where the figures of a row stand, and what they are.
 
-use tickscope_analysis::call_tree::{AsyncCalls, OffCpu};
+use tickscope_analysis::call_tree::{AsyncCalls, OffCpu, SampledTime};
 use tickscope_format::snapshot::Tally;
 
 /// Where a row's figures stand.
@@ -39,6 +39,8 @@ pub(crate) struct Figures {
     pub(crate) calls: u64,
     /// Of a future, the calls that are over.
     pub(crate) asynchronous: AsyncCalls,
+    /// Of its own time, that of calls that are not counted.
+    pub(crate) sampled: SampledTime,
     /// What a counter, a value or a gauge shows; it has no time.
     pub(crate) tally: Option<Tally>,
     /// Threads that are in it now.
@@ -68,15 +70,21 @@ impl What {
 impl Figures {
     /// Total time of a call, of a future its time by the wall clock; none without calls, and none of a counter.
     pub(crate) fn avg_ns(self) -> Option<u64> {
-        let (calls, ns) = self.asynchronous.or(self.calls, self.total_ns);
+        let (calls, ns) = self.counted();
         ns.checked_div(calls).filter(|_| self.tally.is_none())
+    }
+
+    /// The calls that are counted, of a future those that are over, and their time in nanoseconds.
+    pub(crate) fn counted(self) -> (u64, u64) {
+        let counted_ns = self.total_ns.saturating_sub(self.sampled.ns);
+        self.asynchronous.or(self.calls, counted_ns)
     }
 
     /// The ticks that the average is of, and by how many calls they are divided; `total_ticks` are those of the row.
     pub(crate) fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
         match self.asynchronous.is_future {
             true => (self.asynchronous.ticks, self.asynchronous.ended),
-            false => (total_ticks, self.calls),
+            false => (total_ticks.saturating_sub(self.sampled.ticks), self.calls),
         }
     }
 }

@@ -138,6 +138,7 @@ impl Around {
                 off: link.off,
                 calls: link.outermost_calls,
                 asynchronous: link.asynchronous,
+                sampled: link.sampled,
                 tally: link.tally,
                 open: link.open,
                 waiting: link.waiting,

@@ -200,6 +200,11 @@ impl Source {
 }
 
 impl KnownCode {
+    /// What was found of the code that samples were in.
+    pub(super) fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
     /// Changes with what is known.
     pub(super) fn revision(&self) -> u64 {
         self.revision

@@ -12,7 +12,7 @@ use crate::cargo::executable::Executable;
 use crate::cargo::handover::Handover;
 use crate::cargo::test_report;
 use crate::cli::args::RecordArgs;
-use crate::cli::args::cargo::{CargoCli, CargoCommand, Task};
+use crate::cli::args::cargo::{CargoCli, CargoCommand, SAMPLES, Task};
 use crate::cli::commands::record::started;
 use crate::cli::commands::run;
 use crate::cli::commands::run::Program;
@@ -43,6 +43,9 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
     command
         .env("TICKSCOPE_FUNCTIONS", "on")
         .envs(handover.functions.variables());
+    if let Some(samples) = std::env::var_os(SAMPLES) {
+        command.env(SAMPLES, samples);
+    }
     let watched = Program {
         command,
         name: program.into(),

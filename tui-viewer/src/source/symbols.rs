@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use object::{Object, ReadCache};
 use tickscope_analysis::code::{Addresses, Frame, located};
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Module;
 use tickscope_report::SourceCode;
@@ -37,8 +38,9 @@ struct Known {
     problem: Option<String>,
 }
 
-/// The code that a snapshot's samples were in, with the text of its lines.
-pub fn source_code(snapshot: &Snapshot) -> SourceCode {
+/// Gives a snapshot the rows of functions that were sampled and not counted. Returns the code that its samples were in, with the
+/// text of its lines.
+pub fn read_code(snapshot: &mut Snapshot) -> SourceCode {
     let lines = &snapshot.lines;
     let mut symbols = Symbols::of(snapshot.process.pid);
     let mut addresses = Addresses::default();
@@ -49,9 +51,10 @@ pub fn source_code(snapshot: &Snapshot) -> SourceCode {
             addresses.insert(module, sample.address, symbols.frames(module, sample.address));
         }
     }
+    *snapshot = with_sampled_rows(snapshot, &addresses);
     let mut texts = BTreeMap::new();
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
-    let own = located(snapshot, &addresses).filter_map(|located| located.own);
+    let own = located(snapshot, &addresses).filter_map(|located| located.own_line());
     for frame in own {
         let text = files.entry(&frame.file).or_insert_with(|| {
             let of_demo = source_files::of_demo(&frame.file, snapshot.process.pid);
@@ -96,7 +99,7 @@ impl Symbols {
         let Some(known) = self.modules.get_mut(module) else {
             return Vec::new();
         };
-        let (frames, has_lines) = known
+        let (mut frames, has_lines) = known
             .loader
             .as_ref()
             .map_or_else(Default::default, |loader| frames(loader, address));
@@ -109,6 +112,14 @@ impl Symbols {
                 "{}: {} and others have no debug information, so their lines are not known; build them with debug = 1",
                 module.path, function.function
             ));
+        }
+        if module
+            .path
+            .rsplit('/')
+            .next()
+            .is_some_and(|file| file.starts_with("libc.so"))
+        {
+            frames.iter_mut().for_each(in_public);
         }
         frames
     }
@@ -144,29 +155,43 @@ fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
                 .location
                 .map_or((None, None), |place| (place.file, place.line));
             frames.push(Frame {
-                function: name.map(|name| readable(&name)).unwrap_or_default(),
                 file: file.unwrap_or_default().to_owned(),
                 line: line.unwrap_or(0),
+                ..name.map_or_else(Frame::default, |name| named(&name))
             });
         }
     }
     // The function that the address is in has a name also without debug information.
     let outermost_is_named = frames.last().is_some_and(|frame| !frame.function.is_empty());
     if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
+        let named = named(symbol);
         match frames.last_mut() {
-            Some(frame) => frame.function = readable(symbol),
-            None => frames.push(Frame {
-                function: readable(symbol),
-                ..Frame::default()
-            }),
+            Some(frame) => (frame.module, frame.function) = (named.module, named.function),
+            None => frames.push(named),
         }
     }
     (frames, outermost_is_named || has_place)
 }
 
-/// A symbol as names of functions are shown.
-fn readable(symbol: &str) -> String {
-    Name::of(symbol, rust_path(symbol).as_deref(), &|_| None).name
+/// Names a function of the C library as its callers do: `read`, not `__GI___libc_read`.
+fn in_public(frame: &mut Frame) {
+    let name = frame.function.as_str();
+    let name = name.strip_prefix("__GI_").unwrap_or(name);
+    let name = name.strip_prefix("__libc_").unwrap_or(name);
+    let public = name.trim_start_matches('_');
+    if !public.is_empty() {
+        frame.function = public.to_owned();
+    }
+}
+
+/// The function of a symbol, named as functions with scopes are.
+fn named(symbol: &str) -> Frame {
+    let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &|_| None);
+    Frame {
+        function: name,
+        module,
+        ..Frame::default()
+    }
 }
 
 impl Known {

@@ -6,7 +6,7 @@ use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
 use tickscope_analysis::waits_in::{self, CallSamples};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Snapshot, Tally};
+use tickscope_format::snapshot::{Quantity, Snapshot, Tally};
 
 use super::futures::{self, Futures};
 use super::measures::{Measures, Members};
@@ -35,6 +35,9 @@ pub(crate) struct Node<'a> {
     pub(crate) self_ns: Quotient,
     pub(crate) total_ticks: Quotient,
     pub(crate) self_ticks: Quotient,
+    /// Only where no call is counted: samples of the code tell of the node, and its time is theirs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) sampled: bool,
     pub(crate) open: bool,
     pub(crate) errors: u64,
     #[serde(flatten)]
@@ -179,6 +182,9 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 self_ns: Quotient::of(self_ns[row], per),
                 total_ticks: Quotient::of(total_ticks[row], per),
                 self_ticks: Quotient::of(columns.self_ticks[row], per),
+                sampled: columns.calls[row] == 0
+                    && snapshot.measures.of_row(Quantity::Sampled, id.0) > 0
+                    && !open[row],
                 open: open[row],
                 errors: errors[row],
                 latency: Latency::of(snapshot, &latencies),

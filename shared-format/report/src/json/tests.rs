@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use tickscope_analysis::overhead_correction::compensated;
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, MuteReason, Muted, Rule};
@@ -402,5 +403,13 @@ fn samples_have_their_addresses_and_their_code_where_it_is_known() {
         text[text.find("\"lines\"").expect("the member")..].to_owned()
     };
     insta::assert_snapshot!(lines(&source_code().addresses));
+    let with = with_sampled_rows(&snapshot, &source_code().addresses);
+    let nodes = super::node::nodes(&with, None);
+    let sampled: Vec<_> = nodes
+        .iter()
+        .filter(|node| node.sampled)
+        .map(|node| node.name)
+        .collect();
+    assert_eq!(sampled, ["insert\u{1b}", "memchr", "(others)"]);
     assert!(lines(&Addresses::default()).contains("\"line_functions\": []"));
 }

@@ -55,10 +55,7 @@ impl Tables<'_> {
         if lines.is_empty()
             && let Some(callee) = located.callee()
         {
-            lines.push(self.line(&Frame {
-                function: callee,
-                ..Frame::default()
-            }));
+            lines.push(self.line(&callee));
         }
         // The location of a scope has the number of its site.
         let scope = match located.scope {
@@ -67,7 +64,7 @@ impl Tables<'_> {
         };
         let scope = scope.and_then(|scope| Some((scope.id, scope.line.first()?.function_id)));
         let mut stack = Vec::new();
-        match (scope, located.own) {
+        match (scope, located.own_line()) {
             (Some((_, function_id)), Some(own)) => {
                 // Readers look for the source where the compiler found it.
                 let filename = self.strings.number(&in_one_line(&own.file, ""));
@@ -83,7 +80,9 @@ impl Tables<'_> {
             (Some((id, _)), None) => stack.push(id),
             (None, _) => {}
         }
-        stack.insert(0, self.location(lines));
+        if !lines.is_empty() {
+            stack.insert(0, self.location(lines));
+        }
         stack
     }
 

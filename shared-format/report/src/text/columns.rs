@@ -8,7 +8,7 @@ use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
 use super::page::Page;
-use super::scale::{Time, tilde};
+use super::scale::{SAMPLED, Time, tilde};
 use crate::tally;
 use crate::unit::Unit;
 
@@ -198,6 +198,17 @@ impl Page<'_> {
             tally::LEVEL
         } else {
             self.glyphs.sum
+        }
+    }
+
+    /// Says what rows are that samples alone tell of, where there are some.
+    pub(super) fn write_sampled(&self, out: &mut String) -> fmt::Result {
+        match self.tree.rows.iter().any(|row| row.sampled.is_all(row.calls)) {
+            true => writeln!(
+                out,
+                "{SAMPLED} in CALLS: the function was sampled and not counted"
+            ),
+            false => Ok(()),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write};
 
+use tickscope_analysis::call_tree::AsyncCalls;
+
 use super::page::Page;
 use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
@@ -76,9 +78,15 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             &page.share_of(own),
             &page.cell(cumulative, width),
             &page.cell(own, width),
-            &page.count(row.calls),
-            &page.average(own, row.calls, PER_CALL),
-            &page.average(total, row.calls, TOTAL_PER_CALL),
+            &page.calls(row.calls, row.sampled),
+            &page.average_of(own, row.calls, AsyncCalls::default(), row.sampled, PER_CALL),
+            &page.average_of(
+                total,
+                row.calls,
+                AsyncCalls::default(),
+                row.sampled,
+                TOTAL_PER_CALL,
+            ),
         ];
         line(cells.map(String::as_str), &marked(page, row))?;
     }

@@ -3,7 +3,7 @@
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
 use tickscope_analysis::call_graph::Amount;
-use tickscope_analysis::call_tree::AsyncCalls;
+use tickscope_analysis::call_tree::{AsyncCalls, SampledTime};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::saturating_sum;
@@ -50,6 +50,9 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 }
+
+/// In place of calls: the row was sampled.
+pub(super) const SAMPLED: &str = "~";
 
 impl Page<'_> {
     /// The same, without saying how far it is known.
@@ -133,16 +136,22 @@ impl Page<'_> {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
 
-    /// The mean of a call, in a column; of a future that by the wall clock.
+    /// The mean of a call that was counted, in a column; of a future that by the wall clock.
     pub(super) fn average_of(
         &self,
         total: Time,
         calls: u64,
         asynchronous: AsyncCalls,
+        sampled: SampledTime,
         width: usize,
     ) -> String {
         if !asynchronous.is_future {
-            return self.average(total, calls, width);
+            let counted = Time {
+                ns: total.ns.saturating_sub(sampled.ns),
+                ticks: total.ticks.saturating_sub(sampled.ticks),
+                ..total
+            };
+            return self.average(counted, calls, width);
         }
         let AsyncCalls { ended, ticks, ns, .. } = asynchronous;
         let estimated = false;
@@ -169,6 +178,14 @@ impl Page<'_> {
         match self.unit() {
             Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
             Unit::Ticks => number::count(ticks),
+        }
+    }
+
+    /// The calls of a row, or that they are not known.
+    pub(super) fn calls(&self, calls: u64, sampled: SampledTime) -> String {
+        match sampled.is_all(calls) {
+            true => SAMPLED.into(),
+            false => self.count(calls),
         }
     }
 

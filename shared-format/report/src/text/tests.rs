@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::measure::Measure;
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Mode;
 use tickscope_testkit::fixture;
@@ -624,6 +625,12 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
         },
     );
     assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");
+}
+
+#[test]
+fn functions_that_were_sampled_and_not_counted_are_rows() {
+    let with = with_sampled_rows(&fixture::sampled(), &source_code().addresses);
+    insta::assert_snapshot!(report(&with, &TextOptions::default()));
 }
 
 #[test]

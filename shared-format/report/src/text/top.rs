@@ -46,6 +46,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
         page.write_off_cpu(out, columns)?;
     }
     if rows.iter().any(|row| row.tally.is_some()) {
+        page.write_sampled(out)?;
         page.write_counters(out)?;
     }
     writeln!(out)?;
@@ -117,7 +118,8 @@ impl Hidden {
 }
 
 pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
-    row.tally.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls)
+    let counted_ns = row.total_ns.saturating_sub(row.sampled.ns);
+    row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls)
 }
 
 /// The function's name, with a mark where its calls are too short to tell much.
@@ -148,8 +150,8 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         other_time: page.cell(total, width),
         other_share: page.share_of(total),
         off_cpu: page.off_cpu(row.total_off),
-        calls: page.count(row.calls),
-        average: page.average_of(total, row.calls, row.asynchronous, width),
+        calls: page.calls(row.calls, row.sampled),
+        average: page.average_of(total, row.calls, row.asynchronous, row.sampled, width),
         latency: page.latency(&row.latency, row.uncertainty, row.calls),
         errors: String::new(),
     }

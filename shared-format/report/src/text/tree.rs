@@ -58,6 +58,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             "AVG, P50, P99, MAX of a future are of its calls by the wall clock; TOTAL and SELF are times of its polls"
         )?;
     }
+    page.write_sampled(out)?;
     page.write_counters(out)?;
     writeln!(out)?;
     columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
@@ -113,7 +114,8 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        if row.tally.is_none() && page.snapshot.is_doubtful(row.total_ns, row.calls) {
+        let counted_ns = row.total_ns.saturating_sub(row.sampled.ns);
+        if row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls) {
             write!(out, " {}", page.glyphs.doubtful)?;
             hidden.doubtful_shown = true;
         }
@@ -173,8 +175,8 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         other_time: page.cell(own, width),
         other_share: page.share_of(own),
         off_cpu: page.off_cpu(row.total_off),
-        calls: page.count(row.calls),
-        average: page.average_of(total, row.calls, row.asynchronous, width),
+        calls: page.calls(row.calls, row.sampled),
+        average: page.average_of(total, row.calls, row.asynchronous, row.sampled, width),
         latency: page.latency(page.tree.latency(index), uncertainty, row.calls),
         errors: number::count(row.errors),
     }

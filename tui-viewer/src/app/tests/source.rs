@@ -9,7 +9,8 @@ use crate::test_driver::find_code;
 /// An app that shows the source of `draw_frame`.
 fn sampled(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
-    events(&mut app, Status::Live, Some(fixture::sampled()));
+    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+    find_code(&mut app, effects);
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Char('S'));
     assert!(find_code(&mut app, effects).is_empty(), "it samples already");
@@ -115,7 +116,8 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
 #[test]
 fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     let mut app = empty(120, 50);
-    events(&mut app, Status::Live, Some(fixture::sampled()));
+    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+    find_code(&mut app, effects);
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
@@ -186,7 +188,8 @@ fn a_short_screen_says_that_it_is() {
 #[test]
 fn samples_that_are_not_known_yet_come_when_they_are_found() {
     let mut app = empty(120, 40);
-    events(&mut app, Status::Live, Some(fixture::sampled()));
+    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+    find_code(&mut app, effects);
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Char('S'));
     assert!(text(&app).contains("reading the source"), "{}", text(&app));

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::overhead_correction::compensated;
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
@@ -125,6 +126,7 @@ impl App {
             compensated: *compensated,
             measure: self.measure(),
             grouped: self.is_grouped(),
+            code: self.views.source.known.revision(),
         }
     }
 
@@ -216,7 +218,12 @@ impl App {
         let former = self.derived.data.take();
         let began = former.as_ref().map(counted_from);
         let measure = self.measure();
+        let addresses = self.views.source.known.addresses();
         let side = |snapshot: Rc<Snapshot>| {
+            let snapshot = match addresses.is_empty() {
+                true => snapshot,
+                false => Rc::new(with_sampled_rows(&snapshot, addresses)),
+            };
             let snapshot = match self.query.compensated {
                 true => Rc::new(compensated(&snapshot)),
                 false => snapshot,

@@ -109,12 +109,31 @@ impl App {
 
     /// Takes what was found of the program's code.
     pub(in crate::app) fn take_code(&mut self, found: FoundCode) {
+        // Rows are made of addresses.
+        self.screen.dirty |= self.may_want_source() || matches!(found, FoundCode::Addresses { .. });
         self.views.source.known.take(found);
-        self.screen.dirty |= self.may_want_source();
+    }
+
+    /// Asks for the code that the samples on the screen were in.
+    fn find_code(&mut self, effects: &mut Vec<Effect>) {
+        let revision = self.derived.data_memo.revision();
+        if let Some(data) = &self.derived.data
+            && self.derived.code_memo.is_new(revision)
+            && !data.snapshot.lines.samples.is_empty()
+        {
+            // What runs under this number here is another program.
+            let pid = match self.program.is_elsewhere() {
+                true => 0,
+                false => data.snapshot.process.pid,
+            };
+            let known = &mut self.views.source.known;
+            effects.extend(known.addresses_of(&data.snapshot, pid).map(Effect::FindCode));
+        }
     }
 
     /// Makes the pane anew where its numbers have changed, and asks for what is not known.
     pub(in crate::app) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
+        self.find_code(effects);
         if !self.may_want_source() {
             return;
         }
@@ -126,15 +145,7 @@ impl App {
         else {
             return;
         };
-        // What runs under this number here is another program.
-        let is_elsewhere = self.program.is_elsewhere();
-        let pid = if is_elsewhere {
-            0
-        } else {
-            data.snapshot.process.pid
-        };
         let known = &mut self.views.source.known;
-        effects.extend(known.addresses_of(&data.snapshot, pid).map(Effect::FindCode));
         let key = SourceKey {
             seen: self.derived.seen_memo.revision(),
             known: known.revision(),

@@ -57,6 +57,9 @@ pub struct CargoCli {
     pub task: Task,
 }
 
+/// The variable that asks for samples of the code.
+pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
+
 /// Which functions are measured, and how much that may cost.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionsArgs {
@@ -73,6 +76,9 @@ pub struct FunctionsArgs {
     /// At most so much more CPU time, 5% unless said; beyond it functions are switched off, and named. off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = values::budget)]
     pub budget: Option<String>,
+    /// No samples of the code: then functions that are not counted have no rows, and their time is their caller's.
+    #[arg(long)]
+    pub no_samples: bool,
 }
 
 impl FunctionsArgs {
@@ -81,6 +87,7 @@ impl FunctionsArgs {
     pub fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
+            no_samples: false,
             ..self.clone()
         };
         let choice = if typed == Self::default() {
@@ -90,6 +97,7 @@ impl FunctionsArgs {
         };
         Self {
             budget: self.budget.or_else(|| project.budget.clone()),
+            no_samples: self.no_samples,
             ..choice.clone()
         }
     }
@@ -106,6 +114,9 @@ impl FunctionsArgs {
             }
         }
         variables.extend(self.budget.clone().map(|budget| ("TICKSCOPE_BUDGET", budget)));
+        if !self.no_samples {
+            variables.push((SAMPLES, "on".to_string()));
+        }
         variables
     }
 }
@@ -223,11 +234,12 @@ pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
 
 /// The first option of ours among cargo's words. Cargo does not know it.
 pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
-    const OURS: [&str; 6] = [
+    const OURS: [&str; 7] = [
         "--only",
         "--not",
         "--every-function",
         "--budget",
+        "--no-samples",
         "--report",
         "--record",
     ];
@@ -317,12 +329,16 @@ mod tests {
             "{unlimited:?}"
         );
         assert_eq!(args("--not c").or(project.clone()), args("--not c --budget 3%"));
+        let without = args("--no-samples").or(project.clone());
+        assert_eq!(without, args("--only a --not b --budget 3% --no-samples"));
+        assert_eq!(without.variables().len(), 3);
         assert_eq!(
             args("--every-function --not c").or(project).variables(),
             [
                 ("TICKSCOPE_FUNCTIONS", "every".to_string()),
                 ("TICKSCOPE_NOT", "c".to_string()),
-                ("TICKSCOPE_BUDGET", "3%".to_string())
+                ("TICKSCOPE_BUDGET", "3%".to_string()),
+                ("TICKSCOPE_LINES", "on".to_string())
             ]
         );
     }

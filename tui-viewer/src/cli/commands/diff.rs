@@ -13,6 +13,7 @@ use crate::cli::commands::report::{moment, terminal_width};
 use crate::output::console;
 use crate::output::console::{Misuse, say};
 use crate::output::output_file::OutputFile;
+use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
 /// The width of a line where no terminal has one.
@@ -121,6 +122,7 @@ fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Resul
         let found = live_snapshot::find(&one, Reader::Script, None)?;
         let mut live = live_snapshot::of(&found, &wanted)?;
         let extent = moment::choose(part, &found, &mut live)?;
+        symbols::read_code(&mut live.snapshot);
         let run = Run {
             part: extent.when,
             ..Run::of(target, &live.snapshot)

@@ -10,12 +10,13 @@ use std::sync::Arc;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_report::SourceCode;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
 use tickscope_report::text::TextOptions;
 use tickscope_report::unit::Unit;
 
-use crate::cli::args::{ReportArgs, ReportView};
+use crate::cli::args::ReportArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::output::console;
@@ -44,6 +45,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
+    // Who opens a kept snapshot reads the code again.
+    let code = match form {
+        Form::Tks => SourceCode::default(),
+        _ => symbols::read_code(&mut live.snapshot),
+    };
     let mut options = FormOptions {
         csv_unit: args.unit.map(Into::into).unwrap_or_default(),
         text: TextOptions {
@@ -54,6 +60,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             compensated: args.times.compensated,
             extent,
             unit: args.unit.map_or(Unit::Ns, Into::into),
+            code,
             ..TextOptions::default()
         },
         slots: None,
@@ -81,15 +88,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     if form == Form::Html {
         options.slots = over_time::slots(args, &found).map(Arc::new);
-    }
-    // Reading debug information takes time.
-    let has_lines = match form {
-        Form::Text => args.view == Some(ReportView::Source),
-        Form::Json | Form::Pprof | Form::Callgrind => true,
-        Form::Html | Form::Folded | Form::Speedscope | Form::Csv | Form::Tks => false,
-    };
-    if has_lines {
-        options.text.code = symbols::source_code(&live.snapshot);
     }
     place.write(|out| form.write(&live.snapshot, &options, out))?;
     Ok(console::DONE)

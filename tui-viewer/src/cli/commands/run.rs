@@ -22,6 +22,7 @@ use crate::cli::commands::{live_snapshot, report};
 use crate::output::console::{in_one_line, say};
 use crate::source::feed::RingFeed;
 use crate::source::local_time;
+use crate::source::symbols;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
 
@@ -199,10 +200,13 @@ impl Started {
                 ));
             }
         }
-        Ok(report::text(
-            &live_snapshot::of(&found, &self.wanted)?,
-            &TextOptions::default(),
-        ))
+        let mut live = live_snapshot::of(&found, &self.wanted)?;
+        let code = symbols::read_code(&mut live.snapshot);
+        let options = TextOptions {
+            code,
+            ..TextOptions::default()
+        };
+        Ok(report::text(&live, &options))
     }
 }
 

@@ -264,6 +264,8 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     ];
     if let Some(tally) = figures.tally {
         facts = counter::facts(canvas, data, figures, tally);
+    } else if figures.sampled.is_all(figures.calls) {
+        facts.push(("calls", "not counted: its time is that of samples".into()));
     } else if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();

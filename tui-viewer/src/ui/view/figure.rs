@@ -52,6 +52,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Share(Portion::Own) => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
         Value::Time(Portion::Total) => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
         Value::Time(Portion::Own) => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
+        Value::Calls if figures.sampled.is_all(figures.calls) => (Some(ABOUT.into()), false),
         Value::Calls => (
             (what != What::Outside)
                 .then(|| calls(data, figures.calls))

@@ -123,7 +123,8 @@ fn why_slow_calls_are_slow() {
 fn the_source_of_a_function() {
     for (width, height) in [(120, 40), (80, 24)] {
         let mut app = empty(width, height);
-        events(&mut app, Status::Live, Some(fixture::sampled()));
+        let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+        find_code(&mut app, effects);
         keys(&mut app, "1");
         let effects = key(&mut app, Code::Char('S'));
         find_code(&mut app, effects);

@@ -1,0 +1,455 @@
+//! Samples of the code as rows: below each measured function stand the functions that it called and that are not counted.
+//!
+//! A sample says which row was open, and in which code the thread was. The outermost function there that is not the row's own
+//! has called whatever else the sample was in, so one level of rows has all of the time. A row of samples has time with an
+//! error, and no calls. The time is taken from the row above it, so that self and children are its total as before.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::snapshot::{
+    Column, Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+};
+
+use crate::code::{Addresses, Frame, located};
+
+/// The name of the row that has the functions with too few samples to say anything of each.
+pub const OTHERS: &str = "(others)";
+
+/// A function that has fewer samples below a row is among the [`OTHERS`] there.
+pub const SAMPLES_LEAST: u64 = 3;
+
+/// The samples of a row or a thread.
+#[derive(Default)]
+struct Below {
+    /// All of them, those of its own code as well.
+    all: Sampled,
+    /// Those in other functions, by the function's site.
+    functions: BTreeMap<u32, Sampled>,
+    /// The ticks on a CPU that they are of.
+    working: u64,
+}
+
+/// Returns the snapshot with rows of the functions that were sampled and not counted. What was sampled outside all scopes stands
+/// at the top of its thread.
+///
+/// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where they
+/// were taken, so this is done once. Where samples stand for more CPU time
+/// than their row has, as happens by chance where they are few, they are scaled down to it.
+///
+/// # Examples
+/// ```
+/// use tickscope_analysis::code::Addresses;
+/// use tickscope_analysis::sampled_rows::with_sampled_rows;
+/// use tickscope_format::Snapshot;
+///
+/// let snapshot = Snapshot::default();
+/// assert_eq!(with_sampled_rows(&snapshot, &Addresses::default()), snapshot);
+/// ```
+#[must_use]
+pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot {
+    let mut out = snapshot.facts();
+    let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
+    let mut below: BTreeMap<SampledIn, Below> = BTreeMap::new();
+    for (sample, site) in snapshot.lines.samples.iter().zip(site_of_sample) {
+        let below = below.entry(sample.inside).or_default();
+        below.all.add(sample.sampled());
+        if let Some(site) = site {
+            below.functions.entry(site).or_default().add(sample.sampled());
+        }
+    }
+    let working = working_in(snapshot);
+    for (&inside, below) in &mut below {
+        below.working = working(inside);
+    }
+    below.retain(|_, below| below.working > 0);
+    let (map, row_of) = push_rows(snapshot, &below, &mut out);
+    out.gather(&[Part::now(snapshot, map.clone())]);
+    move_time(&below, &map, &row_of, &mut out);
+    out
+}
+
+/// The site of the function that each sample is to have a row of; new functions get new sites.
+fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
+    let callees: Vec<Option<Frame>> = located(snapshot, addresses)
+        .map(|located| match located.sample.inside {
+            SampledIn::Row(_) | SampledIn::Thread(_) if located.is_looked_up => located.callee(),
+            _ => None,
+        })
+        .collect();
+    let of = |frame: &'_ Frame| (frame.module.clone(), frame.function.clone());
+    let mut samples: HashMap<(SampledIn, (String, String)), u64> = HashMap::new();
+    for (sample, callee) in snapshot.lines.samples.iter().zip(&callees) {
+        if let Some(callee) = callee {
+            *samples.entry((sample.inside, of(callee))).or_default() += sample.samples;
+        }
+    }
+    let mut known: HashMap<(String, String), u32> = HashMap::new();
+    for (number, site) in (0..).zip(&snapshot.sites) {
+        known
+            .entry((site.module.clone(), site.name.clone()))
+            .or_insert(number);
+    }
+    let mut site_of = |name: (String, String), file: &str| {
+        *known.entry(name).or_insert_with_key(|(module, name)| {
+            out.sites.push(Site {
+                name: name.clone(),
+                module: module.clone(),
+                file: file.into(),
+                ..Site::default()
+            });
+            out.sites.len() as u32 - 1
+        })
+    };
+    let samples_of = snapshot.lines.samples.iter().zip(callees);
+    let sites = samples_of.map(|(sample, callee)| {
+        let callee = callee?;
+        let name = of(&callee);
+        let place = (sample.inside, name);
+        Some(match samples[&place] < SAMPLES_LEAST {
+            true => site_of((String::new(), OTHERS.into()), ""),
+            false => site_of(place.1, &callee.file),
+        })
+    });
+    sites.collect()
+}
+
+/// The rows of the snapshot, and behind those of each thread the new ones, by what they are below and their site.
+fn push_rows(
+    snapshot: &Snapshot,
+    below: &BTreeMap<SampledIn, Below>,
+    out: &mut Snapshot,
+) -> (RowMap, HashMap<(SampledIn, u32), u32>) {
+    let mut map = RowMap {
+        rows: vec![NO_PARENT; snapshot.nodes.len()],
+        threads: (0..snapshot.threads.len() as u32).collect(),
+        sums: None,
+    };
+    let mut row_of: HashMap<(SampledIn, u32), u32> = HashMap::new();
+    for (index, thread) in (0..).zip(&snapshot.threads) {
+        let first_row = out.nodes.len() as u32;
+        let rows = thread.first_row..thread.first_row + thread.rows;
+        for row in rows.clone() {
+            let (inside, above) = match snapshot.nodes.parent[row as usize] {
+                NO_PARENT => (SampledIn::Thread(index), None),
+                parent => (SampledIn::Row(parent), Some(NodeId(map.rows[parent as usize]))),
+            };
+            let site = snapshot.nodes.site[row as usize];
+            let to = out.nodes.push(above, SiteId(site), 0, 0).0;
+            map.rows[row as usize] = to;
+            // Where some calls of a function are counted and others are not, one row has both.
+            if snapshot.sum_of(NodeId(row)).is_none() {
+                row_of.entry((inside, site)).or_insert(to);
+            }
+        }
+        for inside in std::iter::once(SampledIn::Thread(index)).chain(rows.map(SampledIn::Row)) {
+            let above = match inside {
+                SampledIn::Row(row) => Some(NodeId(map.rows[row as usize])),
+                SampledIn::Thread(_) | SampledIn::Measuring => None,
+            };
+            for &site in below.get(&inside).iter().flat_map(|below| below.functions.keys()) {
+                row_of
+                    .entry((inside, site))
+                    .or_insert_with(|| out.nodes.push(above, SiteId(site), 0, 0).0);
+            }
+        }
+        out.threads.push(Thread {
+            first_row,
+            rows: out.nodes.len() as u32 - first_row,
+            ..thread.without_counts()
+        });
+    }
+    (map, row_of)
+}
+
+/// How many ticks a row or a thread was on a CPU outside what it called.
+fn working_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
+    let off_cpu = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
+    let off_cpu_outside = |thread| {
+        let of = |quantity| {
+            snapshot
+                .measures
+                .of(quantity)
+                .map_or(0, |column| column.of_outside(thread))
+        };
+        of(Quantity::Waiting).saturating_add(of(Quantity::Ready))
+    };
+    move |inside| match inside {
+        SampledIn::Row(row) => snapshot.nodes.self_ticks[row as usize].saturating_sub(off_cpu[row as usize]),
+        SampledIn::Thread(thread) => {
+            let outside = snapshot.threads[thread as usize].outside_ticks;
+            outside.saturating_sub(off_cpu_outside(thread))
+        }
+        SampledIn::Measuring => 0,
+    }
+}
+
+/// Moves the time that samples stand for to their rows.
+fn move_time(
+    below: &BTreeMap<SampledIn, Below>,
+    map: &RowMap,
+    row_of: &HashMap<(SampledIn, u32), u32>,
+    out: &mut Snapshot,
+) {
+    let of_second = out.clock.ticks_per_second / 1e9;
+    let mut sampled: BTreeMap<u32, u64> = BTreeMap::new();
+    // Variances of the self time and of the total.
+    let mut variances: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (&inside, below) in below {
+        let working = below.working;
+        let all = below.all.cpu_ns as f64 * of_second;
+        let scale = of_second
+            * if all > working as f64 {
+                working as f64 / all
+            } else {
+                1.0
+            };
+        let variance = |part: Sampled| {
+            let (of, from) = (part.samples as f64, below.all.samples as f64);
+            // One more of either kind, or all samples in one place would leave no doubt (Laplace's rule of succession).
+            let share = (of + 1.0) / (from + 2.0);
+            (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share)
+        };
+        let mut left = working;
+        let mut elsewhere = Sampled::default();
+        for (&site, &part) in &below.functions {
+            let row = row_of[&(inside, site)];
+            let ticks = ((part.cpu_ns as f64 * scale) as u64).min(left);
+            left -= ticks;
+            elsewhere.add(part);
+            let own = &mut out.nodes.self_ticks[row as usize];
+            *own = own.saturating_add(ticks);
+            *sampled.entry(row).or_default() += ticks;
+            let sum = variances.entry(row).or_default();
+            sum.0 += variance(part);
+            sum.1 += variance(part);
+        }
+        if elsewhere.samples == 0 {
+            continue;
+        }
+        match inside {
+            SampledIn::Row(row) => {
+                let row = map.rows[row as usize];
+                out.nodes.self_ticks[row as usize] -= working - left;
+                variances.entry(row).or_default().0 += variance(elsewhere);
+            }
+            SampledIn::Thread(thread) => out.threads[thread as usize].outside_ticks -= working - left,
+            SampledIn::Measuring => {}
+        }
+    }
+    let mut estimates: BTreeMap<NodeId, Estimate> = BTreeMap::new();
+    estimates.extend(out.estimates.iter().map(|estimate| (estimate.node, *estimate)));
+    for (row, (own, total)) in variances {
+        let estimate = estimates.entry(NodeId(row)).or_insert(Estimate {
+            node: NodeId(row),
+            timed: out.nodes.calls[row as usize],
+            self_error: 0,
+            total_error: 0,
+        });
+        let with = |error: u64, variance: f64| (error as f64).hypot(variance.sqrt()).round() as u64;
+        estimate.self_error = with(estimate.self_error, own);
+        estimate.total_error = with(estimate.total_error, total);
+    }
+    out.estimates = estimates.into_values().collect();
+    out.measures.set(
+        Quantity::Sampled,
+        Column {
+            rows: sampled.into_iter().filter(|&(_, ticks)| ticks > 0).collect(),
+            outside: Vec::new(),
+        },
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tickscope_format::codec;
+    use tickscope_format::ids::ThreadId;
+    use tickscope_format::snapshot::{LineSample, Module, NO_MODULE};
+    use tickscope_testkit::fixture::programs::any_snapshot;
+
+    use super::*;
+
+    fn frame(module: &str, function: &str) -> Frame {
+        Frame {
+            function: function.into(),
+            module: module.into(),
+            file: format!("/src/{function}.rs"),
+            line: 7,
+        }
+    }
+
+    fn sample(inside: SampledIn, address: u64, samples: u64) -> LineSample {
+        LineSample {
+            inside,
+            module: 0,
+            address,
+            samples,
+            cpu_ns: samples * 100,
+        }
+    }
+
+    /// What stands at addresses from 1 on; there is no more.
+    fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
+        let module = Module {
+            path: "/bin/app".into(),
+            ..Module::default()
+        };
+        let mut addresses = Addresses::default();
+        for (address, frames) in (1..).zip(frames) {
+            addresses.insert(&module, address, frames.to_vec());
+        }
+        (module, addresses)
+    }
+
+    /// Paths with self ticks, sampled ticks and the error of the self time.
+    fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
+        let row = |row: u32| {
+            let path = std::iter::successors(Some(NodeId(row)), |&node| snapshot.nodes.parent_of(node));
+            let mut path: Vec<_> = path
+                .map(|node| snapshot.sites[snapshot.nodes.site[node.index()] as usize].path())
+                .collect();
+            path.reverse();
+            let error = snapshot.estimates.iter().find(|estimate| estimate.node.0 == row);
+            let own = snapshot.nodes.self_ticks[row as usize];
+            let sampled = snapshot.measures.of_row(Quantity::Sampled, row);
+            (
+                path.join(" > "),
+                own,
+                sampled,
+                error.map_or(0, |error| error.self_error),
+            )
+        };
+        (0..snapshot.nodes.len() as u32).map(row).collect()
+    }
+
+    #[test]
+    fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
+        let mut s = Snapshot::default();
+        for name in ["run", "parse", "eq"] {
+            s.sites.push(Site {
+                name: name.into(),
+                module: "app".into(),
+                ..Site::default()
+            });
+        }
+        let run = s.nodes.push(None, SiteId(0), 1, 10_000);
+        let parse = s.nodes.push(Some(run), SiteId(1), 5, 400);
+        s.nodes.push(Some(run), SiteId(2), 3, 50);
+        s.threads.push(Thread {
+            rows: 3,
+            outside_ticks: 900,
+            ..Thread::default()
+        });
+        s.functions = Some(Default::default());
+        s.measures.push_row(Quantity::Waiting, run.0, 2_000);
+        let (module, addresses) = known(&[
+            &[frame("core::slice", "get"), frame("app", "run")],
+            &[frame("core::slice", "get"), frame("app", "eq")],
+            &[frame("", "memchr")],
+            &[frame("std::rt", "start")],
+            &[frame("app", "hash")],
+        ]);
+        s.lines.modules.push(module);
+        let (run, parse, outside) = (
+            SampledIn::Row(run.0),
+            SampledIn::Row(parse.0),
+            SampledIn::Thread(0),
+        );
+        s.lines.set([
+            sample(run, 1, 20),
+            sample(run, 2, 10),
+            sample(run, 3, 5),
+            sample(run, 4, 2),
+            sample(run, 5, 1),
+            // It was not looked up.
+            sample(run, 6, 2),
+            // More than there was.
+            sample(parse, 2, 6),
+            sample(parse, 3, 2),
+            LineSample {
+                module: NO_MODULE,
+                ..sample(outside, 9, 3)
+            },
+            sample(outside, 4, 3),
+            sample(SampledIn::Measuring, 3, 4),
+        ]);
+        let with = with_sampled_rows(&s, &addresses);
+        assert_eq!(
+            rows(&with),
+            [
+                ("app::run".into(), 6_200, 0, 163),
+                ("app::run > app::parse".into(), 0, 0, 42),
+                ("app::run > app::eq".into(), 1_050, 1_000, 278),
+                ("std::rt::start".into(), 300, 300, 122),
+                ("(no file)".into(), 300, 300, 122),
+                ("app::run > core::slice::get".into(), 2_000, 2_000, 316),
+                ("app::run > memchr".into(), 500, 500, 221),
+                ("app::run > (others)".into(), 300, 300, 186),
+                ("app::run > app::parse > app::eq".into(), 300, 300, 65),
+                ("app::run > app::parse > (others)".into(), 100, 100, 65),
+            ]
+        );
+        assert_eq!(with.threads[0].outside_ticks, 300);
+        assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(with.lines, s.lines, "no sample is lost");
+    }
+
+    proptest! {
+        #[test]
+        fn totals_stay_whatever_was_sampled(
+            mut whole in any_snapshot(),
+            samples in prop::collection::vec((any::<prop::sample::Index>(), 1..9u64, 1..20u64, 1..1_000_000_000u64), 0..40),
+            has_functions in any::<bool>(),
+        ) {
+            whole.functions = has_functions.then(Default::default);
+            let names: Vec<Frame> = whole.sites.iter().map(|site| frame(&site.module, &site.name)).collect();
+            let at = |at: usize| names.get(at).cloned().unwrap_or_else(|| frame("libc", "read"));
+            let (module, addresses) = known(&[&[at(0)], &[at(1), at(0)], &[at(9)], &[at(2)], &[frame("a", "b")], &[]]);
+            whole.lines.modules.push(module);
+            let module = whole.lines.modules.len() as u32 - 1;
+            let rows = whole.nodes.len();
+            let places = (0..rows as u32).filter(|&row| whole.sum_of(NodeId(row)).is_none()).map(SampledIn::Row);
+            let places: Vec<_> = places
+                .chain((0..whole.threads.len() as u32).map(SampledIn::Thread))
+                .chain([SampledIn::Measuring])
+                .collect();
+            whole.lines.set(samples.into_iter().map(|(place, address, samples, cpu_ns)| LineSample {
+                inside: *place.get(&places),
+                module,
+                address,
+                samples,
+                cpu_ns,
+            }));
+            let with = with_sampled_rows(&whole, &addresses);
+            let mut bytes = Vec::new();
+            codec::encode(&with, &mut bytes).unwrap();
+            prop_assert!(codec::decode(&bytes).is_ok());
+            prop_assert_eq!(with.calls(), whole.calls());
+            let sums = |s: &Snapshot| -> Vec<u64> {
+                let of = |thread| s.rows_of(thread).map(|row| s.nodes.self_ticks[row]).sum::<u64>();
+                (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()
+            };
+            prop_assert_eq!(sums(&with), sums(&whole));
+            // Totals of the rows that were there, by thread in their order.
+            let totals = |s: &Snapshot, of: &Snapshot| -> Vec<u64> {
+                let totals = s.nodes.totals(&s.nodes.self_ticks);
+                (0..).map(ThreadId).zip(&of.threads).flat_map(|(id, thread)| {
+                    let first = s.rows_of(id).start;
+                    totals[first..first + thread.rows as usize].to_vec()
+                }).collect()
+            };
+            let (before, after) = (totals(&whole, &whole), totals(&with, &whole));
+            let mixed = with.measures.of(Quantity::Sampled).map_or_else(Vec::new, |column| column.rows.clone());
+            for (id, thread) in (0..).map(ThreadId).zip(&whole.threads) {
+                let first = with.rows_of(id).start;
+                for (at, row) in whole.rows_of(id).enumerate() {
+                    // A counted row may have got samples of the row above it.
+                    let is_mixed = mixed.iter().any(|&(mixed, _)| mixed as usize == first + at);
+                    let more = after[row] - before[row];
+                    prop_assert!(more == 0 || is_mixed, "{row} of {}", thread.rows);
+                }
+            }
+        }
+    }
+}
