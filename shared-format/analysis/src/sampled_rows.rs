@@ -11,7 +11,7 @@ use tickscope_format::snapshot::{
     Column, Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
-use crate::code::{Addresses, Frame, located};
+use crate::code::{Addresses, Frame, Scope, located};
 
 /// The name of the row that has the functions with too few samples to say anything of each.
 pub const OTHERS: &str = "(others)";
@@ -33,9 +33,9 @@ struct Below {
 /// Returns the snapshot with rows of the functions that were sampled and not counted. What was sampled outside all scopes stands
 /// at the top of its thread.
 ///
-/// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where they
-/// were taken, so this is done once. Where samples stand for more CPU time
-/// than their row has, as happens by chance where they are few, they are scaled down to it.
+/// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where
+/// they were taken, so this is done once. Where samples stand for more CPU time than their row has, as happens by chance where
+/// they are few, they are scaled down to it.
 ///
 /// # Examples
 /// ```
@@ -63,6 +63,9 @@ pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot
         below.working = working(inside);
     }
     below.retain(|_, below| below.working > 0);
+    if below.values().all(|below| below.functions.is_empty()) {
+        return snapshot.clone();
+    }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);
     out.gather(&[Part::now(snapshot, map.clone())]);
     move_time(&below, &map, &row_of, &mut out);
@@ -72,12 +75,12 @@ pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot
 /// The site of the function that each sample is to have a row of; new functions get new sites.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
-        .map(|located| match located.sample.inside {
-            SampledIn::Row(_) | SampledIn::Thread(_) if located.is_looked_up => located.callee(),
-            _ => None,
+        .map(|located| {
+            let may_move = located.is_looked_up && located.scope != Scope::Measuring;
+            may_move.then(|| located.callee()).flatten()
         })
         .collect();
-    let of = |frame: &'_ Frame| (frame.module.clone(), frame.function.clone());
+    let of = |frame: &Frame| (frame.module.clone(), frame.function.clone());
     let mut samples: HashMap<(SampledIn, (String, String)), u64> = HashMap::new();
     for (sample, callee) in snapshot.lines.samples.iter().zip(&callees) {
         if let Some(callee) = callee {

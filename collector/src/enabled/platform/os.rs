@@ -286,8 +286,9 @@ static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {
     let mut cpus = [0u64; 16];
-    // SAFETY: asks for the process's first thread, and `cpus` has the given length.
-    if unsafe { libc::sched_getaffinity(libc::getpid(), size_of_val(&cpus), cpus.as_mut_ptr().cast()) } == 0 {
+    let main_thread = std::process::id() as libc::pid_t;
+    // SAFETY: `cpus` has the given length.
+    if unsafe { libc::sched_getaffinity(main_thread, size_of_val(&cpus), cpus.as_mut_ptr().cast()) } == 0 {
         for (known, word) in CPUS.iter().zip(cpus) {
             known.store(word, Ordering::Relaxed);
         }

@@ -46,9 +46,9 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
     // Who opens a kept snapshot reads the code again.
-    let code = match form {
-        Form::Tks => SourceCode::default(),
-        _ => symbols::read_code(&mut live.snapshot),
+    let code = match form == Form::Tks {
+        true => SourceCode::default(),
+        false => symbols::read_code(&mut live.snapshot),
     };
     let mut options = FormOptions {
         csv_unit: args.unit.map(Into::into).unwrap_or_default(),
