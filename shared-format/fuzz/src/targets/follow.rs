@@ -152,6 +152,7 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
         };
         let frame = |file: &str| Frame {
             function: module.path.clone(),
+            module: String::new(),
             file: file.into(),
             line: sample.address as u32,
         };
