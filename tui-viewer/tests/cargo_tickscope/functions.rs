@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use serde_json::Value;
 use tickscope_format::snapshot::CauseKind;
 
 use crate::own_collector::shared_with_tickscope;
@@ -174,12 +175,13 @@ use std::hint::black_box;
 fn tiny(n: u64) -> u64 { black_box(n) + 1 }
 
 #[inline(never)]
-fn long() -> u64 { (0..1_000_000).map(tiny).sum() }
+fn long() -> u64 { (0..5_000_000).map(tiny).sum() }
 
 fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
-/// What is off for the budget when a program ends is off from the beginning in the next run: of this build, with this budget.
+/// What is off for the budget when a program ends is off from the beginning in the next run: of this build, with this budget. It is
+/// sampled then.
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -194,6 +196,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
                 .env("TICKSCOPE_REPORT", report)
                 // The budget is kept in exact mode.
                 .env("TICKSCOPE_MODE", "exact")
+                .env("TICKSCOPE_LINES", "on")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)]),
         )
         .with_code(0);
@@ -201,6 +204,19 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         let over = counted.report["functions"]["over_budget"].as_array().unwrap();
         let tiny = over.iter().find(|function| function["name"] == "tiny");
         let learned = tiny.expect("it costs too much")["learned"].as_bool().unwrap();
+        let nodes = counted.report["nodes"].as_array().unwrap();
+        let ns = |name: &str, sampled: bool| {
+            let named = |node: &&Value| node["name"] == name && (node["sampled"] == true) == sampled;
+            let node = nodes.iter().find(named);
+            node.map(|node| node["total_ns"].as_u64().unwrap())
+        };
+        if learned {
+            let (tiny, long) = (ns("tiny", true), ns("long", false).unwrap());
+            assert!(
+                tiny.is_some_and(|tiny| (long / 20..long).contains(&tiny)),
+                "{tiny:?} of {long} ns"
+            );
+        }
         (learned, counted.calls(Some("tiny")), counted.calls(Some("long")))
     };
     let (learned, calls, _) = run("1%");
