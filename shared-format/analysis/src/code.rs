@@ -179,7 +179,10 @@ pub fn located<'a>(
         let frames = module.and_then(|module| addresses.looked_up(module, sample.address));
         let is_looked_up = module.is_none() || frames.is_some();
         let frames = frames.unwrap_or_default();
-        let scope = Scope::of(snapshot, sample);
+        let scope = match frames.last().is_some_and(is_collector) {
+            true => Scope::Measuring,
+            false => Scope::of(snapshot, sample),
+        };
         let site = match scope {
             Scope::Outside | Scope::Measuring => None,
             Scope::Site(site) => Some(&snapshot.sites[site as usize]),
@@ -244,6 +247,12 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Whether a function is the collector's: what leads from a function to it runs before it knows that it measures.
+fn is_collector(frame: &Frame) -> bool {
+    let crate_name = frame.module.split("::").next().unwrap_or_default();
+    ["tickscope", "tickscope_format"].contains(&crate_name)
+}
+
 /// Whether a frame is of the function of this name in a site's module.
 fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
     let is_module = frame.module.is_empty() || site.module.is_empty() || frame.module == site.module;
@@ -306,6 +315,7 @@ mod tests {
             sample(parse, 0, 2, 5),
             sample(parse, 0, 3, 30),
             sample(parse, 0, 4, 1),
+            sample(parse, 0, 6, 1),
             sample(parse, NO_MODULE, 9, 2),
             sample(SampledIn::Measuring, 0, 5, 3),
             sample(SampledIn::Thread(0), 0, 5, 100),
@@ -313,6 +323,10 @@ mod tests {
         let parse = |line| frame("app::parse", "/home/x/app/src/parse.rs", line);
         let insert = frame("HashMap::insert", "/rust/map.rs", 7);
         let mut addresses = Addresses::default();
+        let trampoline = Frame {
+            module: "tickscope::functions".into(),
+            ..frame("trampoline", "", 0)
+        };
         let known = [
             (1, vec![parse(12)]),
             (
@@ -323,6 +337,7 @@ mod tests {
             (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
             (4, vec![Frame::default()]),
             (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),
+            (6, vec![trampoline]),
         ];
         for (address, frames) in known {
             addresses.insert(&snapshot.lines.modules[0], address, frames);
@@ -340,7 +355,7 @@ mod tests {
             [
                 (Scope::Outside, of(100)),
                 (Scope::Site(0), of(48)),
-                (Scope::Measuring, of(3))
+                (Scope::Measuring, of(4))
             ]
         );
         let parse = &codes[1];
@@ -354,6 +369,9 @@ mod tests {
                 ("(libz.so.1)".into(), of(1)),
             ]
         );
-        assert_eq!(codes[2].called, [("enter".into(), of(3))]);
+        assert_eq!(
+            codes[2].called,
+            [("enter".into(), of(3)), ("trampoline".into(), of(1))]
+        );
     }
 }
