@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Barrier, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -409,6 +411,29 @@ fn forked_children_are_unharmed() {
     });
 }
 
+/// A signal that is due when a program replaces itself would end the new one, which has no handler. The kernel takes those of timers
+/// away.
+fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
+    isolated!(|| {
+        let number = |name: &str| {
+            std::env::var(name)
+                .ok()
+                .map(|value| value.parse::<u64>().unwrap())
+        };
+        let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
+        let _session = Builder::new("lines").lines(true).try_start().unwrap();
+        // The kernel's clock ticks each 1 to 10 ms.
+        work(Duration::from_micros(left % 10 * 1_100));
+        if left > 0 {
+            let error = Command::new(std::env::current_exe().unwrap())
+                .args(std::env::args_os().skip(1))
+                .env("LEFT", (left - 1).to_string())
+                .exec();
+            panic!("{error}");
+        }
+    });
+}
+
 tickscope_testkit::tests![
     samples_tell_the_scope_and_the_code_of_each_thread,
     samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has_ended,
@@ -417,4 +442,5 @@ tickscope_testkit::tests![
     blocking_calls_go_on_and_the_programs_own_timers_come,
     a_thousand_threads_are_sampled,
     forked_children_are_unharmed,
+    a_program_that_replaces_itself_is_not_ended_by_a_sample,
 ];
