@@ -34,7 +34,7 @@ struct Below {
 /// at the top of its thread.
 ///
 /// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where
-/// they were taken, so this is done once. Where samples stand for more CPU time than their row has, as happens by chance where
+/// they were taken. A snapshot that has such rows already stays as it is. Where samples stand for more CPU time than their row has, as happens by chance where
 /// they are few, they are scaled down to it.
 ///
 /// # Examples
@@ -48,6 +48,9 @@ struct Below {
 /// ```
 #[must_use]
 pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot {
+    if snapshot.measures.of(Quantity::Sampled).is_some() {
+        return snapshot.clone();
+    }
     let mut out = snapshot.facts();
     let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
     let mut below: BTreeMap<SampledIn, Below> = BTreeMap::new();
@@ -396,6 +399,7 @@ mod tests {
         assert_eq!(with.threads[0].outside_ticks, 300);
         assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(with.lines, s.lines, "no sample is lost");
+        assert_eq!(with_sampled_rows(&with, &addresses), with);
     }
 
     proptest! {

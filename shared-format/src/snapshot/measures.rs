@@ -45,8 +45,8 @@ pub enum Quantity {
     ScheduledTime,
     /// Those polls.
     ScheduledPolls,
-    /// Ticks that samples of the code tell of: of functions or calls that are not counted. They are a part of the self ticks. It is
-    /// never in a record; `tickscope-analysis` makes rows of samples.
+    /// Ticks that samples of the code tell of: of functions or calls that are not counted. They are a part of the self ticks. No
+    /// program counts them: `tickscope-analysis` makes rows of samples, which kept snapshots have with their names.
     Sampled,
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use tickscope_analysis::code::{Addresses, Code, Scope, code};
+use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Module, Sampled};
 use tickscope_report::label;
@@ -200,9 +201,12 @@ impl Source {
 }
 
 impl KnownCode {
-    /// What was found of the code that samples were in.
-    pub(super) fn addresses(&self) -> &Addresses {
-        &self.addresses
+    /// A snapshot with rows of the functions that were sampled and not counted, as far as they are known.
+    pub(super) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
+        match self.addresses.is_empty() {
+            true => snapshot,
+            false => Rc::new(with_sampled_rows(&snapshot, &self.addresses)),
+        }
     }
 
     /// Changes with what is known.

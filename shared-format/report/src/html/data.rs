@@ -34,6 +34,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     nodes(out, snapshot);
     latencies(out, snapshot);
     futures(out, snapshot);
+    sampled(out, snapshot);
     estimates(out, snapshot);
     counters(out, snapshot);
     measures(out, snapshot);
@@ -331,6 +332,18 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
         format!("[{row},{over},{}]", snapshot.nanos(of_row(Quantity::FutureTime)))
     });
     list(out, "futures", futures);
+}
+
+/// By node that samples tell of: the node, and the nanoseconds of its own time that are theirs.
+fn sampled(out: &mut String, snapshot: &Snapshot) {
+    if let Some(column) = snapshot.measures.of(Quantity::Sampled) {
+        let rows = column.rows.iter();
+        list(
+            out,
+            "sampled",
+            rows.map(|&(row, ticks)| format!("[{row},{}]", snapshot.nanos(ticks))),
+        );
+    }
 }
 
 /// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors

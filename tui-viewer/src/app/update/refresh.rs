@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::overhead_correction::compensated;
-use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
@@ -218,12 +217,9 @@ impl App {
         let former = self.derived.data.take();
         let began = former.as_ref().map(counted_from);
         let measure = self.measure();
-        let addresses = self.views.source.known.addresses();
+        let code = &self.views.source.known;
         let side = |snapshot: Rc<Snapshot>| {
-            let snapshot = match addresses.is_empty() {
-                true => snapshot,
-                false => Rc::new(with_sampled_rows(&snapshot, addresses)),
-            };
+            let snapshot = code.with_rows(snapshot);
             let snapshot = match self.query.compensated {
                 true => Rc::new(compensated(&snapshot)),
                 false => snapshot,

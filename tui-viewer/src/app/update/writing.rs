@@ -39,6 +39,7 @@ impl App {
                 "nothing to report: there is no thread {thread} here; a shows all"
             ));
         }
+        snapshot = self.views.source.known.with_rows(snapshot);
         let mut extent = Extent::default();
         if self.query.filter.focuses(self.views.current) {
             let focus: Vec<Focus> = self.query.filter.focus.iter().map(|focus| focus.on).collect();
@@ -66,7 +67,8 @@ impl App {
     /// Keeps the snapshot on screen.
     pub(in crate::app) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
         let shown = self.shown().cloned();
-        effects.extend(shown.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
+        let named = shown.map(|shown| self.views.source.known.with_rows(shown));
+        effects.extend(named.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
     }
 
     /// Opens the selected row's file at its line.

@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::per_call::PerCall;
-use tickscope_report::SourceCode;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
 use tickscope_report::text::TextOptions;
@@ -45,11 +44,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
-    // Who opens a kept snapshot reads the code again.
-    let code = match form == Form::Tks {
-        true => SourceCode::default(),
-        false => symbols::read_code(&mut live.snapshot),
-    };
+    let code = symbols::read_code(&mut live.snapshot);
     let mut options = FormOptions {
         csv_unit: args.unit.map(Into::into).unwrap_or_default(),
         text: TextOptions {

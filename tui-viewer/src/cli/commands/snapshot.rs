@@ -12,6 +12,7 @@ use crate::event_loop::saved_files;
 use crate::output::console::Misuse;
 use crate::output::{console, output_file};
 use crate::source::local_time;
+use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
 /// Keeps the snapshot of a target and prints the file's path.
@@ -25,7 +26,9 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(args, Reader::Script, None)?;
-    let snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
+    let mut snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
+    // Its names are those of files on this machine.
+    symbols::read_code(&mut snapshot);
     let path = match file {
         Some(path) => {
             anyhow::ensure!(

@@ -3,7 +3,7 @@
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::function::FunctionRow;
-use crate::ui::view::marks::UNKNOWN;
+use crate::ui::view::marks::{ABOUT, UNKNOWN};
 use crate::ui::view::unit;
 
 /// Cells of a count.
@@ -22,6 +22,9 @@ pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let of = &around.neighbours;
     let (some, between, others) = match around.line(line) {
         FunctionRow::Heading(_) => return None,
+        FunctionRow::Caller(link) | FunctionRow::Callee(link) if link.sampled.is_all(link.calls) => {
+            return Some(format!("{ABOUT:>COUNT$}{:rest$}", "", rest = COUNT + 1));
+        }
         FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.calls, "/", Some(link.of_calls)),
         FunctionRow::Own => {
             let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);

@@ -9,7 +9,7 @@ class BottomUp extends Rows {
     this.source = source;
     this.measured = source.measured;
     this.allCalls = source.allCalls;
-    for (const column of ["parent", "fn", "depth", "calls", "self", "total", "open", "errors", "futures", "over", "wall", "tally", "estimated"]) {
+    for (const column of ["parent", "fn", "depth", "calls", "self", "total", "open", "errors", "futures", "over", "wall", "sampled", "tally", "estimated"]) {
       this[column] = [];
     }
     this.off = [[], []];
@@ -71,7 +71,7 @@ class BottomUp extends Rows {
     this.depth.push(parent < 0 ? 0 : this.depth[parent] + 1);
     this.members.push(members);
     this.reached.push(reached);
-    for (const column of ["calls", "errors", "futures", "over", "wall"]) {
+    for (const column of ["calls", "errors", "futures", "over", "wall", "sampled"]) {
       this[column].push(sum(source[column]));
     }
     this.total.push(sum(source.self));

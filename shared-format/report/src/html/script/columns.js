@@ -23,7 +23,7 @@ function columns(profile, inTree) {
   const all = [
     ...(inTree ? [...total, ...own] : [own[1], own[0], total[1], total[0]]),
     ...(profile.data.wait_columns ? offCpu : []),
-    column("calls", "CALLS", "number", "5.5ch", "Calls begun since the reset"),
+    column("calls", "CALLS", "number", "5.5ch", "Calls begun since the reset; ~ where the function was sampled and not counted"),
     column("average", "AVG", "number", "7ch", "TOTAL / CALLS"),
     ...(profile.latency.size > 0 || profile.data.gauges ? latencies : []),
     ...(inTree && profile.errors.size > 0 ? [column("errors", "ERR", "number", "5ch", "Clock errors")] : []),
@@ -45,7 +45,7 @@ const SORT_VALUES = {
   calls: (row) => row.calls,
   average: (row, page) => {
     const isWall = row.futures > 0 && page.profile.measure === "time";
-    const [value, calls] = isWall ? [row.wall, row.over] : [row.total, row.calls];
+    const [value, calls] = isWall ? [row.wall, row.over] : [row.total - row.sampled, row.calls];
     return calls > 0 ? value / calls : null;
   },
   errors: (row) => row.errors,

@@ -48,6 +48,7 @@ class Details {
         total: tree.total[selected],
         off: tree.off.map((column) => column[selected]),
         calls: tree.calls[selected],
+        sampled: tree.sampled[selected],
         tally: tree.tally[selected],
         open: tree.open[selected],
         errors: tree.errors[selected],
@@ -140,7 +141,7 @@ class Details {
       ...(this.owner.profile.data.wait_columns
         ? [line("waiting", (row) => this.owner.offCpuText(row.off[0])), line("ready", (row) => this.owner.offCpuText(row.off[1]))]
         : []),
-      line("calls", (row) => whole(row.calls)),
+      line("calls", (row) => this.owner.callsOf(row, whole)),
       line("average", (row) => this.owner.average(row)),
       line("open now", (row) => digits(row.open)),
     ];

@@ -29,6 +29,8 @@ class Profile {
     }
     // Of futures the calls that are over, and their time by the wall clock.
     this.futures = new Map((data.futures || []).map(([node, over, wall]) => [node, [over, wall]]));
+    // The part of a node's own time that samples tell of, in nanoseconds; its calls are not counted.
+    this.sampled = new Map(data.sampled || []);
     // Waiting and ready, in nanoseconds: parts of the node's own time, whatever the measure is.
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
     // In which system calls threads were found waiting, and how often.
@@ -216,9 +218,9 @@ class Tree extends Rows {
   }
 
   sum(rowOf) {
-    const { data, self, openings, errors, estimate, tallies, offCpu, futures } = this.profile;
+    const { data, self, openings, errors, estimate, tallies, offCpu, futures, sampled } = this.profile;
     const rows = this.length;
-    for (const column of ["calls", "self", "total", "open", "errors", "depth", "futures", "over", "wall"]) {
+    for (const column of ["calls", "self", "total", "open", "errors", "depth", "futures", "over", "wall", "sampled"]) {
       this[column] = new Float64Array(rows);
     }
     // What counters, values and gauges show, which have no time; null of all others.
@@ -248,6 +250,7 @@ class Tree extends Rows {
       this.futures[row] += futures.has(node) ? 1 : 0;
       this.over[row] += over;
       this.wall[row] += wall;
+      this.sampled[row] += sampled.get(node) || 0;
       (offCpu.get(node) || []).forEach((ns, which) => {
         this.off[which][row] += ns;
       });
@@ -365,13 +368,14 @@ class Tree extends Rows {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, uncertain: new Uncertainty(), rows: [], outermost: [] };
+        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, sampled: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, uncertain: new Uncertainty(), rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
       row.futures += this.futures[entry];
       row.over += this.over[entry];
       row.wall += this.wall[entry];
+      row.sampled += this.sampled[entry];
       row.self += this.self[entry];
       row.tally = bothTallies(row.tally, this.tally[entry]);
       row.open += this.open[entry];

@@ -33,6 +33,11 @@ Object.assign(Page.prototype, {
     return per === null ? count(calls) : quotient(calls, per);
   },
 
+  // The calls of a row, or that they are not known.
+  callsOf(row, text = (calls) => this.callsText(calls)) {
+    return row.calls === 0 && row.sampled > 0 ? "~" : text(row.calls);
+  },
+
   shareText(ns, estimated) {
     return (estimated ? "~" : "") + percent(this.tree.share(ns));
   },
@@ -51,7 +56,7 @@ Object.assign(Page.prototype, {
     if (row.futures > 0 && this.profile.measure === "time") {
       return row.over > 0 ? this.profile.mean(row.wall, row.over) : "-";
     }
-    return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(row.total, row.calls) : "-";
+    return row.calls > 0 ? (row.estimated & 2 ? "~" : "") + this.profile.mean(row.total - row.sampled, row.calls) : "-";
   },
 
   threadText(thread) {
@@ -119,6 +124,7 @@ Object.assign(Page.prototype, {
       futures: tree.futures[row],
       over: tree.over[row],
       wall: tree.wall[row],
+      sampled: tree.sampled[row],
       tally: tree.tally[row],
       open: tree.open[row],
       errors: tree.errors[row],
@@ -173,7 +179,7 @@ Object.assign(Page.prototype, {
       selfShare: share(row.self, row.estimated & 1),
       wait: this.offCpuText(row.off[0]),
       ready: this.offCpuText(row.off[1]),
-      calls: this.callsText(row.calls),
+      calls: this.callsOf(row),
       average: this.average(row),
       p50: ticks(latency.quantile(0.5), about),
       p99: ticks(latency.quantile(0.99), about),
@@ -186,7 +192,7 @@ Object.assign(Page.prototype, {
   marks(row) {
     const open = row.open > 0 ? " •" : "";
     // Turned round, the time is that of the function alone, which may well be short.
-    const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total, row.calls);
+    const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total - row.sampled, row.calls);
     return open + (doubtful ? " †" : "");
   },
 });
