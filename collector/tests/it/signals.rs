@@ -66,7 +66,6 @@ fn prod() {
     }
 }
 
-/// Blocks the signal for this thread and those that it makes, or has it handled.
 /// Works again and again while another thread interrupts it, until a handler has counted so many signals, or a hundredth of them
 /// and two seconds are over: where the two threads share a CPU they take turns, and a turn has one signal.
 pub(super) fn while_interrupted(
@@ -99,6 +98,7 @@ pub(super) fn while_interrupted(
     });
 }
 
+/// Blocks the signal for this thread and those that it makes, or has it handled.
 fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: a valid place.

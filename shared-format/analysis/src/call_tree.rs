@@ -80,6 +80,11 @@ pub struct SampledTime {
 }
 
 impl SampledTime {
+    /// Returns the part of a row's total time, in nanoseconds, that is of calls that are counted.
+    pub fn counted_ns(self, total_ns: u64) -> u64 {
+        total_ns.saturating_sub(self.ns)
+    }
+
     /// Returns whether no call is counted of a row with this part and these calls: its time is known by samples alone.
     pub fn is_all(self, calls: u64) -> bool {
         calls == 0 && self.ticks > 0

@@ -4,6 +4,7 @@
 //! has called whatever else the sample was in, so one level of rows has all of the time. A row of samples has time with an
 //! error, and no calls. The time is taken from the row above it, so that self and children are its total as before.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
@@ -44,12 +45,12 @@ struct Below {
 /// use tickscope_format::Snapshot;
 ///
 /// let snapshot = Snapshot::default();
-/// assert_eq!(with_sampled_rows(&snapshot, &Addresses::default()), snapshot);
+/// assert_eq!(*with_sampled_rows(&snapshot, &Addresses::default()), snapshot);
 /// ```
 #[must_use]
-pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot {
+pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Cow<'a, Snapshot> {
     if snapshot.measures.of(Quantity::Sampled).is_some() {
-        return snapshot.clone();
+        return Cow::Borrowed(snapshot);
     }
     let mut out = snapshot.facts();
     let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
@@ -67,12 +68,13 @@ pub fn with_sampled_rows(snapshot: &Snapshot, addresses: &Addresses) -> Snapshot
     }
     below.retain(|_, below| below.working > 0);
     if below.values().all(|below| below.functions.is_empty()) {
-        return snapshot.clone();
+        return Cow::Borrowed(snapshot);
     }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);
-    out.gather(&[Part::now(snapshot, map.clone())]);
-    move_time(&below, &map, &row_of, &mut out);
-    out
+    let part = Part::now(snapshot, map);
+    out.gather(std::slice::from_ref(&part));
+    move_time(&below, &part.map, &row_of, &mut out);
+    Cow::Owned(out)
 }
 
 /// The site of the function that each sample is to have a row of; new functions get new sites.
@@ -399,7 +401,7 @@ mod tests {
         assert_eq!(with.threads[0].outside_ticks, 300);
         assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(with.lines, s.lines, "no sample is lost");
-        assert_eq!(with_sampled_rows(&with, &addresses), with);
+        assert_eq!(*with_sampled_rows(&with, &addresses), *with);
     }
 
     proptest! {

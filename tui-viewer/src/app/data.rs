@@ -317,7 +317,7 @@ impl Data {
         let figures = self.figures(what);
         // Bottom-up the time is that of the function alone, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
-        let counted_ns = figures.total_ns.saturating_sub(figures.sampled.ns);
+        let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
     }
 

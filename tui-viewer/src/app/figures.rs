@@ -76,7 +76,7 @@ impl Figures {
 
     /// The calls that are counted, of a future those that are over, and their time in nanoseconds.
     pub(crate) fn counted(self) -> (u64, u64) {
-        let counted_ns = self.total_ns.saturating_sub(self.sampled.ns);
+        let counted_ns = self.sampled.counted_ns(self.total_ns);
         self.asynchronous.or(self.calls, counted_ns)
     }
 

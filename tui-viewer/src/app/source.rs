@@ -1,5 +1,6 @@
 //! The source of the function on the screen of callers and callees: its lines with their samples, and the scopes that begin there.
 
+use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -34,7 +35,7 @@ type FileLines = Result<Rc<[String]>, String>;
 pub(super) struct KnownCode {
     /// Of which process.
     pid: u32,
-    asked: HashSet<(Module, u64)>,
+    asked: HashMap<Module, HashSet<u64>>,
     addresses: Addresses,
     /// Source files; nothing while they are looked for.
     files: HashMap<String, Option<FileLines>>,
@@ -205,7 +206,10 @@ impl KnownCode {
     pub(super) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
         match self.addresses.is_empty() {
             true => snapshot,
-            false => Rc::new(with_sampled_rows(&snapshot, &self.addresses)),
+            false => match with_sampled_rows(&snapshot, &self.addresses) {
+                Cow::Owned(with) => Rc::new(with),
+                Cow::Borrowed(_) => snapshot,
+            },
         }
     }
 
@@ -250,9 +254,19 @@ impl KnownCode {
         let lines = &snapshot.lines;
         let mut addresses = Vec::new();
         for sample in &lines.samples {
-            if let Some(module) = lines.modules.get(sample.module as usize)
-                && self.asked.insert((module.clone(), sample.address))
+            let Some(module) = lines.modules.get(sample.module as usize) else {
+                continue;
+            };
+            // Ten times a second nearly all were asked for: a module is copied where one was not.
+            if !self
+                .asked
+                .get(module)
+                .is_some_and(|asked| asked.contains(&sample.address))
             {
+                self.asked
+                    .entry(module.clone())
+                    .or_default()
+                    .insert(sample.address);
                 addresses.push((module.clone(), sample.address));
             }
         }

@@ -3,6 +3,7 @@
 //! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
 //! information may stand in a file of its own, as distributions ship it.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -38,8 +39,8 @@ struct Known {
     problem: Option<String>,
 }
 
-/// Gives a snapshot the rows of functions that were sampled and not counted. Returns the code that its samples were in, with the
-/// text of its lines.
+/// Gives a snapshot the rows of functions that were sampled and not counted. Returns the code that its samples were in, without
+/// the text of its lines.
 pub fn read_code(snapshot: &mut Snapshot) -> SourceCode {
     let lines = &snapshot.lines;
     let mut symbols = Symbols::of(snapshot.process.pid);
@@ -51,10 +52,20 @@ pub fn read_code(snapshot: &mut Snapshot) -> SourceCode {
             addresses.insert(module, sample.address, symbols.frames(module, sample.address));
         }
     }
-    *snapshot = with_sampled_rows(snapshot, &addresses);
-    let mut texts = BTreeMap::new();
+    if let Cow::Owned(with) = with_sampled_rows(snapshot, &addresses) {
+        *snapshot = with;
+    }
+    SourceCode {
+        texts: BTreeMap::new(),
+        problems: symbols.problems().into_values().collect(),
+        addresses,
+    }
+}
+
+/// Reads the text of the lines that a snapshot's samples were in.
+pub fn read_texts(snapshot: &Snapshot, code: &mut SourceCode) {
     let mut files: HashMap<&str, Option<String>> = HashMap::new();
-    let own = located(snapshot, &addresses).filter_map(|located| located.own_line());
+    let own = located(snapshot, &code.addresses).filter_map(|located| located.own_line());
     for frame in own {
         let text = files.entry(&frame.file).or_insert_with(|| {
             let of_demo = source_files::of_demo(&frame.file, snapshot.process.pid);
@@ -67,13 +78,9 @@ pub fn read_code(snapshot: &mut Snapshot) -> SourceCode {
             .as_ref()
             .and_then(|text| text.lines().nth(frame.line as usize - 1));
         if let Some(text) = text {
-            texts.insert((frame.file.clone(), frame.line), text.trim().to_owned());
+            code.texts
+                .insert((frame.file.clone(), frame.line), text.trim().to_owned());
         }
-    }
-    SourceCode {
-        texts,
-        problems: symbols.problems().into_values().collect(),
-        addresses,
     }
 }
 

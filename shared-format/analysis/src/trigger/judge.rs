@@ -163,7 +163,7 @@ impl<'a> Table<'a> {
             Metric::Max => longest(&row.latency).map(ns).ok_or_else(|| self.no_latency()),
             Metric::Avg => match row
                 .asynchronous
-                .or(row.calls, row.total_ns.saturating_sub(row.sampled.ns))
+                .or(row.calls, row.sampled.counted_ns(row.total_ns))
             {
                 (0, _) => Err(Absence::NoCalls),
                 (calls, total_ns) => Ok(total_ns as f64 / calls as f64),

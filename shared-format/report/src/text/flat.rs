@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::call_tree::AsyncCalls;
-
 use super::page::Page;
 use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
@@ -79,14 +77,8 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             &page.cell(cumulative, width),
             &page.cell(own, width),
             &page.calls(row.calls, row.sampled),
-            &page.average_of(own, row.calls, AsyncCalls::default(), row.sampled, PER_CALL),
-            &page.average_of(
-                total,
-                row.calls,
-                AsyncCalls::default(),
-                row.sampled,
-                TOTAL_PER_CALL,
-            ),
+            &page.average(own.counted(row.sampled), row.calls, PER_CALL),
+            &page.average(total.counted(row.sampled), row.calls, TOTAL_PER_CALL),
         ];
         line(cells.map(String::as_str), &marked(page, row))?;
     }

@@ -40,6 +40,15 @@ impl Time {
         }
     }
 
+    /// The part that is of calls that are counted.
+    pub(super) fn counted(self, sampled: SampledTime) -> Self {
+        Self {
+            ns: sampled.counted_ns(self.ns),
+            ticks: self.ticks.saturating_sub(sampled.ticks),
+            ..self
+        }
+    }
+
     /// Whether no sample was taken while it passed. It is short, but how short is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
@@ -136,22 +145,16 @@ impl Page<'_> {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
 
-    /// The mean of a call that was counted, in a column; of a future that by the wall clock.
+    /// The mean of a call, in a column; of a future that by the wall clock.
     pub(super) fn average_of(
         &self,
         total: Time,
         calls: u64,
         asynchronous: AsyncCalls,
-        sampled: SampledTime,
         width: usize,
     ) -> String {
         if !asynchronous.is_future {
-            let counted = Time {
-                ns: total.ns.saturating_sub(sampled.ns),
-                ticks: total.ticks.saturating_sub(sampled.ticks),
-                ..total
-            };
-            return self.average(counted, calls, width);
+            return self.average(total, calls, width);
         }
         let AsyncCalls { ended, ticks, ns, .. } = asynchronous;
         let estimated = false;

@@ -629,7 +629,8 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
 
 #[test]
 fn functions_that_were_sampled_and_not_counted_are_rows() {
-    let with = with_sampled_rows(&fixture::sampled(), &source_code().addresses);
+    let sampled = fixture::sampled();
+    let with = with_sampled_rows(&sampled, &source_code().addresses);
     insta::assert_snapshot!(report(&with, &TextOptions::default()));
 }
 

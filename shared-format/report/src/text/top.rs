@@ -118,7 +118,7 @@ impl Hidden {
 }
 
 pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
-    let counted_ns = row.total_ns.saturating_sub(row.sampled.ns);
+    let counted_ns = row.sampled.counted_ns(row.total_ns);
     row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls)
 }
 
@@ -151,7 +151,7 @@ fn cells(page: &Page<'_>, row: &HotRow) -> Cells {
         other_share: page.share_of(total),
         off_cpu: page.off_cpu(row.total_off),
         calls: page.calls(row.calls, row.sampled),
-        average: page.average_of(total, row.calls, row.asynchronous, row.sampled, width),
+        average: page.average_of(total.counted(row.sampled), row.calls, row.asynchronous, width),
         latency: page.latency(&row.latency, row.uncertainty, row.calls),
         errors: String::new(),
     }

@@ -114,7 +114,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        let counted_ns = row.total_ns.saturating_sub(row.sampled.ns);
+        let counted_ns = row.sampled.counted_ns(row.total_ns);
         if row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls) {
             write!(out, " {}", page.glyphs.doubtful)?;
             hidden.doubtful_shown = true;
@@ -176,7 +176,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
         other_share: page.share_of(own),
         off_cpu: page.off_cpu(row.total_off),
         calls: page.calls(row.calls, row.sampled),
-        average: page.average_of(total, row.calls, row.asynchronous, row.sampled, width),
+        average: page.average_of(total.counted(row.sampled), row.calls, row.asynchronous, width),
         latency: page.latency(page.tree.latency(index), uncertainty, row.calls),
         errors: number::count(row.errors),
     }

@@ -15,7 +15,7 @@ use tickscope_report::text;
 use tickscope_report::text::TextOptions;
 use tickscope_report::unit::Unit;
 
-use crate::cli::args::ReportArgs;
+use crate::cli::args::{ReportArgs, ReportView};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::output::console;
@@ -44,7 +44,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
-    let code = symbols::read_code(&mut live.snapshot);
+    let mut code = symbols::read_code(&mut live.snapshot);
+    if args.view == Some(ReportView::Source) {
+        symbols::read_texts(&live.snapshot, &mut code);
+    }
     let mut options = FormOptions {
         csv_unit: args.unit.map(Into::into).unwrap_or_default(),
         text: TextOptions {

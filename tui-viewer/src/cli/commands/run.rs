@@ -201,12 +201,8 @@ impl Started {
             }
         }
         let mut live = live_snapshot::of(&found, &self.wanted)?;
-        let code = symbols::read_code(&mut live.snapshot);
-        let options = TextOptions {
-            code,
-            ..TextOptions::default()
-        };
-        Ok(report::text(&live, &options))
+        symbols::read_code(&mut live.snapshot);
+        Ok(report::text(&live, &TextOptions::default()))
     }
 }
 
