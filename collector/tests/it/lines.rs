@@ -411,8 +411,8 @@ fn forked_children_are_unharmed() {
     });
 }
 
-/// A signal that is due when a program replaces itself would end the new one, which has no handler. The kernel takes those of timers
-/// away.
+/// A signal that is due when a program replaces itself would end the new one, which has no handler. The kernel takes signals of
+/// timers away.
 fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     isolated!(|| {
         let number = |name: &str| {

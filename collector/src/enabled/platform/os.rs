@@ -280,8 +280,7 @@ extern "C" fn stay_loaded() {
 // allocator then, and the loader allocates.
 before_main!(STAY_LOADED, stay_loaded);
 
-/// The CPUs that the main thread may use when the program is loaded, a bit each: those that the program was started on, whatever its
-/// threads choose later. None where they are not known.
+/// The CPUs on which the program was started, a bit each, whatever its threads choose later. No bit is set where they are not known.
 static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {

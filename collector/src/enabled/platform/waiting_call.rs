@@ -274,8 +274,8 @@ mod tests {
         };
         let tid = told.recv().unwrap();
         // Beside other programs it is ready at times, and with one CPU whenever it is looked at.
-        let has_no_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
-        let expected = |doing| doing == Doing::Running || has_no_cpu && doing == Doing::Ready;
+        let has_one_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
+        let expected = |doing| doing == Doing::Running || has_one_cpu && doing == Doing::Ready;
         while !look(tid).is_some_and(expected) {
             std::thread::yield_now();
         }
