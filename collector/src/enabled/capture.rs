@@ -5,6 +5,8 @@ pub(crate) mod collector_state;
 pub(crate) mod cost_in_place;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) mod function_sums;
 pub(crate) mod functions;
 pub(crate) mod histograms;
 pub(crate) mod lines;

@@ -1,5 +1,7 @@
 //! Sites whose scopes cost more than they tell, and those that are off for what they cost: in words.
 
+use std::collections::BTreeMap;
+
 use tickscope_format::muting::{SiteCost, offered};
 use tickscope_format::snapshot::{Muted, Snapshot};
 
@@ -23,6 +25,29 @@ pub fn words_of(cost: &SiteCost) -> String {
 /// Returns why a site is off, if it is for what its scopes cost; that of the budget of functions has words of its own.
 pub fn reason(muted: &Muted) -> String {
     cost_words(muted.own_share(), muted.mean_ns, muted.cost_share)
+}
+
+/// Returns how to count functions that are off for their budget; `None` if there are none.
+pub fn remedy(snapshot: &Snapshot) -> Option<String> {
+    let mut by_crate: BTreeMap<&str, f64> = BTreeMap::new();
+    for over in snapshot.muting.over_budget() {
+        let module = &snapshot.sites[over.site.index()].module;
+        let name = module.split("::").next().unwrap_or_default();
+        *by_crate.entry(name).or_default() += over.cost_share;
+    }
+    let (name, _) = by_crate.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(format!(
+        "`tickscope on '{name}::*'`, --only or --budget off counts them"
+    ))
+}
+
+/// Returns a sentence on functions that are off for their budget, if there are any.
+pub(crate) fn off_for_the_budget(snapshot: &Snapshot) -> Option<String> {
+    let remedy = remedy(snapshot)?;
+    let off = snapshot.muting.over_budget().count();
+    Some(format!(
+        "{off} functions are not counted, because that is over the budget: {remedy}"
+    ))
 }
 
 /// Returns the lines of a report's header: what is muted, and what is worth it. `path` makes the name of a site printable.

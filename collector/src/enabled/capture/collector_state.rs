@@ -25,6 +25,8 @@ use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::cost_in_place::CostInPlace;
 use crate::enabled::capture::estimate::CALLEES_NS;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::capture::function_sums::FunctionSums;
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
 use crate::enabled::capture::muting::Mutes;
@@ -112,6 +114,9 @@ pub(crate) struct CollectorState {
     /// What is known of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
     finished: FinishedThreads,
+    /// What the functions of ended threads have done.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    ended_functions: FunctionSums,
     tasks: TaskReader,
     seq: u64,
     reset_epoch: u64,
@@ -197,6 +202,8 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     sampled_at: None,
     live: BTreeMap::new(),
     finished: FinishedThreads::new(),
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    ended_functions: FunctionSums::new(),
     tasks: TaskReader::new(),
     seq: 0,
     reset_epoch: 0,
@@ -552,9 +559,12 @@ impl CollectorState {
                 off_sites.push(id);
             }
         }
-        off_sites.sort_unstable();
         snapshot.functions = lost.ends.described(&self.session.functions);
         snapshot.muting = self.mutes.shown(&mut self.sites);
+        // Functions that are off from the start have met no thread.
+        off_sites.extend(snapshot.muting.muted.iter().map(|muted| muted.site));
+        off_sites.sort_unstable();
+        off_sites.dedup();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: if epoch.mode.has_estimated_times() {
@@ -615,11 +625,15 @@ impl CollectorState {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
-    /// Returns the ticks that samples gave each node of a thread in sampled mode.
+    /// Returns what each function has done, in all threads there were.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    pub(crate) fn sampled_ticks(&self, block: &'static Block) -> &[u64] {
-        let thread = self.live.get(&std::ptr::from_ref(block).addr());
-        thread.map_or(&[], |thread| &thread.sampled)
+    pub(crate) fn function_sums(&self, mode: Mode) -> FunctionSums {
+        let mut sums = self.ended_functions.clone();
+        for block in registry::living() {
+            let thread = self.live.get(&std::ptr::from_ref(block).addr());
+            sums.add(&block.tree, mode, thread.map_or(&[], |thread| &thread.sampled));
+        }
+        sums
     }
 
     /// Looks where each thread is, and adds the time since the last look to that node.
@@ -905,6 +919,11 @@ impl CollectorState {
         let tid = block.tid.load(Ordering::Relaxed);
         let new = || LiveThread::named(thread_name(tid, &name));
         let mut thread = self.live.remove(&address).unwrap_or_else(new);
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        if functions::have_a_budget() {
+            let mode = self.switch().mode;
+            self.ended_functions.add(&block.tree, mode, &thread.sampled);
+        }
         let reading = thread.read(block, &mut self.sites, Some(cpu_ns));
         let most = config::get().max_process_nodes;
         let pruned = self.sites.id(&PRUNED);

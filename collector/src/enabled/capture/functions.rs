@@ -1,6 +1,7 @@
 //! The functions that the compiler has prepared, as snapshots show them. In a program without any this is nothing.
 
 use std::ops::AddAssign;
+use std::time::Duration;
 
 use tickscope_format::snapshot::Functions;
 
@@ -114,6 +115,14 @@ impl Ends {
 pub(crate) fn follow() {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     function_sites::follow(false);
+}
+
+/// Returns how long until ends of functions that were switched off are looked at again; `None` if none wait.
+pub(crate) fn ends_wait() -> Option<Duration> {
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    return function_sites::ends_wait();
+    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+    None
 }
 
 /// Returns whether a site is that of a function.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::function_choice::{Chooser, Chosen};
-use tickscope_format::function_table::{FunctionRef, FunctionTable, SECTION};
+use tickscope_format::function_table::{FunctionRef, FunctionTable, Origin, SECTION};
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
@@ -88,6 +88,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     );
     let chooser = Chooser::of(&choice);
     let mut polls = Vec::with_capacity(table.len());
+    let mut are_own = Vec::with_capacity(table.len());
     let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
@@ -95,6 +96,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
         let same = before.filter(|(_, other)| is_same(other, &function));
         let first = same.map_or(number, |(first, _)| first);
         before = Some((first, function));
+        are_own.push(function.origin == Origin::Own);
         polls.push(function.poll.map(|of| PolledBy { first, of }));
         let site = Site::named(function.name, function.module, function.file, function.line);
         if function.poll.is_some() {
@@ -115,14 +117,15 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let budget = function_choice::budget();
     let mode = Settings::default().with_environment().mode;
     let mode = mode.unwrap_or_else(|| mode_switch::newest().mode);
-    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode));
+    let forget = function_choice::relearns();
+    let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode, forget));
     for of in recalled {
         if let Some(site) = sites.get(of.number as usize) {
             site.set_muted(true);
         }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, polls, sleds, trampolines::trampolines(), choice) };
+    unsafe { function_sites::set(sites, polls, are_own, sleds, trampolines::trampolines(), choice) };
     function_sites::follow(os::is_only_thread());
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! What happens at the entry and the end of a function: the usual event, which calls nothing, and all others.
 //!
 //! These functions run at places where the program expects no call. `enter` and `exit` are compiled for the baseline CPU
-//! and call nothing; `trampolines` says why. Each returns false, with nothing changed, if `enter_rarely` or
-//! `exit_rarely` has to handle the event.
+//! and call nothing; `trampolines` says why. Each returns false if `enter_rarely` or `exit_rarely` has to handle the event, with
+//! nothing changed, unless the function was switched off meanwhile: then its end may have no event, and the call is taken back.
 
-use crate::enabled::functions::unseen::{close_ended, counting_tree};
+use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;
 use crate::enabled::platform::os;
 use crate::enabled::record::current_thread;
@@ -24,13 +24,14 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         // A thread that does not count now is not made to by this event.
         return current_thread::is_decided();
     };
-    usual::begin(
+    let is_done = usual::begin(
         tree,
         site,
         place,
         |top| top.place() > place,
         |frame, node| tree.frames.open(frame, place, node),
-    )
+    );
+    is_done && !is_off_by_now(site)
 }
 
 /// A function ends, by a return or a tail call.
@@ -70,6 +71,9 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
             std::mem::forget(scope);
             tree.frames.open_next(place, node);
         }
+        if is_off_by_now(site) {
+            close_ended(tree, place, true);
+        }
     });
 }
 
@@ -92,3 +96,6 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
         }
     });
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicU64;
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::call::Call;
-use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling};
+use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling, is_off_by_now};
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::calls_by_future::{self, Future, Held, Suspicion};
@@ -110,6 +110,9 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             // Its end will not be recognized.
             drop(polling);
             hold(tree, future, call, Some(node), state);
+        }
+        if is_off_by_now(site) {
+            close_ended(tree, place, true);
         }
     });
 }

@@ -1,5 +1,7 @@
 //! Whether an event counts, and the functions and polls that have ended before it without one.
 
+use std::sync::atomic::{Ordering, compiler_fence};
+
 use crate::enabled::call::Call;
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
@@ -33,6 +35,15 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
         return None;
     }
     Some(tree)
+}
+
+/// Returns whether a function whose call has just begun was switched off meanwhile.
+#[inline(always)]
+pub(super) fn is_off_by_now(site: &'static Site) -> bool {
+    // SYNC POINT: the open call before the site's state (meets the barrier in all threads between that and the look at open
+    // calls): either the look finds the call, or this finds the function off.
+    compiler_fence(Ordering::SeqCst);
+    site.is(SiteState::Disabled)
 }
 
 /// Closes the functions that have ended without an event: those below `place`, or at it.

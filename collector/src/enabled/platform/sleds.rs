@@ -169,7 +169,7 @@ pub(crate) fn went_through_kernel() -> bool {
 }
 
 /// Makes every running thread of the process execute a serialising instruction. Returns false if the system cannot.
-fn serialize() -> bool {
+pub(crate) fn serialize() -> bool {
     membarrier(MEMBARRIER_SYNC_CORE) || register() && membarrier(MEMBARRIER_SYNC_CORE)
 }
 

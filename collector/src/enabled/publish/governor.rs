@@ -1,25 +1,27 @@
-//! Keeps what measuring functions costs within its budget, a share of the program's CPU time: functions whose calls are
-//! shortest are muted until the rest fits. Their time becomes that of their callers, which stay. It works in each mode that
-//! counts: with what a call costs in that mode, and with the mean time of the calls that are timed or, where none is, that
-//! samples have found.
+//! Keeps what measuring functions costs within its budget, a share of the program's CPU time: functions that cost much and tell
+//! little are muted until the rest fits. Their time becomes that of their callers, which stay, and samples say what they took of
+//! it. It works in each mode that counts: with what a call costs in that mode, and with the mean time of the calls that are timed
+//! or, where none is, that samples have found.
 //!
-//! It looks often in the beginning and rarely later. The mean time of a call decides, and not the number of calls: a tree
-//! without its shortest functions still says which part of the program takes the time. A function that lasts much longer
-//! than measuring it is never switched off. When the cost has been far below the budget for some time, the longest of those
-//! that are off come back, each after a longer time than before.
+//! Dependencies go before the packages of the workspace, and what costs most for the time that it measures goes first: so few
+//! functions go, and the same ones in each run. It decides by stretches of CPU time that are long enough, and by means of all
+//! calls so far once these are many. Never muted is what others need or what costs little for what it tells: polls of async
+//! functions, functions around which nothing counts, and those that last much longer than measuring them.
+//!
+//! It looks often in the beginning and rarely later. When the cost has been far below the budget for some time, those that are off
+//! come back, each after a longer time than before. Those that an earlier run has muted are off from the start and tried once, as
+//! soon as the budget has room for a short trial: so each run decides anew, and begins with what is probably right.
 
 use std::time::{Duration, Instant};
 
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Mode, MuteReason, Muted, Quantity};
+use tickscope_format::snapshot::{Mode, MuteReason, Muted};
 
 use crate::enabled::capture::collector_state;
+use crate::enabled::capture::function_sums::Done;
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
-use crate::enabled::record::node::Node;
-use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::site_table;
 use crate::enabled::runtime::config;
@@ -35,8 +37,14 @@ const LONGEST: Duration = Duration::from_millis(200);
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Less CPU time than this says nothing.
-const LEAST_CPU_NS: u64 = 1_000_000;
+/// Less CPU time than this says nothing: the first milliseconds of a program are not like the rest.
+const LEAST_CPU_NS: u64 = 10_000_000;
+
+/// The mean time of a call is known after so many.
+const SETTLED: u64 = 64;
+
+/// How much CPU time goes by before what is tried is judged.
+const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
 /// A function whose calls last so many times what measuring them costs stays on.
 const WORTH: f64 = 100.0;
@@ -55,9 +63,6 @@ const COMFORT: f64 = 0.4;
 /// cache, and reading the clock waits for what the program has begun. In ripgrep it was 31 ns instead of 21.
 const IN_PROGRAM: f64 = 1.5;
 
-/// Measuring a poll of an async body takes as long as measuring so many calls.
-const POLL: u64 = 10;
-
 /// How long the cost must have been that low, and how long a function stays off at least. The second time doubles each time
 /// that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
@@ -68,7 +73,7 @@ const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 struct Off {
     of: Learned,
     since: Instant,
-    /// Whether it is so from the program's start.
+    /// Whether it is so from the program's start. It was not tried yet.
     is_learned: bool,
 }
 
@@ -79,17 +84,6 @@ pub(crate) struct CallCost {
     pub(crate) timed: f64,
     /// One that is only counted.
     pub(crate) counted: f64,
-}
-
-/// What a function did up to a moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Done {
-    /// Its calls; a poll counts as several.
-    calls: u64,
-    /// Those of them whose time is known.
-    timed: u64,
-    /// The ticks of these, with all calls inside.
-    ticks: u64,
 }
 
 /// The state between looks.
@@ -104,6 +98,11 @@ pub(crate) struct Governor {
     /// By function: what it had done at the last look.
     seen: Vec<Done>,
     cpu_ns: u64,
+    /// CPU time that looks have judged, and how much of it measuring took, in nanoseconds.
+    judged_ns: f64,
+    cost_ns: f64,
+    /// Whether functions are being tried that an earlier run has muted.
+    is_trial: bool,
     off: Vec<Off>,
     /// By function: how often it was muted.
     times_off: Vec<u8>,
@@ -111,15 +110,28 @@ pub(crate) struct Governor {
     low_since: Option<Instant>,
 }
 
-/// A function's calls since the last look.
+/// A function that was called since the last look.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
+    /// How long all its calls took on average.
     mean_ns: f64,
-    /// What measuring them took, in nanoseconds.
+    /// What measuring those since the last look took, in nanoseconds.
     cost_ns: f64,
     /// The same of a call.
     call_ns: f64,
+    /// Whether it may be muted.
+    may_go: bool,
+    is_own: bool,
+}
+
+impl Busy {
+    /// Those that go first are the least.
+    fn order(&self, other: &Self) -> std::cmp::Ordering {
+        let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
+        let by_cost = told(other).total_cmp(&told(self));
+        self.is_own.cmp(&other.is_own).then(by_cost)
+    }
 }
 
 impl Governor {
@@ -138,6 +150,9 @@ impl Governor {
             mode: None,
             seen: vec![Done::default(); sites.len()],
             cpu_ns: os::process_cpu_ns(),
+            judged_ns: 0.0,
+            cost_ns: 0.0,
+            is_trial: false,
             off: Vec::new(),
             times_off: vec![0; sites.len()],
             low_since: None,
@@ -146,7 +161,6 @@ impl Governor {
         for &of in learned::recalled() {
             let site = sites.get(of.number as usize);
             if site.is_some_and(Site::is_muted) {
-                governor.times_off[of.number as usize] = of.times;
                 governor.off.push(Off {
                     of,
                     since,
@@ -158,18 +172,16 @@ impl Governor {
         Some(governor)
     }
 
-    /// Returns how long until there is work: the next look, or ends of functions to switch off.
+    /// Returns how long until the next look.
     pub(crate) fn rest(&self) -> Duration {
-        let look = self.next.saturating_duration_since(Instant::now());
-        function_sites::ends_wait().map_or(look, |ends| ends.min(look))
+        self.next.saturating_duration_since(Instant::now())
     }
 
     /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs after a switch, and
     /// whether it skips the clock where the mode lets it; 0 if that cannot be told.
     pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
-        let ends_are_due = function_sites::ends_wait().is_some_and(|wait| wait.is_zero());
         if Instant::now() < self.next {
-            return ends_are_due;
+            return false;
         }
         let began = os::own_cpu_ns();
         let changed = self.look(call_ns);
@@ -179,7 +191,7 @@ impl Governor {
             self.pause = self.pause.max(cost * LOOK_SHARE);
         }
         self.next = Instant::now() + self.pause;
-        changed || ends_are_due
+        changed
     }
 
     fn look(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
@@ -198,12 +210,26 @@ impl Governor {
         self.cpu_ns = cpu_ns;
         let busy = self.busy(switch.mode, cost);
         let spent = spent as f64;
-        let share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent;
+        let cost_ns = busy.iter().map(|busy| busy.cost_ns).sum::<f64>();
+        self.judged_ns += spent;
+        self.cost_ns += cost_ns;
+        let share = cost_ns / spent;
+        let was_trial = std::mem::take(&mut self.is_trial);
         let (off, on) = if share > self.budget {
             self.low_since = None;
             (switch_off(busy, self.budget * AIM, spent), Vec::new())
         } else {
-            (Vec::new(), self.bring_back(share))
+            let tried = self.to_try();
+            if !tried.is_empty() {
+                self.is_trial = true;
+                self.pause = FIRST / 2;
+            }
+            let on = if self.is_trial {
+                tried
+            } else {
+                self.bring_back(share)
+            };
+            (Vec::new(), on)
         };
         let since = Instant::now();
         for (busy, cost_share) in &off {
@@ -215,7 +241,6 @@ impl Governor {
                     mean_ns: busy.mean_ns,
                     call_ns: busy.call_ns,
                     cost_share: *cost_share,
-                    times: *times,
                 },
                 since,
                 is_learned: false,
@@ -227,7 +252,8 @@ impl Governor {
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
-        if changed {
+        // What is being tried is not judged yet: a run that ends now leaves what it began with.
+        if (changed || was_trial) && !self.is_trial {
             learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
         }
         changed
@@ -272,16 +298,8 @@ impl Governor {
 
     /// Returns what each function that is on did since the last look.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
-        let mut sums = vec![Done::default(); self.seen.len()];
-        let mut inclusive = Vec::new();
-        {
-            // A thread that ends meanwhile keeps its tree until the lock is free.
-            let state = collector_state::lock();
-            for block in registry::living() {
-                let sampled = state.as_ref().map_or(&[][..], |state| state.sampled_ticks(block));
-                add_tree(block, mode, sampled, &mut inclusive, &mut sums);
-            }
-        }
+        let sums = collector_state::lock().map(|state| state.function_sums(mode).by_number);
+        let Some(sums) = sums else { return Vec::new() };
         let ns_per_tick = 1e9 / config::ticks_per_second();
         let numbered = (0..).zip(sums.iter().zip(&self.seen));
         let busy =
@@ -289,6 +307,19 @@ impl Governor {
         let busy = busy.collect();
         self.seen = sums;
         busy
+    }
+
+    /// Returns the functions to try of those that were off from the start: as many as a trial has room for within the budget of all
+    /// CPU time so far. A trial is short, and what is too expensive goes again after it.
+    fn to_try(&self) -> Vec<u32> {
+        let mut room = self.budget * self.judged_ns - self.cost_ns;
+        let mut learned: Vec<&Off> = self.off.iter().filter(|off| off.is_learned).collect();
+        learned.sort_by(|a, b| a.of.cost_share.total_cmp(&b.of.cost_share));
+        let affordable = learned.iter().take_while(|off| {
+            room -= off.of.cost_share * TRIAL_NS;
+            room >= 0.0
+        });
+        affordable.map(|off| off.of.number).collect()
     }
 
     /// Returns the functions that come back, if the cost is `share` now.
@@ -304,7 +335,12 @@ impl Governor {
         self.low_since = None;
         let mut left = self.budget * COMFORT - share;
         let mut candidates: Vec<&Off> = self.off.iter().collect();
-        candidates.sort_by(|a, b| b.of.mean_ns.total_cmp(&a.of.mean_ns));
+        let own_first = |off: &Off| !function_sites::is_own(off.of.number);
+        candidates.sort_by(|a, b| {
+            own_first(a)
+                .cmp(&own_first(b))
+                .then(b.of.mean_ns.total_cmp(&a.of.mean_ns))
+        });
         let mut on = Vec::new();
         for off in candidates {
             let times = self.times_off[off.of.number as usize].clamp(1, 8);
@@ -341,88 +377,37 @@ impl Governor {
 
 /// Returns what a function did between two looks, if it was called.
 fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
-    // The calls of threads that ended are no longer among them.
     let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
-    let new = now.timed.saturating_sub(before.timed);
-    // Where no call was timed since, those before say how long one takes. What no sample has ever found takes next to nothing.
-    let (timed, ticks) = match new {
-        0 => (now.timed, now.ticks),
-        timed => (timed, now.ticks.saturating_sub(before.ticks)),
-    };
-    let cost_ns = new.min(calls) as f64 * cost.timed + calls.saturating_sub(new) as f64 * cost.counted;
+    let timed = now.timed.saturating_sub(before.timed).min(calls);
+    let cost_ns = timed as f64 * cost.timed + (calls - timed) as f64 * cost.counted;
+    let call_ns = cost_ns / calls as f64;
+    let mean_ns = now.ticks as f64 * ns_per_tick / now.timed.max(1) as f64;
+    let is_future = function_sites::get(number).is_some_and(Site::is_future);
+    // What lasts no longer than measuring it is nobody's caller.
+    let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
     Some(Busy {
         number,
-        mean_ns: ticks as f64 * ns_per_tick / timed.max(1) as f64,
+        mean_ns,
         cost_ns,
-        call_ns: cost_ns / calls as f64,
+        call_ns,
+        may_go: now.timed >= SETTLED && mean_ns <= WORTH * call_ns && !is_needed,
+        is_own: function_sites::is_own(number),
     })
-}
-
-/// Adds what a thread's functions did to the sums. `sampled` has the ticks that samples gave each node, and `inclusive` is kept
-/// for its memory.
-fn add_tree(block: &'static Block, mode: Mode, sampled: &[u64], inclusive: &mut Vec<u64>, sums: &mut [Done]) {
-    let nodes = &block.tree.nodes;
-    let length = nodes.len();
-    inclusive.clear();
-    inclusive.resize(length as usize, 0);
-    // Parents stand before children.
-    for index in (1..length).rev() {
-        let Some(node) = nodes.get(index) else { continue };
-        let own = match mode.is_sampling() {
-            true => sampled.get(index as usize).copied().unwrap_or(0),
-            false => node.self_ticks.load(Ordering::Relaxed),
-        };
-        let total = inclusive[index as usize].saturating_add(own);
-        if let Some(parent) = node.parent.get() {
-            let sum = &mut inclusive[parent.index() as usize];
-            *sum = sum.saturating_add(total);
-        }
-        let number = node.site.get().and_then(function_sites::number_of);
-        if let Some(sum) = number.and_then(|number| sums.get_mut(number as usize)) {
-            let polls = block.tree.measures.get(index);
-            let polls = polls.map_or(0, |of| of.of(Quantity::Polls).load(Ordering::Relaxed));
-            let begun = node.calls.load(Ordering::Relaxed);
-            let calls = if node.site.get().is_some_and(Site::is_future) {
-                polls * POLL
-            } else {
-                begun
-            };
-            let (timed, ticks) = match mode.times_some_calls() {
-                true => timed_of(node, calls, begun),
-                false => (calls, total),
-            };
-            sum.calls += calls;
-            sum.timed += timed;
-            sum.ticks = sum.ticks.saturating_add(ticks);
-        }
-    }
-}
-
-/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and their ticks.
-fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
-    let Some(latency) = node.latency.get() else {
-        return (0, 0);
-    };
-    let timed = latency.timed.load(Ordering::Relaxed).min(begun);
-    let ticks = latency.timed_ticks.load(Ordering::Relaxed);
-    let part = timed as f64 / begun.max(1) as f64;
-    ((calls as f64 * part) as u64, ticks)
 }
 
 /// Returns the functions to mute, with what each costs, so that the rest costs no more than `budget`.
 fn switch_off(mut busy: Vec<Busy>, budget: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
-    busy.sort_by(|a, b| a.mean_ns.total_cmp(&b.mean_ns));
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
+    busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
+    busy.sort_by(Busy::order);
     let mut off = Vec::new();
     for busy in busy {
         if share <= budget {
             break;
         }
         let own = busy.cost_ns / spent_ns;
-        if own >= HARMLESS && busy.mean_ns <= WORTH * busy.call_ns {
-            share -= own;
-            off.push((busy, own));
-        }
+        share -= own;
+        off.push((busy, own));
     }
     off
 }
@@ -447,6 +432,8 @@ mod tests {
             mean_ns,
             cost_ns: calls * 30.0,
             call_ns: 30.0,
+            may_go: true,
+            is_own: true,
         });
         busy.collect()
     }
@@ -456,43 +443,54 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_are_switched_off_until_the_rest_fits() {
-        // Of 100 ms, at 30 ns a call: 30 %, 3 %, 3 %, 0.3 %.
-        let all = busy(&[(1e6, 50.0), (1e5, 200.0), (1e5, 900.0), (1e4, 9e6)]);
+    fn what_costs_most_for_what_it_tells_goes_until_the_rest_fits() {
+        // Of 100 ms, at 30 ns a call: 3 %, 30 %, 3 %, 0.3 %.
+        let all = busy(&[(1e5, 200.0), (1e6, 50.0), (1e5, 90.0), (1e4, 20.0)]);
         assert!(numbers(&switch_off(all.clone(), 0.4, 1e8)).is_empty());
-        assert_eq!(numbers(&switch_off(all.clone(), 0.07, 1e8)), [0]);
-        assert_eq!(numbers(&switch_off(all.clone(), 0.05, 1e8)), [0, 1]);
-        // What lasts long stays, however small the budget is.
+        assert_eq!(numbers(&switch_off(all.clone(), 0.07, 1e8)), [1]);
+        assert_eq!(numbers(&switch_off(all.clone(), 0.05, 1e8)), [1, 2]);
         let off = switch_off(all, 0.0, 1e8);
-        assert_eq!(numbers(&off), [0, 1, 2]);
+        assert_eq!(numbers(&off), [1, 2, 0, 3]);
         assert!((off[1].1 - 0.03).abs() < 1e-9);
     }
 
     #[test]
-    fn what_costs_nothing_stays_although_it_is_short() {
-        let all = busy(&[(10.0, 20.0), (1e6, 50.0)]);
-        assert_eq!(numbers(&switch_off(all, 0.05, 1e8)), [1]);
+    fn dependencies_go_first_and_what_is_needed_or_costs_nothing_stays() {
+        let mut all = busy(&[(1e6, 50.0), (1e4, 50.0), (1e6, 50.0), (10.0, 20.0)]);
+        all[1].is_own = false;
+        all[2].may_go = false;
+        assert_eq!(numbers(&switch_off(all, 0.0, 1e8)), [1, 0]);
     }
 
     #[test]
-    fn in_adaptive_mode_timed_calls_say_how_long_all_take_and_cost_more() {
+    fn a_function_goes_by_the_mean_of_many_calls_and_never_if_nothing_is_around_it() {
         let cost = CallCost {
             timed: 40.0,
             counted: 4.0,
         };
-        let done = |calls, timed, ticks| Done { calls, timed, ticks };
-        let since = |now, before| busy_since(7, &now, &before, cost, 0.5);
-        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 2_000)).unwrap();
-        assert_eq!((found.number, found.mean_ns), (7, 100.0));
+        let since = |now: Done, before: Done| busy_since(7, &now, &before, cost, 0.5);
+        let done = |calls, timed, ticks| Done {
+            calls,
+            timed,
+            ticks,
+            ..Done::default()
+        };
+        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 20_000)).unwrap();
+        assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
         assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
-        // None was timed since: those before say it. Nothing was called, or a thread has ended: nothing is said.
-        assert_eq!(
-            since(done(11_000, 10, 2_000), done(1_000, 10, 2_000))
-                .unwrap()
-                .mean_ns,
-            100.0
-        );
+        // Too few were timed, or each lasts long for what measuring it costs.
+        assert!(!since(done(11_000, 60, 12_000), done(0, 0, 0)).unwrap().may_go);
+        assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
+        // Nothing was called.
         assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
-        assert_eq!(since(done(4, 4, 9), done(5, 5, 9)), None);
+        let outermost = |ticks, outermost_ticks| Done {
+            total_ticks: ticks as f64,
+            outermost_ticks,
+            ..done(1_000, 1_000, ticks)
+        };
+        let may_go = |now| since(now, done(0, 0, 0)).unwrap().may_go;
+        assert!(!may_go(outermost(200_000, 100_000.0)) && may_go(outermost(200_000, 100.0)));
+        // A call that lasts less than measuring it is nobody's caller.
+        assert!(may_go(outermost(20_000, 20_000.0)));
     }
 }

@@ -22,6 +22,7 @@ use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::capture::functions;
 use crate::enabled::platform::clock_drain;
 use crate::enabled::platform::os::{self, Unsignalled};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -334,6 +335,7 @@ impl Publisher {
             .governor
             .as_ref()
             .map_or(record, |governor| record.min(governor.rest()));
+        let record = functions::ends_wait().map_or(record, |ends| record.min(ends));
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
@@ -353,8 +355,13 @@ impl Publisher {
             state.session.sampling_hz = hz;
         }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-        if let Some(governor) = &mut self.governor
-            && governor.round(overhead::function_call_ns)
+        let has_switched = self
+            .governor
+            .as_mut()
+            .is_some_and(|governor| governor.round(overhead::function_call_ns));
+        #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
+        let has_switched = false;
+        if (has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()))
             && let Some(mut state) = collector_state::lock()
         {
             state.look_at_sites();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use tickscope_format::function_table::PollFunction;
+use tickscope_format::function_table::{PollFunction, SledKind};
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
@@ -20,6 +20,8 @@ struct Functions {
     sites: Box<[Site]>,
     /// By number: what polls an async body.
     polls: Box<[Option<PolledBy>]>,
+    /// By number: whether it is of a package of the workspace.
+    are_own: Box<[bool]>,
     /// By number: which of `sleds` are the function's.
     of_site: Box<[Range<usize>]>,
     /// The sleds of a function stand together.
@@ -42,7 +44,7 @@ pub(crate) struct PolledBy {
 /// Which sleds of a function are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Sleds {
+pub(crate) enum Sleds {
     None,
     /// Those of ends.
     Ends,
@@ -54,19 +56,21 @@ static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 /// Why sleds can no longer be switched: then only the states of sites decide what counts.
 static REFUSED: OnceLock<Refusal> = OnceLock::new();
 
-/// How long sleds of ends wait to be switched off.
+/// The functions whose ends are to be switched off.
 static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
 /// Why no functions are known although they were asked for.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Makes the functions known, once: their sites and what they poll by number, and their sleds, in the order of numbers.
+/// Makes the functions known, once: by number their sites, what they poll and whether they are of a package of the workspace, and
+/// their sleds, in the order of numbers.
 ///
 /// # Safety
 /// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
     mut sites: Vec<Site>,
     polls: Vec<Option<PolledBy>>,
+    are_own: Vec<bool>,
     sleds: Vec<Sled>,
     trampolines: Trampolines,
     choice: FunctionChoice,
@@ -87,6 +91,7 @@ pub(crate) unsafe fn set(
     let _ = FUNCTIONS.set(Functions {
         sites: sites.into(),
         polls: polls.into(),
+        are_own: are_own.into(),
         of_site,
         sleds: sleds.into(),
         states,
@@ -104,6 +109,12 @@ pub(crate) fn get(number: u32) -> Option<&'static Site> {
 /// Returns what the function with this number polls, if it polls an async body.
 pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
     *FUNCTIONS.get()?.polls.get(number as usize)?
+}
+
+/// Returns whether the function with this number is of a package of the workspace.
+pub(crate) fn is_own(number: u32) -> bool {
+    let functions = FUNCTIONS.get();
+    functions.is_some_and(|functions| functions.are_own.get(number as usize) == Some(&true))
 }
 
 /// Returns the number of the function that a site is of.
@@ -178,62 +189,100 @@ pub(crate) fn counts() -> Option<Counts> {
     })
 }
 
+/// Makes eight functions known that have no sleds. Their states are as if they had some.
+#[cfg(test)]
+pub(crate) fn set_for_tests() {
+    let sites = (0..8).map(|_| Site::named("f", "m", "f.rs", 1)).collect();
+    let trampolines = Trampolines {
+        entry: 0,
+        ret: 0,
+        tail_call: 0,
+        poll: 0,
+        poll_ret: 0,
+        poll_tail_call: 0,
+        drop: 0,
+    };
+    let choice = FunctionChoice::default();
+    // SAFETY: there are no sleds.
+    unsafe {
+        set(
+            sites,
+            vec![None; 8],
+            vec![true; 8],
+            Vec::new(),
+            trampolines,
+            choice,
+        )
+    };
+}
+
+/// Returns which sleds of a function are on.
+#[cfg(test)]
+pub(crate) fn sleds_of(number: u32) -> Sleds {
+    let functions = FUNCTIONS.get().unwrap();
+    let state = functions.states[number as usize].load(Ordering::Relaxed);
+    [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
+}
+
 /// Returns how long until [`follow`] has sleds of ends to switch off; `None` if none wait.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
 }
 
-/// Switches sleds so that those of the functions that are to count are on, and no others. `alone` says that no other
-/// thread runs yet.
+/// Switches sleds so that those of the functions that are to count are on, and no others but the ends of calls that are still
+/// open. `alone` says that no other thread runs yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
         return;
     }
-    let now = Instant::now();
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
-    let are_due = leaving.is_due(now);
-    if are_due {
-        *leaving = Leaving::none();
-    }
     let (mut on, mut off) = (Vec::new(), Vec::new());
-    let mut changes = Vec::new();
     let counts = mode_switch::newest().mode.traits().is_counting;
-    for (number, (site, state)) in functions.sites.iter().zip(&functions.states).enumerate() {
+    for (number, (site, state)) in (0..).zip(functions.sites.iter().zip(&functions.states)) {
         let state = state.load(Ordering::Relaxed);
-        let wanted = counts && !site.is_ruled_off();
-        let sleds = &functions.sleds[functions.of_site[number].clone()];
-        let ends = |sled: &&Sled| sled.kind.is_end();
-        let next = if wanted && state != Sleds::All as u8 {
-            on.extend_from_slice(sleds);
-            Sleds::All
-        } else if !wanted && state == Sleds::All as u8 {
-            off.extend(sleds.iter().filter(|sled| !ends(sled)));
-            leaving.begin(now, counts && site.is_muted());
-            Sleds::Ends
-        } else if !wanted && state == Sleds::Ends as u8 && are_due {
-            off.extend(sleds.iter().filter(ends));
-            Sleds::None
-        } else {
-            continue;
-        };
-        changes.push((number, next));
-    }
-    drop(leaving);
-    for (sleds, to) in [(&mut off, false), (&mut on, true)] {
-        sleds.sort_unstable_by_key(|sled| sled.at);
-        // SAFETY: the sleds and the trampolines are those that `set` was given.
-        if let Err(why) = unsafe { sleds::switch(sleds, to, &functions.trampolines, alone) } {
-            let _ = REFUSED.set(why);
-            return;
+        match counts && !site.is_ruled_off() {
+            true if state != Sleds::All as u8 => on.push(number),
+            false if state == Sleds::All as u8 => off.push(number),
+            _ => {}
         }
+    }
+    let done = functions.switch(&off, |kind| !kind.is_end(), false, alone)
+        && functions.switch(&on, |_| true, true, alone);
+    if !done {
+        return;
+    }
+    functions.note(&on, Sleds::All);
+    functions.note(&off, Sleds::Ends);
+    on.iter().for_each(|number| leaving.forget(*number));
+    off.iter().for_each(|number| leaving.begin(*number));
+    let ended = leaving.ended(number_of);
+    if functions.switch(&ended, SledKind::is_end, false, alone) {
+        functions.note(&ended, Sleds::None);
     }
     if sleds::went_through_kernel() {
         let _ = REFUSED.set(Refusal::Protected);
     }
-    for (number, state) in changes {
-        functions.states[number].store(state as u8, Ordering::Relaxed);
+}
+
+impl Functions {
+    /// Switches those sleds of functions that are wanted. Returns false if the system refuses it.
+    fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
+        let all = numbers
+            .iter()
+            .flat_map(|number| &self.sleds[self.of_site[*number as usize].clone()]);
+        let mut sleds: Vec<Sled> = all.filter(|sled| is_wanted(sled.kind)).copied().collect();
+        sleds.sort_unstable_by_key(|sled| sled.at);
+        // SAFETY: the sleds and the trampolines are those that `set` was given.
+        let switched = unsafe { sleds::switch(&sleds, on, &self.trampolines, alone) };
+        switched.map_err(|why| REFUSED.set(why)).is_ok()
+    }
+
+    fn note(&self, numbers: &[u32], state: Sleds) {
+        for number in numbers {
+            self.states[*number as usize].store(state as u8, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,40 +1,130 @@
-//! When the ends of functions that were switched off are switched off as well: some time after the beginnings, so that most
-//! calls that are open then end with an event.
+//! The functions that were switched off while calls of them were open: their ends stay on until each of these calls has ended.
+//!
+//! Once its beginnings are off, no call of a function begins: an event that was in progress meanwhile finds its site disabled
+//! and takes the call back. So a thread in which none is open at some moment has none from then on, and the open calls of a
+//! thread are the nodes from its current one to the root. However long it takes, an end that is still to come is seen.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-/// How long ends stay on where a rule or the mode decides: such a call may be long.
-const BY_RULE: Duration = Duration::from_millis(100);
+use crate::enabled::record::node::Node;
+use crate::enabled::record::registry;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::Tree;
 
-/// The same where the budget decides. Calls of such functions last microseconds, and an end that is on costs half as much as
-/// the whole call did: a short program that had its ends on to its last moment paid for a third of all calls.
-const BY_BUDGET: Duration = Duration::from_millis(5);
+/// The time from the first look to the second. Each further one comes after twice the time.
+const SHORTEST: Duration = Duration::from_millis(1);
+const LONGEST: Duration = Duration::from_millis(200);
 
-/// The time until which some ends stay on.
-#[derive(Clone, Copy, Debug)]
+/// A look may take one in so many parts of the time.
+const LOOK_SHARE: u32 = 200;
+
+/// The functions whose ends are on although their beginnings are off.
+#[derive(Debug)]
 pub(crate) struct Leaving {
-    until: Option<Instant>,
+    functions: Vec<Function>,
+    next: Option<Instant>,
+    pause: Duration,
+}
+
+#[derive(Debug)]
+struct Function {
+    number: u32,
+    /// The trees in which it may be open; `None` before the first look.
+    trees: Option<Vec<usize>>,
+}
+
+/// Which functions are open in a thread.
+#[derive(Debug)]
+struct OpenCalls {
+    /// The address of the thread's tree.
+    tree: usize,
+    /// By number; `None` if that cannot be told now.
+    functions: Option<HashSet<u32>>,
 }
 
 impl Leaving {
     pub(crate) const fn none() -> Self {
-        Self { until: None }
+        Self {
+            functions: Vec::new(),
+            next: None,
+            pause: SHORTEST,
+        }
     }
 
-    /// Returns whether ends have stayed on long enough.
-    pub(crate) fn is_due(self, now: Instant) -> bool {
-        self.until.is_some_and(|until| until <= now)
+    /// Returns how long until the next look; `None` if no ends wait.
+    pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
+        self.next.map(|next| next.saturating_duration_since(now))
     }
 
-    /// Returns how long until then; `None` if no ends wait.
-    pub(crate) fn rest(self, now: Instant) -> Option<Duration> {
-        self.until.map(|until| until.saturating_duration_since(now))
+    /// Notes that the beginnings of a function are off.
+    pub(crate) fn begin(&mut self, number: u32) {
+        self.functions.push(Function { number, trees: None });
+        self.pause = SHORTEST;
+        self.next = Some(Instant::now());
     }
 
-    /// Notes that the ends of one more function begin to wait.
-    pub(crate) fn begin(&mut self, now: Instant, by_budget: bool) {
-        let until = now + if by_budget { BY_BUDGET } else { BY_RULE };
-        self.until = Some(self.until.map_or(until, |before| before.max(until)));
+    /// Notes that a function counts again.
+    pub(crate) fn forget(&mut self, number: u32) {
+        self.functions.retain(|function| function.number != number);
+    }
+
+    /// Returns the functions of which no call is open any more, in the order of numbers, if it is time to look. `number_of` says
+    /// which function a site is of.
+    pub(crate) fn ended(&mut self, number_of: fn(&'static Site) -> Option<u32>) -> Vec<u32> {
+        let now = Instant::now();
+        if self.next.is_none_or(|next| next > now) {
+            return Vec::new();
+        }
+        let threads: Vec<OpenCalls> = registry::living()
+            .map(|block| OpenCalls::of(&block.tree, number_of))
+            .collect();
+        let ended = self.look(&threads);
+        let pause = self.pause.max(now.elapsed() * LOOK_SHARE);
+        self.pause = (self.pause * 2).min(LONGEST);
+        self.next = (!self.functions.is_empty()).then(|| Instant::now() + pause);
+        ended
+    }
+
+    fn look(&mut self, threads: &[OpenCalls]) -> Vec<u32> {
+        let mut ended = Vec::new();
+        self.functions.retain_mut(|function| {
+            let number = function.number;
+            let before = function.trees.take();
+            let is_possible = |thread: &&OpenCalls| {
+                before.as_ref().is_none_or(|trees| trees.contains(&thread.tree))
+                    && thread
+                        .functions
+                        .as_ref()
+                        .is_none_or(|open| open.contains(&number))
+            };
+            let open: Vec<usize> = threads
+                .iter()
+                .filter(is_possible)
+                .map(|thread| thread.tree)
+                .collect();
+            let is_open = !open.is_empty();
+            function.trees = Some(open);
+            if !is_open {
+                ended.push(number);
+            }
+            is_open
+        });
+        ended.sort_unstable();
+        ended
+    }
+}
+
+impl OpenCalls {
+    fn of(tree: &Tree, number_of: fn(&'static Site) -> Option<u32>) -> Self {
+        let current = tree.outside_events();
+        let open = || std::iter::successors(current, |node| node.parent.get());
+        // Calls over the limit have no node of their own.
+        let is_known = current.is_some() && !open().any(Node::is_over_the_limit);
+        Self {
+            tree: std::ptr::from_ref(tree).addr(),
+            functions: is_known.then(|| open().filter_map(|node| number_of(node.site.get()?)).collect()),
+        }
     }
 }
 
@@ -42,18 +132,36 @@ impl Leaving {
 mod tests {
     use super::*;
 
+    fn open(tree: usize, functions: &[u32]) -> OpenCalls {
+        OpenCalls {
+            tree,
+            functions: Some(functions.iter().copied().collect()),
+        }
+    }
+
     #[test]
-    fn the_longest_wait_of_all_that_leave_counts() {
-        let now = Instant::now();
-        let at = |ms| now + Duration::from_millis(ms);
+    fn ends_wait_for_each_thread_to_be_seen_without_an_open_call() {
         let mut leaving = Leaving::none();
-        assert!(leaving.rest(now).is_none() && !leaving.is_due(at(1_000_000)));
-        leaving.begin(now, true);
-        assert!(!leaving.is_due(at(4)) && leaving.is_due(at(5)));
-        leaving.begin(at(1), false);
-        leaving.begin(at(2), true);
-        assert!(!leaving.is_due(at(100)) && leaving.is_due(at(101)));
-        assert_eq!(leaving.rest(at(100)), Some(Duration::from_millis(1)));
-        assert_eq!(leaving.rest(at(200)), Some(Duration::ZERO));
+        assert!(leaving.rest(Instant::now()).is_none());
+        leaving.begin(7);
+        leaving.begin(5);
+        leaving.begin(6);
+        assert_eq!(leaving.rest(Instant::now()), Some(Duration::ZERO));
+        let in_event = OpenCalls {
+            tree: 3,
+            functions: None,
+        };
+        assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
+        // A thread that had none open before has none.
+        leaving.begin(5);
+        assert!(
+            leaving
+                .look(&[open(1, &[]), open(2, &[7, 1]), in_event])
+                .is_empty()
+        );
+        // A thread that has ended has none either, and one whose events were never seen in progress may have one.
+        assert_eq!(leaving.look(&[open(1, &[7]), open(3, &[5])]), [7]);
+        leaving.forget(5);
+        assert!(leaving.look(&[open(3, &[5])]).is_empty());
     }
 }

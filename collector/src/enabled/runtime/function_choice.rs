@@ -18,6 +18,7 @@ const FUNCTIONS: &CStr = c"TICKSCOPE_FUNCTIONS";
 const ONLY: &CStr = c"TICKSCOPE_ONLY";
 const NOT: &CStr = c"TICKSCOPE_NOT";
 const BUDGET_VARIABLE: &CStr = c"TICKSCOPE_BUDGET";
+const RELEARN: &CStr = c"TICKSCOPE_RELEARN";
 
 /// Returns how much of the program's CPU time measuring functions may take, 1 for as much as the program itself; `None` if there is no limit.
 pub(crate) fn budget() -> Option<f64> {
@@ -26,6 +27,11 @@ pub(crate) fn budget() -> Option<f64> {
         Some(value) => Some(share(value).unwrap_or(BUDGET)),
         None => Some(BUDGET),
     }
+}
+
+/// Returns whether this run forgets which functions were too expensive in earlier ones.
+pub(crate) fn relearns() -> bool {
+    text(RELEARN) == Some("on")
 }
 
 /// Reads `5%` or `0.05`.
@@ -56,6 +62,9 @@ pub(crate) fn warnings() -> Vec<String> {
     let is_known = |value: &&str| ["on", "every", "off"].contains(value);
     if let Some(value) = lossy(FUNCTIONS).filter(|value| !is_known(&value.as_str())) {
         warn(FUNCTIONS, &value, "on, every, off", unused);
+    }
+    if let Some(value) = lossy(RELEARN).filter(|value| !["on", "off"].contains(&value.as_str())) {
+        warn(RELEARN, &value, "on, off", unused);
     }
     if let Some(value) = lossy(BUDGET_VARIABLE).filter(|value| value != "off" && share(value).is_none()) {
         let rest = format!("the budget is {}%", BUDGET * 100.0);

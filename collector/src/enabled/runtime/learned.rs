@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use tickscope_format::file::learned;
 use tickscope_format::snapshot::Mode;
 
-const FIRST_LINE: &str = "tickscope functions 2";
+const FIRST_LINE: &str = "tickscope functions 3";
 
 /// A function that was muted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,8 +23,6 @@ pub(crate) struct Learned {
     pub(crate) call_ns: f64,
     /// How much of the program's CPU time measuring it took, from 0 to 1.
     pub(crate) cost_share: f64,
-    /// How often it was muted.
-    pub(crate) times: u8,
 }
 
 /// What this build has of earlier runs.
@@ -36,10 +34,13 @@ struct Memory {
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Reads what earlier runs of the build with this function table have learned under this budget in this mode.
-pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode) -> &'static [Learned] {
+/// Reads what earlier runs of the build with this function table have learned under this budget in this mode, or lets it be forgotten.
+pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);
+        if forget {
+            learned::write(build, &head(budget, mode));
+        }
         let functions = learned::read(build).and_then(|text| parse(&text, budget, mode));
         Memory {
             build,
@@ -61,8 +62,8 @@ pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Lear
     for of in functions {
         let _ = writeln!(
             text,
-            "{} {:.1} {:.1} {:.6} {}",
-            of.number, of.mean_ns, of.call_ns, of.cost_share, of.times
+            "{} {:.1} {:.1} {:.6}",
+            of.number, of.mean_ns, of.call_ns, of.cost_share
         );
     }
     learned::write(memory.build, &text);
@@ -80,7 +81,6 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
             mean_ns: words.next()?.parse().ok()?,
             call_ns: words.next()?.parse().ok()?,
             cost_share: words.next()?.parse().ok()?,
-            times: words.next()?.parse().ok()?,
         };
         let are_numbers = [of.mean_ns, of.call_ns, of.cost_share]
             .iter()
@@ -108,25 +108,24 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_of_another_budget_or_mode_is_as_if_not_there() {
-        let text = "tickscope functions 2\nbudget 0.05 exact\n12 35.2 30.5 0.0125 3\n";
+        let text = "tickscope functions 3\nbudget 0.05 exact\n12 35.2 30.5 0.0125\n";
         let of = Learned {
             number: 12,
             mean_ns: 35.2,
             call_ns: 30.5,
             cost_share: 0.0125,
-            times: 3,
         };
         assert_eq!(parse(text, 0.05, Mode::Exact), Some(vec![of]));
         assert_eq!(parse(text, 0.1, Mode::Exact), None);
         assert_eq!(parse(text, 0.05, Mode::Adaptive), None);
-        let cut = &text[..text.len() - 2];
+        let cut = text.strip_suffix(" 0.0125\n").unwrap();
         for damaged in [
             "",
             "x\n",
             cut,
             &text.replace("12", "one"),
             &text.replace("30.5", "NaN"),
-            &text.replace(" 3\n", " 3 4\n"),
+            &text.replace("0.0125", "0.0125 4"),
         ] {
             assert_eq!(parse(damaged, 0.05, Mode::Exact), None, "{damaged}");
         }

@@ -321,23 +321,7 @@ fn functions(page: &Page<'_>) -> Option<String> {
         "{} of {} switched on{}{}{}{}{}",
         functions.on,
         functions.known,
-        match page.snapshot.muting.over_budget().count() {
-            0 => String::new(),
-            off => format!(
-                ", {off} off for the budget of {} ({}their time is their callers')",
-                number::percent(functions.budget),
-                match page
-                    .snapshot
-                    .muting
-                    .over_budget()
-                    .filter(|of| of.reason.is_learned())
-                    .count()
-                {
-                    0 => String::new(),
-                    learned => format!("{learned} of them as an earlier run learned; "),
-                }
-            ),
-        },
+        off_for_the_budget(page, functions.budget),
         also(functions.unwound, "calls unwound"),
         also(functions.elsewhere, "events on other stacks, not counted"),
         also(
@@ -350,6 +334,23 @@ fn functions(page: &Page<'_>) -> Option<String> {
             ""
         },
     ))
+}
+
+/// How many are off for their budget, and what counts them.
+fn off_for_the_budget(page: &Page<'_>, budget: f64) -> String {
+    let over = || page.snapshot.muting.over_budget();
+    let Some(remedy) = muting::remedy(page.snapshot) else {
+        return String::new();
+    };
+    let learned = match over().filter(|of| of.reason.is_learned()).count() {
+        0 => String::new(),
+        learned => format!("{learned} of them as an earlier run learned; "),
+    };
+    let budget = number::percent(budget);
+    format!(
+        ", {} off for the budget of {budget} ({learned}{remedy})",
+        over().count()
+    )
 }
 
 fn lost(page: &Page<'_>) -> String {

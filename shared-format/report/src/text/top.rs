@@ -10,6 +10,7 @@ use super::options::View;
 use super::page::Page;
 use super::scale::Time;
 use crate::label::place;
+use crate::muting::off_for_the_budget;
 use crate::number;
 
 /// A longer name only shifts the rest of its own line.
@@ -44,9 +45,14 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     let columns = Columns::of(page, WIDTH_FOR_TOP);
     if matches!(page.options.view, View::Hot | View::Top) {
         page.write_off_cpu(out, columns)?;
+        page.write_sampled(out)?;
+    }
+    if page.options.view == View::Top
+        && let Some(off) = off_for_the_budget(page.snapshot)
+    {
+        writeln!(out, "{off}")?;
     }
     if rows.iter().any(|row| row.tally.is_some()) {
-        page.write_sampled(out)?;
         page.write_counters(out)?;
     }
     writeln!(out)?;

@@ -76,6 +76,9 @@ pub struct FunctionsArgs {
     /// At most so much more CPU time, 5% unless said; beyond it functions are switched off, and named. off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = values::budget)]
     pub budget: Option<String>,
+    /// Forget which functions were too expensive to measure in earlier runs of this build.
+    #[arg(long)]
+    pub relearn: bool,
     /// No samples of the code: then functions that are not counted have no rows, and their time is their caller's.
     #[arg(long)]
     pub no_samples: bool,
@@ -87,6 +90,7 @@ impl FunctionsArgs {
     pub fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
+            relearn: false,
             no_samples: false,
             ..self.clone()
         };
@@ -97,6 +101,7 @@ impl FunctionsArgs {
         };
         Self {
             budget: self.budget.or_else(|| project.budget.clone()),
+            relearn: self.relearn,
             no_samples: self.no_samples,
             ..choice.clone()
         }
@@ -114,6 +119,9 @@ impl FunctionsArgs {
             }
         }
         variables.extend(self.budget.clone().map(|budget| ("TICKSCOPE_BUDGET", budget)));
+        if self.relearn {
+            variables.push(("TICKSCOPE_RELEARN", "on".to_string()));
+        }
         if !self.no_samples {
             variables.push((SAMPLES, "on".to_string()));
         }
@@ -234,11 +242,12 @@ pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
 
 /// The first option of ours among cargo's words. Cargo does not know it.
 pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
-    const OURS: [&str; 7] = [
+    const OURS: [&str; 8] = [
         "--only",
         "--not",
         "--every-function",
         "--budget",
+        "--relearn",
         "--no-samples",
         "--report",
         "--record",
@@ -329,9 +338,13 @@ mod tests {
             "{unlimited:?}"
         );
         assert_eq!(args("--not c").or(project.clone()), args("--not c --budget 3%"));
-        let without = args("--no-samples").or(project.clone());
-        assert_eq!(without, args("--only a --not b --budget 3% --no-samples"));
-        assert_eq!(without.variables().len(), 3);
+        let anew = args("--relearn --no-samples").or(project.clone());
+        assert_eq!(anew, args("--only a --not b --budget 3% --relearn --no-samples"));
+        assert!(
+            anew.variables()
+                .contains(&("TICKSCOPE_RELEARN", "on".to_string()))
+        );
+        assert_eq!(anew.variables().len(), 4);
         assert_eq!(
             args("--every-function --not c").or(project).variables(),
             [

@@ -82,7 +82,9 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
             // Numbers that stand still are no mystery then.
-            let text = if wordy {
+            let text = if snapshot.muting.over_budget().next().is_some() && wordy {
+                format!("{off} off for --budget")
+            } else if wordy {
                 format!("{off} {} off", if off == 1 { "site" } else { "sites" })
             } else {
                 format!("{off} off")

@@ -1,0 +1,163 @@
+//! What each function has done, over all threads of the process: by these numbers the governor decides which ones count.
+
+use tickscope_format::snapshot::{Mode, Quantity};
+
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::function_sites;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::tree::Tree;
+
+/// Measuring a poll of an async body takes as long as measuring so many calls.
+const POLL: u64 = 10;
+
+/// What a function has done. Times have all calls inside them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Done {
+    /// Its calls; a poll counts as several.
+    pub(crate) calls: u64,
+    /// Those of them whose time is known.
+    pub(crate) timed: u64,
+    /// The ticks of these.
+    pub(crate) ticks: u64,
+    /// About how many ticks all calls took.
+    pub(crate) total_ticks: f64,
+    /// How many of these belong to calls around which nothing counts.
+    pub(crate) outermost_ticks: f64,
+}
+
+impl Done {
+    /// Returns whether much of its time is that of calls around which nothing counts. Without it the calls inside would have no
+    /// caller.
+    pub(crate) fn is_outermost(&self) -> bool {
+        self.outermost_ticks > self.total_ticks * 0.1
+    }
+}
+
+/// A node of the tree that is being added.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    /// Its ticks, with those of the nodes below it that were added before.
+    ticks: u64,
+    /// Whether something counts around it.
+    is_inside: bool,
+}
+
+/// The sums of all functions, by number.
+#[derive(Clone, Debug)]
+pub(crate) struct FunctionSums {
+    pub(crate) by_number: Vec<Done>,
+    /// Kept for its memory.
+    rows: Vec<Row>,
+}
+
+impl FunctionSums {
+    pub(crate) const fn new() -> Self {
+        Self {
+            by_number: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds what a thread's functions did. `sampled` has the ticks that samples gave each node.
+    pub(crate) fn add(&mut self, tree: &Tree, mode: Mode, sampled: &[u64]) {
+        self.by_number
+            .resize(function_sites::all().len(), Done::default());
+        let length = tree.nodes.len();
+        self.rows.clear();
+        self.rows.resize(length as usize, Row::default());
+        // Parents stand before children.
+        for (index, node) in (1..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
+            if let Some(parent) = node.parent.get() {
+                let counts = parent.site.get().is_some_and(|site| !site.is_ruled_off());
+                self.rows[index as usize].is_inside = counts || self.rows[parent.index() as usize].is_inside;
+            }
+        }
+        for (index, node) in (1..length)
+            .rev()
+            .filter_map(|index| Some((index, tree.nodes.get(index)?)))
+        {
+            let own = match mode.is_sampling() {
+                true => sampled.get(index as usize).copied().unwrap_or(0),
+                false => node.self_ticks.load(Ordering::Relaxed),
+            };
+            let row = self.rows[index as usize];
+            let ticks = row.ticks.saturating_add(own);
+            if let Some(parent) = node.parent.get() {
+                let sum = &mut self.rows[parent.index() as usize].ticks;
+                *sum = sum.saturating_add(ticks);
+            }
+            let number = node.site.get().and_then(function_sites::number_of);
+            let Some(sum) = number.and_then(|number| self.by_number.get_mut(number as usize)) else {
+                continue;
+            };
+            let polls = tree.measures.get(index);
+            let polls = polls.map_or(0, |of| of.of(Quantity::Polls).load(Ordering::Relaxed));
+            let begun = node.calls.load(Ordering::Relaxed);
+            let calls = if node.site.get().is_some_and(Site::is_future) {
+                polls * POLL
+            } else {
+                begun
+            };
+            let (timed, ticks) = match mode.times_some_calls() {
+                true => timed_of(node, calls, begun),
+                false => (calls, ticks),
+            };
+            let total_ticks = ticks as f64 * calls as f64 / timed.max(1) as f64;
+            sum.calls += calls;
+            sum.timed += timed;
+            sum.ticks = sum.ticks.saturating_add(ticks);
+            sum.total_ticks += total_ticks;
+            if !row.is_inside {
+                sum.outermost_ticks += total_ticks;
+            }
+        }
+    }
+}
+
+/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and their ticks.
+fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
+    let Some(latency) = node.latency.get() else {
+        return (0, 0);
+    };
+    let timed = latency.timed.load(Ordering::Relaxed).min(begun);
+    let ticks = latency.timed_ticks.load(Ordering::Relaxed);
+    let part = timed as f64 / begun.max(1) as f64;
+    ((calls as f64 * part) as u64, ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::enabled::record::tree::NO_LIMIT;
+
+    #[test]
+    fn a_function_around_which_nothing_counts_is_outermost_for_as_much_time_as_it_takes_there() {
+        function_sites::set_for_tests();
+        let [outer, inner, off] = [5, 6, 7].map(|number| function_sites::get(number).unwrap());
+        off.set_ruled_off(true);
+        let tree = Box::new(Tree::new());
+        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let root = tree.take().unwrap();
+        let add = |parent, site, calls, ticks| {
+            let node = tree.add_child(parent, site, || true).unwrap();
+            node.calls.store(calls, Ordering::Relaxed);
+            node.self_ticks.store(ticks, Ordering::Relaxed);
+            node
+        };
+        let first = add(root, outer, 2, 100);
+        add(first, inner, 10, 500);
+        // What is off is no caller, and neither is the rest of it.
+        let gone = add(root, off, 1, 5);
+        add(gone, inner, 3, 20);
+        let mut sums = FunctionSums::new();
+        sums.add(&tree, Mode::Exact, &[]);
+        let done = |number: usize| sums.by_number[number];
+        assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
+        assert_eq!((done(6).calls, done(6).ticks), (13, 520));
+        assert!(done(5).is_outermost() && !done(6).is_outermost() && done(7).is_outermost());
+        assert_eq!((done(6).total_ticks, done(6).outermost_ticks), (520.0, 20.0));
+        sums.add(&tree, Mode::Exact, &[]);
+        assert_eq!(sums.by_number[6].calls, 26);
+    }
+}

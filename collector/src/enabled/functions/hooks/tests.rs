@@ -1,0 +1,192 @@
+//! Functions that are switched at random moments, against a model of the calls that are open. There is no compiled function here:
+//! a call is an event at a place of the test thread's stack, if the sled that would tell it is on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::enabled::platform::sleds;
+use crate::enabled::record::function_sites::{Sleds, ends_wait, number_of, set_for_tests, sleds_of};
+use crate::enabled::record::site_table;
+
+/// Further ones are other tests'.
+const FUNCTIONS: u32 = 5;
+
+fn switch(number: u32, on: bool) {
+    let site = function_sites::get(number).unwrap();
+    site.set_ruled_off(!on);
+    site_table::update_if_met(site);
+    // As between the state and the look where there are sleds.
+    assert!(sleds::serialize());
+    function_sites::follow(false);
+}
+
+/// The thread's open functions, as its tree shows them.
+fn open() -> Vec<u32> {
+    let Some(tree) = current_thread::hot() else {
+        return Vec::new();
+    };
+    let nodes = std::iter::successors(tree.current.get(), |node| node.parent.get());
+    let mut numbers: Vec<u32> = nodes.filter_map(|node| number_of(node.site.get()?)).collect();
+    numbers.reverse();
+    numbers
+}
+
+/// A call, whether anything tells of it or not.
+fn call(number: u32, place: u64) -> bool {
+    let is_told = sleds_of(number) == Sleds::All;
+    if is_told && !enter(number, place) {
+        enter_rarely(number, place);
+    }
+    is_told
+}
+
+fn end(number: u32, place: u64) -> bool {
+    let is_told = sleds_of(number) != Sleds::None;
+    if is_told && !exit(number, place) {
+        exit_rarely(number, place);
+    }
+    is_told
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Calls a function, this far down the stack.
+    Call(u32, u64),
+    Return,
+    /// Leaves so many calls at once, without their ends.
+    Unwind(usize),
+    Switch(u32, bool),
+    /// The publisher looks.
+    Look,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        8 => (0..FUNCTIONS, 2..40_u64).prop_map(|(number, words)| Step::Call(number, words * 8)),
+        6 => Just(Step::Return),
+        1 => (1..6_usize).prop_map(Step::Unwind),
+        2 => (0..FUNCTIONS, any::<bool>()).prop_map(|(number, on)| Step::Switch(number, on)),
+        2 => Just(Step::Look),
+    ]
+}
+
+/// A call of the model.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    number: u32,
+    place: u64,
+    is_told: bool,
+}
+
+fn run(steps: &[Step]) -> Result<(), TestCaseError> {
+    let (low, bytes) = os::own_stack();
+    let top = low + bytes - 4096;
+    let mut calls: Vec<Call> = Vec::new();
+    // What was left without an end, until an event above it or in its place.
+    let mut left: Vec<Call> = Vec::new();
+    let (mut begun, mut returned) = (0, 0);
+    for step in steps {
+        match *step {
+            Step::Call(number, bytes) => {
+                let place = calls.last().map_or(top, |call| call.place) - bytes;
+                let is_told = call(number, place);
+                if is_told {
+                    left.retain(|left| left.place > place);
+                    begun += 1;
+                }
+                calls.push(Call {
+                    number,
+                    place,
+                    is_told,
+                });
+            }
+            Step::Return => {
+                let Some(done) = calls.pop() else { continue };
+                let is_told = end(done.number, done.place);
+                prop_assert!(
+                    is_told || !done.is_told,
+                    "the end of {done:?} was switched off before it came"
+                );
+                if is_told {
+                    let is_as_if =
+                        |left: &Call| (left.place, left.number) == (done.place, done.number) && !done.is_told;
+                    returned += u64::from(done.is_told || left.iter().any(is_as_if));
+                    left.retain(|left| left.place > done.place);
+                }
+            }
+            Step::Unwind(count) => {
+                let kept = calls.len().saturating_sub(count);
+                let unwound = calls.split_off(kept);
+                let unwound = unwound.into_iter().filter(|call| call.is_told);
+                left.extend(unwound);
+            }
+            Step::Switch(number, on) => switch(number, on),
+            Step::Look => {
+                while ends_wait().is_some_and(|wait| !wait.is_zero()) {
+                    std::thread::yield_now();
+                }
+                function_sites::follow(false);
+            }
+        }
+        let mut told: Vec<&Call> = calls.iter().filter(|call| call.is_told).chain(&left).collect();
+        told.sort_by_key(|call| std::cmp::Reverse(call.place));
+        let wanted: Vec<u32> = told.iter().map(|call| call.number).collect();
+        prop_assert_eq!(open(), wanted, "after {:?}", step);
+    }
+    if let Some(tree) = current_thread::hot() {
+        let frames = &tree.frames;
+        let ends = (
+            frames.returned.load(Ordering::Relaxed),
+            frames.unwound.load(Ordering::Relaxed),
+        );
+        prop_assert_eq!(ends.0, returned);
+        prop_assert_eq!(ends.0 + ends.1 + open().len() as u64, begun);
+    }
+    Ok(())
+}
+
+/// On a thread of its own, whose tree is empty.
+fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|threads| threads.spawn(body).join().unwrap())
+}
+
+#[test]
+fn the_open_calls_are_those_that_have_begun_and_not_ended_whenever_functions_are_switched() {
+    set_for_tests();
+    let steps = proptest::collection::vec(step(), 1..120);
+    let mut runner = proptest::test_runner::TestRunner::default();
+    let checked = runner.run(&steps, |steps| {
+        for number in 0..FUNCTIONS {
+            switch(number, true);
+        }
+        on_new_thread(|| run(&steps))
+    });
+    checked.unwrap();
+
+    // Threads that call all the time: a function that is switched off in the middle of its beginning has none open.
+    let switches = std::env::var("SWITCHES").map_or(6_000, |number| number.parse().unwrap());
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        for _ in 0..3 {
+            threads.spawn(|| {
+                let (low, bytes) = os::own_stack();
+                let place = low + bytes - 4096;
+                while !is_over.load(Ordering::Relaxed) {
+                    for number in 0..FUNCTIONS {
+                        call(number, place - u64::from(number) * 64);
+                    }
+                    for number in (0..FUNCTIONS).rev() {
+                        end(number, place - u64::from(number) * 64);
+                    }
+                    assert_eq!(open(), Vec::<u32>::new());
+                }
+            });
+        }
+        for round in 0..switches {
+            switch(round % FUNCTIONS, round / FUNCTIONS % 2 == 1);
+        }
+        is_over.store(true, Ordering::Relaxed);
+    });
+}
