@@ -8,7 +8,7 @@ use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally, Values, saturating_sum};
 
-use crate::functions::{FNV_SEED, FunctionId, Functions, fnv1a};
+use crate::functions::{FNV_SEED, FunctionId, Functions, OTHERS, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
@@ -70,7 +70,8 @@ impl AddAssign for AsyncCalls {
     }
 }
 
-/// The part of a row's self time that samples tell of, whose calls are not counted.
+/// The part of a row's time that samples tell of, whose calls are not counted: its own, or where calls of several functions have a
+/// row together, theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
     /// In ticks.
@@ -127,7 +128,7 @@ pub struct TreeRow {
     pub total_off: OffCpu,
     /// Its calls of futures.
     pub asynchronous: AsyncCalls,
-    /// Of its self time, that of calls that are not counted.
+    /// Of its time, that of calls that are not counted.
     pub sampled: SampledTime,
     /// The number of threads in which it is open.
     pub open: u32,
@@ -200,6 +201,15 @@ impl CallTree {
     /// Rows are in the order of their first node. They are not sorted.
     pub fn build(snapshot: &Snapshot, in_scope: impl FnMut(ThreadId) -> bool) -> Self {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
+    }
+
+    /// Returns the function that calls a row's: that of the row above it, unless this only stands for several.
+    pub fn caller_of(&self, row: &TreeRow) -> Option<FunctionId> {
+        let above = &self.rows[row.parent? as usize];
+        if self.functions.get(above.function).name == OTHERS && above.calls == 0 {
+            return self.caller_of(above);
+        }
+        Some(above.function)
     }
 
     /// Like [`build`](Self::build), with the functions of a snapshot that has the same sites.

@@ -121,7 +121,7 @@ impl Neighbours {
                 own.self_off += row.self_off;
                 own.errors = own.errors.saturating_add(row.errors);
                 uncertainty.add_self(&row_spread);
-                let caller = row.parent.map(|parent| tree.rows[parent as usize].function);
+                let caller = tree.caller_of(row);
                 if above == Place::Outside {
                     own.outermost_calls = own.outermost_calls.saturating_add(row.calls);
                     own.total_ticks = own.total_ticks.saturating_add(row.total_ticks);

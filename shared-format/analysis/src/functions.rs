@@ -5,6 +5,9 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::Snapshot;
 
+/// The name of the row above the functions with too few samples to say anything of each.
+pub const OTHERS: &str = "(others)";
+
 /// An index into the function table of one snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);

@@ -13,11 +13,9 @@ use tickscope_format::snapshot::{
 };
 
 use crate::code::{Addresses, Frame, Scope, located};
+use crate::functions::OTHERS;
 
-/// The name of the row that has the functions with too few samples to say anything of each.
-pub const OTHERS: &str = "(others)";
-
-/// A function that has fewer samples below a row is among the [`OTHERS`] there.
+/// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples of a row or a thread.
@@ -30,6 +28,9 @@ struct Below {
     /// The ticks on a CPU that they are of.
     working: u64,
 }
+
+/// In place of a site, where rows are found by what they are below and their site.
+const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows of the functions that were sampled and not counted. What was sampled outside all scopes stands
 /// at the top of its thread.
@@ -85,44 +86,33 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
             may_move.then(|| located.callee()).flatten()
         })
         .collect();
-    let of = |frame: &Frame| (frame.module.clone(), frame.function.clone());
-    let mut samples: HashMap<(SampledIn, (String, String)), u64> = HashMap::new();
-    for (sample, callee) in snapshot.lines.samples.iter().zip(&callees) {
-        if let Some(callee) = callee {
-            *samples.entry((sample.inside, of(callee))).or_default() += sample.samples;
-        }
-    }
     let mut known: HashMap<(String, String), u32> = HashMap::new();
     for (number, site) in (0..).zip(&snapshot.sites) {
         known
             .entry((site.module.clone(), site.name.clone()))
             .or_insert(number);
     }
-    let mut site_of = |name: (String, String), file: &str| {
-        *known.entry(name).or_insert_with_key(|(module, name)| {
-            out.sites.push(Site {
-                name: name.clone(),
-                module: module.clone(),
-                file: file.into(),
-                ..Site::default()
-            });
-            out.sites.len() as u32 - 1
-        })
+    let mut site_of = |callee: Frame| {
+        *known
+            .entry((callee.module, callee.function))
+            .or_insert_with_key(|(module, name)| {
+                out.sites.push(Site {
+                    name: name.clone(),
+                    module: module.clone(),
+                    file: callee.file,
+                    ..Site::default()
+                });
+                out.sites.len() as u32 - 1
+            })
     };
-    let samples_of = snapshot.lines.samples.iter().zip(callees);
-    let sites = samples_of.map(|(sample, callee)| {
-        let callee = callee?;
-        let name = of(&callee);
-        let place = (sample.inside, name);
-        Some(match samples[&place] < SAMPLES_LEAST {
-            true => site_of((String::new(), OTHERS.into()), ""),
-            false => site_of(place.1, &callee.file),
-        })
-    });
-    sites.collect()
+    callees
+        .into_iter()
+        .map(|callee| callee.map(&mut site_of))
+        .collect()
 }
 
-/// The rows of the snapshot, and behind those of each thread the new ones, by what they are below and their site.
+/// The rows of the snapshot, and behind those of each thread the new ones, by what they are below and their site. Those of
+/// functions with few samples stand below a row of their own.
 fn push_rows(
     snapshot: &Snapshot,
     below: &BTreeMap<SampledIn, Below>,
@@ -134,6 +124,7 @@ fn push_rows(
         sums: None,
     };
     let mut row_of: HashMap<(SampledIn, u32), u32> = HashMap::new();
+    let mut others = None;
     for (index, thread) in (0..).zip(&snapshot.threads) {
         let first_row = out.nodes.len() as u32;
         let rows = thread.first_row..thread.first_row + thread.rows;
@@ -155,10 +146,26 @@ fn push_rows(
                 SampledIn::Row(row) => Some(NodeId(map.rows[row as usize])),
                 SampledIn::Thread(_) | SampledIn::Measuring => None,
             };
-            for &site in below.get(&inside).iter().flat_map(|below| below.functions.keys()) {
-                row_of
-                    .entry((inside, site))
-                    .or_insert_with(|| out.nodes.push(above, SiteId(site), 0, 0).0);
+            let Some(below) = below.get(&inside) else { continue };
+            let new = below
+                .functions
+                .iter()
+                .filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
+            let (few, many): (Vec<_>, Vec<_>) = new.partition(|(_, part)| part.samples < SAMPLES_LEAST);
+            let above_few = (few.len() > 1).then(|| {
+                let site = *others.get_or_insert_with(|| {
+                    out.sites.push(Site {
+                        name: OTHERS.into(),
+                        ..Site::default()
+                    });
+                    SiteId(out.sites.len() as u32 - 1)
+                });
+                out.nodes.push(above, site, 0, 0)
+            });
+            row_of.extend(above_few.map(|row| ((inside, ABOVE_OTHERS), row.0)));
+            let few = few.into_iter().map(|of| (above_few.or(above), of));
+            for (above, (&site, _)) in few.chain(many.into_iter().map(|of| (above, of))) {
+                row_of.insert((inside, site), out.nodes.push(above, SiteId(site), 0, 0).0);
             }
         }
         out.threads.push(Thread {
@@ -234,6 +241,20 @@ fn move_time(
         }
         if elsewhere.samples == 0 {
             continue;
+        }
+        if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
+            // It has no calls, and no time of its own.
+            let mut few = Sampled::default();
+            let mut ticks = 0;
+            for (&site, &part) in &below.functions {
+                let row = row_of[&(inside, site)];
+                if out.nodes.parent[row as usize] == above {
+                    few.add(part);
+                    ticks += sampled[&row];
+                }
+            }
+            variances.entry(above).or_default().1 += variance(few);
+            sampled.insert(above, ticks);
         }
         match inside {
             SampledIn::Row(row) => {
@@ -391,15 +412,17 @@ mod tests {
                 ("app::run > app::eq".into(), 1_050, 1_000, 278),
                 ("std::rt::start".into(), 300, 300, 122),
                 ("(no file)".into(), 300, 300, 122),
+                ("app::run > (others)".into(), 0, 300, 0),
+                ("app::run > (others) > std::rt::start".into(), 200, 200, 163),
+                ("app::run > (others) > app::hash".into(), 100, 100, 135),
                 ("app::run > core::slice::get".into(), 2_000, 2_000, 316),
                 ("app::run > memchr".into(), 500, 500, 221),
-                ("app::run > (others)".into(), 300, 300, 186),
+                ("app::run > app::parse > memchr".into(), 100, 100, 65),
                 ("app::run > app::parse > app::eq".into(), 300, 300, 65),
-                ("app::run > app::parse > (others)".into(), 100, 100, 65),
             ]
         );
         assert_eq!(with.threads[0].outside_ticks, 300);
-        assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(with.lines, s.lines, "no sample is lost");
         assert_eq!(*with_sampled_rows(&with, &addresses), *with);
     }

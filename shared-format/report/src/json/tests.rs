@@ -410,6 +410,6 @@ fn samples_have_their_addresses_and_their_code_where_it_is_known() {
         .filter(|node| node.sampled)
         .map(|node| node.name)
         .collect();
-    assert_eq!(sampled, ["insert\u{1b}", "memchr", "(others)"]);
+    assert_eq!(sampled, ["insert\u{1b}", "memchr", "(no file)"]);
     assert!(lines(&Addresses::default()).contains("\"line_functions\": []"));
 }
