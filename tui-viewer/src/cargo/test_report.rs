@@ -14,7 +14,6 @@ use crate::cli::commands::{live_snapshot, report};
 use crate::output::console;
 use crate::output::console::{in_one_line, say};
 use crate::source::target::wanted::{NoTarget, Wanted};
-use tickscope_report::text::TextOptions;
 
 /// A test that was met.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +43,7 @@ pub(crate) fn run(mut program: Program, tests: &[String], whole_report: bool) ->
         Ok(live) => {
             eprint_all(&text(&live.snapshot, tests));
             if whole_report {
-                eprint_all(&report::text(&live, &TextOptions::default()));
+                eprint_all(&report::text(live, report::usual_text()));
             }
         }
         Err(error) if error.is::<NoTarget>() => say(&format!(

@@ -37,7 +37,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Less CPU time than this says nothing: the first milliseconds of a program are not like the rest.
+/// Less CPU time than this says nothing.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
 /// The mean time of a call is known after so many.
@@ -55,6 +55,11 @@ const HARMLESS: f64 = 0.0005;
 /// Once the cost is above the budget, functions are switched off until it is below this part of it. So one look more is seldom
 /// needed, and what a look does not see, as the session itself and caches that are full of the tree, fits as well.
 const AIM: f64 = 0.5;
+
+/// A program's first CPU time is not like the rest, and neither are the functions that it calls. So long the cost may be
+/// so many times the budget, and no function goes that would not have to go then.
+const EARLY_NS: f64 = 100_000_000.0;
+const EARLY: f64 = 2.0;
 
 /// Functions come back while the cost, with theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
@@ -215,9 +220,13 @@ impl Governor {
         self.cost_ns += cost_ns;
         let share = cost_ns / spent;
         let was_trial = std::mem::take(&mut self.is_trial);
-        let (off, on) = if share > self.budget {
+        let (most, aim) = match self.judged_ns < EARLY_NS {
+            true => (self.budget * EARLY, self.budget * EARLY),
+            false => (self.budget, self.budget * AIM),
+        };
+        let (off, on) = if share > most {
             self.low_since = None;
-            (switch_off(busy, self.budget * AIM, spent), Vec::new())
+            (switch_off(busy, aim, spent), Vec::new())
         } else {
             let tried = self.to_try();
             if !tried.is_empty() {

@@ -55,6 +55,9 @@ struct Row {
     /// Its calls are so short that measuring them is much of their time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     doubtful: bool,
+    /// It was sampled and not counted: `calls` is 0.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    sampled: bool,
 }
 
 /// Returns the answer as a JSON document, ending in a newline.
@@ -104,6 +107,7 @@ fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
         calls: row.calls,
         error: own.map(|own| (own.self_error > 0.0).then(|| shown.value(own.self_error.round() as u64))),
         doubtful: shown.is_doubtful(row.total_ns, row.calls),
+        sampled: row.sampled.is_all(row.calls),
     }
 }
 

@@ -82,7 +82,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     if shown < all {
         writeln!(
             out,
-            "\n{} functions below {} are not shown",
+            "\n{} functions below {} are not shown (--all-rows shows them)",
             all - shown,
             number::percent(page.options.min_share),
         )?;

@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{CaptureKind, InPlace, Loss, ModeTraits, Snapshot, ThreadState, Timing};
+use tickscope_format::snapshot::{
+    CaptureKind, InPlace, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing,
+};
 
 use super::page::Page;
 use super::scale::Time;
@@ -202,9 +204,13 @@ fn switched_off(page: &Page<'_>) -> Option<String> {
         names.push(page.glyphs.cut);
     }
     let sites = if off.len() == 1 { "site" } else { "sites" };
+    let whose = match page.snapshot.measures.of(Quantity::Sampled) {
+        Some(_) => "which are sampled",
+        None => "whose time is their callers'",
+    };
     (!off.is_empty()).then(|| {
         format!(
-            "switched off: {} {sites} ({}), whose time is their callers'",
+            "switched off: {} {sites} ({}), {whose}",
             off.len(),
             names.join(", ")
         )

@@ -582,7 +582,7 @@ fn tree_and_functions_alone_are_those_of_the_report() {
     );
     let few = viewed(&snapshot, View::Hot, 0.1);
     assert!(
-        few.contains("\n11 functions below 10.0% are not shown; together they have "),
+        few.contains("\n11 functions below 10.0% are not shown (--all-rows shows them); together they have "),
         "{few}"
     );
 }

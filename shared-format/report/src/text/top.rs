@@ -115,7 +115,7 @@ impl Hidden {
         }
         writeln!(
             out,
-            "\n{} functions below {} are not shown; together they have {}",
+            "\n{} functions below {} are not shown (--all-rows shows them); together they have {}",
             self.functions,
             number::percent(page.options.min_share),
             page.percent(self.self_ns),

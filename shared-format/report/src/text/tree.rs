@@ -80,7 +80,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     if hidden.rows > 0 {
         writeln!(
             out,
-            "\n{} rows below {} are not shown; together they have {}",
+            "\n{} rows below {} are not shown (--all-rows shows them); together they have {}",
             hidden.rows,
             number::percent(page.options.min_share),
             page.percent(hidden.ns),

@@ -88,6 +88,9 @@ pub struct ReportArgs {
     /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
+    /// Show all rows of the text, also those with less than 0.5% of the measured time.
+    #[arg(long, conflicts_with = "min_share")]
+    pub all_rows: bool,
     /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
     /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
     #[arg(long, value_name = "NAME")]

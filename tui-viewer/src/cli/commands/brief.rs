@@ -8,6 +8,7 @@ use crate::cli::args::{MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::report::moment;
+use crate::source::symbols;
 use crate::source::target::wanted::{Found, Wanted, is_live};
 
 /// A target that was found, as commands to go on with name it.
@@ -101,6 +102,7 @@ pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> an
     let found = live_snapshot::find(target, reader, None)?;
     let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
     let extent = moment::choose(when, &found, &mut live)?;
+    symbols::read_code(&mut live.snapshot);
     Ok(Answered {
         live,
         extent,

@@ -24,6 +24,9 @@ use crate::output::output_file::OutputFile;
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
+/// A row of a text has at least this share of the measured time, unless told.
+const LEAST_SHARE: f64 = 0.005;
+
 /// Writes the report on a target.
 ///
 /// # Errors
@@ -54,7 +57,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             state: live.state,
             view: args.view.map(Into::into).unwrap_or_default(),
             ascii: console::is_ascii(),
-            min_share: args.min_share.unwrap_or(0.0),
+            min_share: args
+                .min_share
+                .unwrap_or(match form == Form::Text && !args.all_rows {
+                    true => LEAST_SHARE,
+                    false => 0.0,
+                }),
             compensated: args.times.compensated,
             extent,
             unit: args.unit.map_or(Unit::Ns, Into::into),
@@ -97,14 +105,22 @@ pub(super) fn terminal_width() -> Option<usize> {
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The text; the program's state and the character set are found here.
-pub fn text(LiveSnapshot { snapshot, state }: &LiveSnapshot, options: &TextOptions) -> String {
-    text::report(
-        snapshot,
-        &TextOptions {
-            state: *state,
-            ascii: console::is_ascii(),
-            ..options.clone()
-        },
-    )
+/// The text, with rows of what was sampled; the program's state and the character set are found here. Options that choose no rows
+/// leave out the smallest.
+pub fn text(mut live: LiveSnapshot, options: TextOptions) -> String {
+    symbols::read_code(&mut live.snapshot);
+    let options = TextOptions {
+        state: live.state,
+        ascii: console::is_ascii(),
+        ..options
+    };
+    text::report(&live.snapshot, &options)
+}
+
+/// What a text has whose rows nobody chooses.
+pub fn usual_text() -> TextOptions {
+    TextOptions {
+        min_share: LEAST_SHARE,
+        ..TextOptions::default()
+    }
 }

@@ -13,7 +13,6 @@ use std::time::Duration;
 use anyhow::Context;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::file::places::DIR_VARIABLE;
-use tickscope_report::text::TextOptions;
 
 use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
@@ -22,7 +21,6 @@ use crate::cli::commands::{live_snapshot, report};
 use crate::output::console::{in_one_line, say};
 use crate::source::feed::RingFeed;
 use crate::source::local_time;
-use crate::source::symbols;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
 
@@ -200,9 +198,8 @@ impl Started {
                 ));
             }
         }
-        let mut live = live_snapshot::of(&found, &self.wanted)?;
-        symbols::read_code(&mut live.snapshot);
-        Ok(report::text(&live, &TextOptions::default()))
+        let live = live_snapshot::of(&found, &self.wanted)?;
+        Ok(report::text(live, report::usual_text()))
     }
 }
 
