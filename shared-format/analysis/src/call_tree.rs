@@ -30,6 +30,13 @@ pub struct OffCpu {
     pub ready_ns: u64,
 }
 
+impl OffCpu {
+    /// Returns both together.
+    pub fn ns(self) -> u64 {
+        self.waiting_ns.saturating_add(self.ready_ns)
+    }
+}
+
 impl AddAssign for OffCpu {
     fn add_assign(&mut self, other: Self) {
         self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);

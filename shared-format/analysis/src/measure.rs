@@ -195,6 +195,15 @@ impl Measure {
         }
     }
 
+    /// Returns what lists of functions are sorted by unless told: the time on a CPU, so that joins and parks are not the hottest
+    /// functions; all time where waits are not known.
+    pub fn of_lists(snapshot: &Snapshot) -> Self {
+        match Self::Working.check(snapshot) {
+            Ok(()) => Self::Working,
+            Err(_) => Self::Time,
+        }
+    }
+
     /// Checks that a snapshot has this measure.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
 use tickscope_analysis::hotspots::{HotRow, hot};
+use tickscope_analysis::measure::Measure;
 
 use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
 use super::options::View;
@@ -39,7 +40,10 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     writeln!(
         out,
         "Top functions by self {} ({} of {all}): all their places added up, recursion once in TOTAL",
-        page.options.by.name(),
+        match page.options.by == Measure::Time && page.snapshot.waits {
+            true => "time on a CPU",
+            false => page.options.by.name(),
+        },
         rows.len(),
     )?;
     let columns = Columns::of(page, WIDTH_FOR_TOP);
@@ -70,11 +74,14 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     Ok(rows.iter().any(|row| is_doubtful(page, row)))
 }
 
-/// All functions, those that cost most themselves first.
+/// All functions, those that cost most themselves first: of time, that on a CPU.
 pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     let mut rows = hot(&page.tree);
+    let is_wall = page.options.by == Measure::Time;
+    let working = |row: &HotRow| row.self_ns.saturating_sub(row.self_off.ns());
     rows.sort_by_key(|row| {
         (
+            is_wall.then(|| Reverse(working(row))),
             Reverse(row.self_ns),
             Reverse(row.total_ns),
             page.labels[row.function.index()].as_str(),

@@ -95,7 +95,7 @@ pub struct ReportArgs {
     /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// What shares, totals and the order are of; time unless said. json and csv have every measure.
+    /// What shares, totals and the order are of; time unless said, in lists of functions working. json and csv have every measure.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// The unit of times in text and csv; unless said text has ns, csv both.

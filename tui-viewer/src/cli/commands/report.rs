@@ -9,6 +9,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use tickscope_analysis::filter;
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
@@ -74,7 +75,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         options.text.width = width;
     }
-    let by = args.by.unwrap_or_default();
+    let is_list = matches!(args.view, Some(ReportView::Hot | ReportView::Flat)) && form == Form::Text;
+    let by = args.by.unwrap_or_else(|| match is_list {
+        true => Measure::of_lists(&live.snapshot),
+        false => Measure::Time,
+    });
     by.check(&live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     options.text.by = by;

@@ -1,5 +1,6 @@
 //! `tickscope top`: the functions that take most, in a few lines.
 
+use tickscope_analysis::measure::Measure;
 use tickscope_report::brief;
 use tickscope_report::brief::Length;
 use tickscope_report::text::{TextOptions, View};
@@ -21,7 +22,9 @@ const FUNCTIONS: usize = 10;
 pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let (count, target) = args.understood().map_err(Misuse)?;
     let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;
-    let by = args.by.unwrap_or_default();
+    let by = args
+        .by
+        .unwrap_or_else(|| Measure::of_lists(&answered.live.snapshot));
     by.check(&answered.live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     if args.json {

@@ -228,7 +228,7 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
             (figures.own_off, figures.self_ns)
         }
     };
-    share(off.waiting_ns.saturating_add(off.ready_ns), of_ns)
+    share(off.ns(), of_ns)
 }
 
 /// A cell of text, or of a number.

@@ -192,7 +192,9 @@ impl Tools {
             answered.live.snapshot = window::between(now, &earlier);
             answered.extent.when = Some(format!("since {handle}"));
         }
-        let by = measure(top.by.as_deref(), &answered.live.snapshot)?;
+        let snapshot = &answered.live.snapshot;
+        let by = top.by.as_deref();
+        let by = by.map_or_else(|| Ok(Measure::of_lists(snapshot)), |name| measure(name, snapshot))?;
         let next = answered.named.in_tools(self.may_control);
         Ok(brief::top::json(&answered.subject(&next), by, length))
     }
@@ -267,8 +269,9 @@ impl Tools {
             .map_err(|error| error.context("before"))?;
         let after = compare.after.as_deref().unwrap_or(&before.snapshot.process.name);
         let after = self.side(after).map_err(|error| error.context("after"))?;
-        let by = measure(compare.by.as_deref(), &before.snapshot)?;
-        measure(compare.by.as_deref(), &after.snapshot)?;
+        let name = compare.by.as_deref().unwrap_or(Measure::Time.name());
+        let by = measure(name, &before.snapshot)?;
+        measure(name, &after.snapshot)?;
         let per = compare.per.as_deref();
         let run = |side: &Side| [Run::of(&side.name, &side.snapshot)];
         let runs = (run(&before), run(&after));
@@ -362,10 +365,7 @@ fn length(rows: Option<usize>) -> anyhow::Result<Length> {
 }
 
 /// The measure of this name, if the snapshot has it.
-fn measure(name: Option<&str>, snapshot: &Snapshot) -> anyhow::Result<Measure> {
-    let Some(name) = name else {
-        return Ok(Measure::Time);
-    };
+fn measure(name: &str, snapshot: &Snapshot) -> anyhow::Result<Measure> {
     let Some(measure) = Measure::named(name) else {
         let all = Measure::ALL.map(Measure::name).join(", ");
         bail!("by: {name}; wanted one of {all}");
