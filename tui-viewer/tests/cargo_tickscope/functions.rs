@@ -185,7 +185,7 @@ fn main() { for _ in 0..20 { black_box(long()); } }
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
-    let run = |budget: &str| {
+    let run_with = |budget: &str, relearn: &str| {
         let report = project.dir().join("report.txt");
         let kept = report.with_extension("txt.tks");
         let _ = fs::remove_file(&kept);
@@ -197,7 +197,8 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
                 // The budget is kept in exact mode.
                 .env("TICKSCOPE_MODE", "exact")
                 .env("TICKSCOPE_LINES", "on")
-                .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)]),
+                .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)])
+                .env("TICKSCOPE_RELEARN", relearn),
         )
         .with_code(0);
         let counted = Counted::read(&project, &kept);
@@ -219,11 +220,13 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         }
         (learned, counted.calls(Some("tiny")), counted.calls(Some("long")))
     };
+    let run = |budget: &str| run_with(budget, "off");
     let (learned, calls, _) = run("1%");
     assert!(!learned && calls > 0);
     assert_eq!(run("1%"), (true, 0, 20));
     assert!(!run("2%").0, "learned under another budget");
     assert_eq!(run("2%"), (true, 0, 20));
+    assert!(!run_with("2%", "on").0, "--relearn");
 
     project.write(
         "src/main.rs",
