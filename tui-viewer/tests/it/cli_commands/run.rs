@@ -197,7 +197,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
         .find(|line| line.contains("demo::frame"))
         .unwrap();
     assert!(row.split_whitespace().any(|word| word == "1"), "one frame: {row}");
-    for name in ["scene::nearest", "shop::serve", "requests::order", "Pool::take"] {
+    for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
 }

@@ -60,7 +60,7 @@ fn top_is_short_and_its_json_has_the_members_promised() {
 
     let pid = program.pid().to_string();
     let text = place.tickscope(&["top", "2", "-p", &pid]).ok().quiet().out;
-    assert!(text.contains("Top functions by self time (2 of "), "{text}");
+    assert!(text.contains("Top functions by self working (2 of "), "{text}");
     place
         .tickscope(&["top", "one", &program.name])
         .failed(2, &["one: wanted a number of functions, 1 to 10000"]);
