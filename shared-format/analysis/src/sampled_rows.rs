@@ -27,6 +27,8 @@ struct Below {
     functions: BTreeMap<u32, Sampled>,
     /// The ticks on a CPU that they are of.
     working: u64,
+    /// How many times the CPU time of its samples a thread has used: before its timer began there were none.
+    missed: f64,
 }
 
 /// In place of a site, where rows are found by what they are below and their site.
@@ -37,7 +39,8 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 ///
 /// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where
 /// they were taken. A snapshot that has such rows already stays as it is. Where samples stand for more CPU time than their row has, as happens by chance where
-/// they are few, they are scaled down to it.
+/// they are few, they are scaled down to it; where a thread was not sampled all the time, they are scaled up to its CPU time, at most to that of
+/// the row.
 ///
 /// # Examples
 /// ```
@@ -64,8 +67,10 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
         }
     }
     let working = working_in(snapshot);
+    let missed = missed_in(snapshot);
     for (&inside, below) in &mut below {
         below.working = working(inside);
+        below.missed = missed(inside);
     }
     below.retain(|_, below| below.working > 0);
     if below.values().all(|below| below.functions.is_empty()) {
@@ -199,6 +204,34 @@ fn working_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
     }
 }
 
+/// How many times the CPU time of its samples each thread has used.
+fn missed_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> f64 {
+    let thread_of = |inside| match inside {
+        SampledIn::Row(row) => {
+            let is_behind = |thread: &Thread| thread.first_row + thread.rows <= row;
+            Some(snapshot.threads.partition_point(is_behind))
+        }
+        SampledIn::Thread(thread) => Some(thread as usize),
+        SampledIn::Measuring => None,
+    };
+    let mut sampled = vec![0_u64; snapshot.threads.len()];
+    for sample in &snapshot.lines.samples {
+        if let Some(sum) = thread_of(sample.inside).and_then(|thread| sampled.get_mut(thread)) {
+            *sum = sum.saturating_add(sample.cpu_ns);
+        }
+    }
+    let of_thread = |(thread, sampled): (&Thread, u64)| match thread.cpu_ns {
+        Some(cpu_ns) if sampled > 0 => (cpu_ns as f64 / sampled as f64).max(1.0),
+        _ => 1.0,
+    };
+    let missed: Vec<f64> = snapshot.threads.iter().zip(sampled).map(of_thread).collect();
+    move |inside| {
+        thread_of(inside)
+            .and_then(|thread| missed.get(thread).copied())
+            .unwrap_or(1.0)
+    }
+}
+
 /// Moves the time that samples stand for to their rows.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
@@ -213,12 +246,7 @@ fn move_time(
     for (&inside, below) in below {
         let working = below.working;
         let all = below.all.cpu_ns as f64 * of_second;
-        let scale = of_second
-            * if all > working as f64 {
-                working as f64 / all
-            } else {
-                1.0
-            };
+        let scale = of_second * (working as f64 / all).min(below.missed);
         let variance = |part: Sampled| {
             let (of, from) = (part.samples as f64, below.all.samples as f64);
             // One more of either kind, or all samples in one place would leave no doubt (Laplace's rule of succession).
@@ -424,6 +452,16 @@ mod tests {
         assert_eq!(with.threads[0].outside_ticks, 300);
         assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(with.lines, s.lines, "no sample is lost");
+        // The thread was sampled in half of its CPU time.
+        let mut late = s.clone();
+        late.threads[0].cpu_ns = Some(2 * 5_400);
+        let late = rows(&with_sampled_rows(&late, &addresses));
+        let own = |name: &str| late.iter().find(|row| row.0 == name).map(|row| row.1);
+        assert_eq!(
+            (own("app::run"), own("app::run > memchr")),
+            (Some(2_400), Some(1_000))
+        );
+        assert_eq!(own("app::run > app::parse"), Some(0), "it has no more");
         assert_eq!(*with_sampled_rows(&with, &addresses), *with);
     }
 

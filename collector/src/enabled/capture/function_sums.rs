@@ -5,7 +5,6 @@ use tickscope_format::snapshot::{Mode, Quantity};
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::node::Node;
-use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 
 /// Measuring a poll of an async body takes as long as measuring so many calls.
@@ -20,17 +19,27 @@ pub(crate) struct Done {
     pub(crate) timed: u64,
     /// The ticks of these.
     pub(crate) ticks: u64,
-    /// About how many ticks all calls took.
-    pub(crate) total_ticks: f64,
-    /// How many of these belong to calls around which nothing counts.
-    pub(crate) outermost_ticks: f64,
+    /// The ticks that the clock has charged to its nodes and those below, in calls that are open as well.
+    pub(crate) charged: u64,
+    /// The same with a recursion once.
+    pub(crate) charged_once: u64,
+    /// The same of calls around which nothing counts.
+    pub(crate) charged_outermost: u64,
 }
 
 impl Done {
+    /// Returns which part of the time of its calls is left where a recursion counts once.
+    pub(crate) fn once(&self) -> f64 {
+        match self.charged {
+            0 => 1.0,
+            all => self.charged_once as f64 / all as f64,
+        }
+    }
+
     /// Returns whether much of its time is that of calls around which nothing counts. Without it the calls inside would have no
     /// caller.
     pub(crate) fn is_outermost(&self) -> bool {
-        self.outermost_ticks > self.total_ticks * 0.1
+        self.charged_outermost > self.charged_once / 10
     }
 }
 
@@ -82,34 +91,38 @@ impl FunctionSums {
                 false => node.self_ticks.load(Ordering::Relaxed),
             };
             let row = self.rows[index as usize];
-            let ticks = row.ticks.saturating_add(own);
+            let charged = row.ticks.saturating_add(own);
             if let Some(parent) = node.parent.get() {
                 let sum = &mut self.rows[parent.index() as usize].ticks;
-                *sum = sum.saturating_add(ticks);
+                *sum = sum.saturating_add(charged);
             }
-            let number = node.site.get().and_then(function_sites::number_of);
+            let Some(site) = node.site.get() else { continue };
+            let number = function_sites::number_of(site);
             let Some(sum) = number.and_then(|number| self.by_number.get_mut(number as usize)) else {
                 continue;
             };
             let polls = tree.measures.get(index);
             let polls = polls.map_or(0, |of| of.of(Quantity::Polls).load(Ordering::Relaxed));
             let begun = node.calls.load(Ordering::Relaxed);
-            let calls = if node.site.get().is_some_and(Site::is_future) {
-                polls * POLL
-            } else {
-                begun
-            };
+            let calls = if site.is_future() { polls * POLL } else { begun };
             let (timed, ticks) = match mode.times_some_calls() {
                 true => timed_of(node, calls, begun),
-                false => (calls, ticks),
+                false => (calls, charged),
             };
-            let total_ticks = ticks as f64 * calls as f64 / timed.max(1) as f64;
             sum.calls += calls;
             sum.timed += timed;
-            sum.ticks = sum.ticks.saturating_add(ticks);
-            sum.total_ticks += total_ticks;
-            if !row.is_inside {
-                sum.outermost_ticks += total_ticks;
+            let mut above = std::iter::successors(node.parent.get(), |node| node.parent.get());
+            let is_first = !above.any(|above| above.site.is(site));
+            for (sum, ticks) in [
+                (&mut sum.ticks, ticks),
+                (&mut sum.charged, charged),
+                (&mut sum.charged_once, if is_first { charged } else { 0 }),
+                (
+                    &mut sum.charged_outermost,
+                    if row.is_inside { 0 } else { charged },
+                ),
+            ] {
+                *sum = sum.saturating_add(ticks);
             }
         }
     }
@@ -146,7 +159,8 @@ mod tests {
             node
         };
         let first = add(root, outer, 2, 100);
-        add(first, inner, 10, 500);
+        let second = add(first, inner, 10, 450);
+        add(second, inner, 40, 50);
         // What is off is no caller, and neither is the rest of it.
         let gone = add(root, off, 1, 5);
         add(gone, inner, 3, 20);
@@ -154,10 +168,12 @@ mod tests {
         sums.add(&tree, Mode::Exact, &[]);
         let done = |number: usize| sums.by_number[number];
         assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
-        assert_eq!((done(6).calls, done(6).ticks), (13, 520));
+        // The recursion is in both calls.
+        assert_eq!((done(6).calls, done(6).ticks), (53, 570));
+        assert_eq!((done(5).once(), done(6).once()), (1.0, 520.0 / 570.0));
         assert!(done(5).is_outermost() && !done(6).is_outermost() && done(7).is_outermost());
-        assert_eq!((done(6).total_ticks, done(6).outermost_ticks), (520.0, 20.0));
+        assert_eq!((done(6).charged_once, done(6).charged_outermost), (520, 20));
         sums.add(&tree, Mode::Exact, &[]);
-        assert_eq!(sums.by_number[6].calls, 26);
+        assert_eq!(sums.by_number[6].calls, 106);
     }
 }

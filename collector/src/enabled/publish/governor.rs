@@ -119,7 +119,7 @@ pub(crate) struct Governor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
-    /// How long all its calls took on average.
+    /// How long its calls took on average, with all calls inside; a recursion counts once.
     mean_ns: f64,
     /// What measuring those since the last look took, in nanoseconds.
     cost_ns: f64,
@@ -390,7 +390,12 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let timed = now.timed.saturating_sub(before.timed).min(calls);
     let cost_ns = timed as f64 * cost.timed + (calls - timed) as f64 * cost.counted;
     let call_ns = cost_ns / calls as f64;
-    let mean_ns = now.ticks as f64 * ns_per_tick / now.timed.max(1) as f64;
+    // In adaptive mode the first calls are all timed, and say little of the others.
+    let (timed_ticks, of) = match timed >= SETTLED {
+        true => (now.ticks.saturating_sub(before.ticks), timed),
+        false => (now.ticks, now.timed),
+    };
+    let mean_ns = timed_ticks as f64 * ns_per_tick / of.max(1) as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
     // What lasts no longer than measuring it is nobody's caller.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
@@ -484,22 +489,30 @@ mod tests {
             ticks,
             ..Done::default()
         };
-        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 20_000)).unwrap();
+        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 2_000)).unwrap();
         assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
         assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
         // Too few were timed, or each lasts long for what measuring it costs.
         assert!(!since(done(11_000, 60, 12_000), done(0, 0, 0)).unwrap().may_go);
         assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
+        // A recursion tells of its time once.
+        let recursion = Done {
+            charged: 1_000,
+            charged_once: 250,
+            ..done(11_000, 110, 22_000)
+        };
+        assert_eq!(since(recursion, done(1_000, 10, 2_000)).unwrap().mean_ns, 25.0);
         // Nothing was called.
         assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
-        let outermost = |ticks, outermost_ticks| Done {
-            total_ticks: ticks as f64,
-            outermost_ticks,
+        let outermost = |ticks, charged_outermost| Done {
+            charged: ticks,
+            charged_once: ticks,
+            charged_outermost,
             ..done(1_000, 1_000, ticks)
         };
         let may_go = |now| since(now, done(0, 0, 0)).unwrap().may_go;
-        assert!(!may_go(outermost(200_000, 100_000.0)) && may_go(outermost(200_000, 100.0)));
+        assert!(!may_go(outermost(200_000, 100_000)) && may_go(outermost(200_000, 100)));
         // A call that lasts less than measuring it is nobody's caller.
-        assert!(may_go(outermost(20_000, 20_000.0)));
+        assert!(may_go(outermost(20_000, 20_000)));
     }
 }

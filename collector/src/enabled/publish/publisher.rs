@@ -31,6 +31,7 @@ use crate::enabled::publish::overhead;
 use crate::enabled::publish::sampler::Sampler;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::mode_switch::Switch;
+use crate::enabled::record::registry;
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::settings::Settings;
 use crate::enabled::runtime::{config, copies};
@@ -44,6 +45,9 @@ use crate::enabled::publish::request_budget::RequestBudget;
 
 /// The time between two looks at requests, whatever the rate of records.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// The time to the first look for new threads. Each further one comes when the session is twice as old, up to [`LOOK`].
+const FIRST_LOOK: Duration = Duration::from_millis(2);
 
 /// The interval of records for a viewer that has not asked for another.
 const WATCHED: Duration = Duration::from_millis(100);
@@ -103,6 +107,8 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
+    /// How many threads had begun to count at the last look for new ones.
+    threads: u64,
     /// When requests were last looked at.
     last_look: Instant,
     /// What requests may still cost.
@@ -230,6 +236,7 @@ impl Publisher {
             sampler: Sampler::new(),
             #[cfg(all(feature = "functions", target_arch = "x86_64"))]
             governor: Governor::new(),
+            threads: 0,
             last_look: Instant::now(),
             budget: RequestBudget::new(os::monotonic_ns()),
             began: Instant::now(),
@@ -329,6 +336,8 @@ impl Publisher {
             return Duration::ZERO;
         }
         let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
+        // The threads of a short program are sampled from early on.
+        let record = record.min(self.began.elapsed().max(FIRST_LOOK));
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         let record = self
@@ -365,6 +374,12 @@ impl Publisher {
             && let Some(mut state) = collector_state::lock()
         {
             state.look_at_sites();
+        }
+        let threads = registry::begun();
+        if threads != std::mem::replace(&mut self.threads, threads)
+            && let Some(mut state) = collector_state::lock()
+        {
+            state.look_at_lines();
         }
         let mut due = self.last_record.elapsed() >= self.interval;
         due |= self.log.as_ref().is_some_and(Log::is_due);

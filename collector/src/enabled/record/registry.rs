@@ -36,6 +36,9 @@ static NODES_MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::
 /// Calls that no tree could count: those of ending threads, and those inside events.
 static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
+/// How many threads have begun to count.
+static BEGUN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
 const FREE: u32 = 0;
 const TAKEN: u32 = 1;
 
@@ -55,6 +58,7 @@ impl Block {
         // If a switch did not find this tree to alarm it, it was noted before and is visible here, after the fence in
         // `catch_up`.
         self.tree.begin_mode(exact);
+        BEGUN.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -105,6 +109,11 @@ pub(crate) fn may_add_node() -> bool {
 /// Counts one more node in this process, however many there are.
 pub(crate) fn add_node() {
     NODES.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Returns how many threads have begun to count.
+pub(crate) fn begun() -> u64 {
+    BEGUN.load(Ordering::Relaxed)
 }
 
 /// Counts a call that no tree can count.
