@@ -11,10 +11,15 @@
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::enabled::functions::{hooks, polls};
 use crate::enabled::platform::sleds::Trampolines;
+use crate::enabled::record::frames::{Frame, Frames};
+#[cfg(target_env = "gnu")]
+use crate::enabled::record::hot_tree::hot_tree_name;
+use crate::enabled::record::tree::Tree;
 
 /// Returns where sleds lead.
 pub(super) fn trampolines() -> Trampolines {
@@ -138,9 +143,46 @@ trampoline! {
     /// Called at a function's first instruction. Above the return address of this call stands that of the function.
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
+/// Jumped to in place of a return. The stack pointer is at the function's return address. Where the innermost open function is
+/// above it, the end is of a call that began while the function was off: of many calls, where one that began before is still open.
+#[cfg(target_env = "gnu")]
+#[unsafe(naked)]
+unsafe extern "C" fn ret() {
+    naked_asm!(
+        ".cfi_startproc",
+        "push rcx",
+        ".cfi_adjust_cfa_offset 8",
+        concat!("mov rcx, qword ptr [rip + ", hot_tree_name!(), "@GOTTPOFF]"),
+        "mov rcx, qword ptr fs:[rcx]",
+        "test rcx, rcx",
+        "je 2f",
+        "mov rcx, [rcx + {top}]",
+        "test rcx, rcx",
+        "je 2f",
+        "mov rcx, [rcx + {place}]",
+        "sub rcx, 8",
+        "cmp rcx, rsp",
+        "ja 2f",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "jmp {counted}",
+        "2:",
+        ".cfi_adjust_cfa_offset 8",
+        "pop rcx",
+        ".cfi_adjust_cfa_offset -8",
+        "ret",
+        ".cfi_endproc",
+        top = const offset_of!(Tree, frames) + Frames::TOP,
+        place = const Frame::PLACE,
+        counted = sym counted_ret,
+    )
+}
+#[cfg(not(target_env = "gnu"))]
+use counted_ret as ret;
+
 trampoline! {
-    /// Jumped to in place of a return. The stack pointer is at the function's return address.
-    ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
+    /// Jumped to in place of the return of a call that may be counted.
+    counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
 }
 trampoline! {
     /// Called before a jump to a function that returns in place of this one.

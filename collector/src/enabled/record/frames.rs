@@ -104,6 +104,10 @@ zeroed! {
 const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
+    /// Where in it the place stands, for assembly.
+    #[cfg(feature = "functions")]
+    pub(crate) const PLACE: usize = std::mem::offset_of!(Self, place);
+
     /// Returns where the return address stands.
     #[inline(always)]
     pub(crate) fn place(&self) -> u64 {
@@ -159,6 +163,10 @@ impl Call {
 }
 
 impl Frames {
+    /// Where in it the innermost frame stands, for assembly.
+    #[cfg(feature = "functions")]
+    pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
+
     pub(crate) const fn new() -> Self {
         Self {
             top: Ref::none(),

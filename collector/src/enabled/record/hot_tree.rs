@@ -7,6 +7,23 @@
 
 use crate::enabled::record::tree::Tree;
 
+/// The linker's name of the word. Other versions of this library in the same program have others.
+#[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
+macro_rules! hot_tree_name {
+    () => {
+        concat!(
+            "tickscope_hot_tree_",
+            env!("CARGO_PKG_VERSION_MAJOR"),
+            "_",
+            env!("CARGO_PKG_VERSION_MINOR"),
+            "_",
+            env!("CARGO_PKG_VERSION_PATCH")
+        )
+    };
+}
+#[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
+pub(crate) use hot_tree_name;
+
 #[cfg(not(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu")))]
 mod word {
     use std::cell::Cell;
@@ -34,20 +51,6 @@ mod word {
 
     use super::Tree;
 
-    /// The linker's name of the word. Other versions of this library in the same program have others.
-    macro_rules! name {
-        () => {
-            concat!(
-                "tickscope_hot_tree_",
-                env!("CARGO_PKG_VERSION_MAJOR"),
-                "_",
-                env!("CARGO_PKG_VERSION_MINOR"),
-                "_",
-                env!("CARGO_PKG_VERSION_PATCH")
-            )
-        };
-    }
-
     /// Loads the word's distance from the thread pointer.
     macro_rules! load_distance {
         ($into:literal) => {
@@ -55,20 +58,20 @@ mod word {
                 "mov {",
                 $into,
                 "}, qword ptr [rip + ",
-                name!(),
+                hot_tree_name!(),
                 "@GOTTPOFF]"
             )
         };
     }
 
     global_asm!(
-        concat!(".pushsection .tbss.", name!(), ", \"awT\", @nobits"),
-        concat!(".globl ", name!()),
-        concat!(".hidden ", name!()),
-        concat!(".type ", name!(), ", @object"),
-        concat!(".size ", name!(), ", 8"),
+        concat!(".pushsection .tbss.", hot_tree_name!(), ", \"awT\", @nobits"),
+        concat!(".globl ", hot_tree_name!()),
+        concat!(".hidden ", hot_tree_name!()),
+        concat!(".type ", hot_tree_name!(), ", @object"),
+        concat!(".size ", hot_tree_name!(), ", 8"),
         ".p2align 3",
-        concat!(name!(), ":"),
+        concat!(hot_tree_name!(), ":"),
         ".zero 8",
         ".popsection",
     );
