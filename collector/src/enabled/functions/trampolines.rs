@@ -11,15 +11,18 @@
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
+#[cfg(target_env = "gnu")]
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::enabled::functions::{hooks, polls};
 use crate::enabled::platform::sleds::Trampolines;
-use crate::enabled::record::frames::{Frame, Frames};
 #[cfg(target_env = "gnu")]
-use crate::enabled::record::hot_tree::hot_tree_name;
-use crate::enabled::record::tree::Tree;
+use crate::enabled::record::{
+    frames::{Frame, Frames},
+    hot_tree::hot_tree_name,
+    tree::Tree,
+};
 
 /// Returns where sleds lead.
 pub(super) fn trampolines() -> Trampolines {
