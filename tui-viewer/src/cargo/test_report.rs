@@ -43,7 +43,7 @@ pub(crate) fn run(mut program: Program, tests: &[String], whole_report: bool) ->
         Ok(live) => {
             eprint_all(&text(&live.snapshot, tests));
             if whole_report {
-                eprint_all(&report::text(live, report::usual_text()));
+                eprint_all(&report::usual_text(live));
             }
         }
         Err(error) if error.is::<NoTarget>() => say(&format!(

@@ -56,15 +56,12 @@ struct Row {
 #[derive(Clone, Debug)]
 pub(crate) struct FunctionSums {
     pub(crate) by_number: Vec<Done>,
-    /// Kept for its memory.
-    rows: Vec<Row>,
 }
 
 impl FunctionSums {
     pub(crate) const fn new() -> Self {
         Self {
             by_number: Vec::new(),
-            rows: Vec::new(),
         }
     }
 
@@ -73,13 +70,12 @@ impl FunctionSums {
         self.by_number
             .resize(function_sites::all().len(), Done::default());
         let length = tree.nodes.len();
-        self.rows.clear();
-        self.rows.resize(length as usize, Row::default());
+        let mut rows = vec![Row::default(); length as usize];
         // Parents stand before children.
         for (index, node) in (1..length).filter_map(|index| Some((index, tree.nodes.get(index)?))) {
             if let Some(parent) = node.parent.get() {
                 let counts = parent.site.get().is_some_and(|site| !site.is_ruled_off());
-                self.rows[index as usize].is_inside = counts || self.rows[parent.index() as usize].is_inside;
+                rows[index as usize].is_inside = counts || rows[parent.index() as usize].is_inside;
             }
         }
         for (index, node) in (1..length)
@@ -90,10 +86,10 @@ impl FunctionSums {
                 true => sampled.get(index as usize).copied().unwrap_or(0),
                 false => node.self_ticks.load(Ordering::Relaxed),
             };
-            let row = self.rows[index as usize];
+            let row = rows[index as usize];
             let charged = row.ticks.saturating_add(own);
             if let Some(parent) = node.parent.get() {
-                let sum = &mut self.rows[parent.index() as usize].ticks;
+                let sum = &mut rows[parent.index() as usize].ticks;
                 *sum = sum.saturating_add(charged);
             }
             let Some(site) = node.site.get() else { continue };

@@ -110,10 +110,8 @@ pub(super) fn terminal_width() -> Option<usize> {
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The text, with rows of what was sampled; the program's state and the character set are found here. Options that choose no rows
-/// leave out the smallest.
-pub fn text(mut live: LiveSnapshot, options: TextOptions) -> String {
-    symbols::read_code(&mut live.snapshot);
+/// The text; the program's state and the character set are found here.
+pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     let options = TextOptions {
         state: live.state,
         ascii: console::is_ascii(),
@@ -122,10 +120,12 @@ pub fn text(mut live: LiveSnapshot, options: TextOptions) -> String {
     text::report(&live.snapshot, &options)
 }
 
-/// What a text has whose rows nobody chooses.
-pub fn usual_text() -> TextOptions {
-    TextOptions {
+/// The text for which nobody has chosen anything, with rows of what was sampled.
+pub fn usual_text(mut live: LiveSnapshot) -> String {
+    symbols::read_code(&mut live.snapshot);
+    let options = TextOptions {
         min_share: LEAST_SHARE,
         ..TextOptions::default()
-    }
+    };
+    text(&live, options)
 }

@@ -199,7 +199,7 @@ impl Started {
             }
         }
         let live = live_snapshot::of(&found, &self.wanted)?;
-        Ok(report::text(live, report::usual_text()))
+        Ok(report::usual_text(live))
     }
 }
 

@@ -44,6 +44,6 @@ pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     if let Some(width) = report::terminal_width() {
         options.width = width;
     }
-    console::write(&report::text(answered.live, options))?;
+    console::write(&report::text(&answered.live, options))?;
     Ok(console::DONE)
 }

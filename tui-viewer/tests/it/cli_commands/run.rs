@@ -200,6 +200,13 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
+    // Pool::take and others have too little.
+    assert!(
+        done.out
+            .contains("rows below 0.5% are not shown (--all-rows shows them)"),
+        "{}",
+        done.out
+    );
 }
 
 tickscope_testkit::tests![
