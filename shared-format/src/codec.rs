@@ -22,15 +22,17 @@ mod tallies;
 mod waits_in;
 mod watches;
 
+use bincode::config::Config;
 use bincode::{Decode, Encode};
 
 use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::muting::{FunctionsIn, FunctionsOut, Mutes};
-use self::section::{read, read_as, section, section_as, word};
+use self::section::{CONFIG, Coded, read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
 use self::waits_in::{WaitsInIn, WaitsInOut};
 use self::watches::{WatchIn, WatchOut};
+use crate::addresses::Addresses;
 use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
@@ -70,6 +72,8 @@ const MUTING: u64 = 27;
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
 const LINES: u64 = 30;
+/// Only in recordings, where each record names what is new to them.
+const ADDRESSES: u64 = 31;
 // From 64 on they are those of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
@@ -482,7 +486,7 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
 /// # Errors
 /// As [`decode`].
 pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
-    let info: Option<InfoIn> = alone(payload, INFO)?;
+    let info: Option<InfoIn> = alone(payload, INFO, CONFIG)?;
     Ok(info.map_or_else(CaptureInfo::default, |InfoIn(_, _, capture, _)| capture))
 }
 
@@ -491,16 +495,41 @@ pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
 /// # Errors
 /// As [`decode`].
 pub fn copies(payload: &[u8]) -> Result<Vec<String>, FormatError> {
-    Ok(alone(payload, COPIES)?.unwrap_or_default())
+    Ok(alone(payload, COPIES, CONFIG)?.unwrap_or_default())
+}
+
+/// Decodes only the samples of the program counter. Whether their rows and modules are there is not checked.
+///
+/// # Errors
+/// As [`decode`].
+pub fn lines(payload: &[u8]) -> Result<Lines, FormatError> {
+    let lines: Option<LinesIn> = alone(payload, LINES, small::CONFIG)?;
+    Ok(lines.map_or_else(Lines::default, LinesIn::lines))
+}
+
+/// Encodes addresses as a section.
+#[cfg(feature = "deflate")]
+pub(crate) fn of_addresses(addresses: &Addresses) -> Result<Vec<u8>, FormatError> {
+    let mut out = Vec::new();
+    section(&mut out, ADDRESSES, addresses)?;
+    Ok(out)
+}
+
+/// Decodes a section of addresses.
+pub(crate) fn addresses(encoded: &[u8]) -> Result<Addresses, FormatError> {
+    Ok(alone(encoded, ADDRESSES, CONFIG)?.unwrap_or_default())
 }
 
 /// Decodes one section of a payload, if it is there.
-fn alone<T: Decode<()>>(payload: &[u8], wanted: u64) -> Result<Option<T>, FormatError> {
+fn alone<T: Decode<()>, I>(payload: &[u8], wanted: u64, config: Coded<I>) -> Result<Option<T>, FormatError>
+where
+    Coded<I>: Config,
+{
     let mut at = 0;
     while at < payload.len() {
         let (id, body) = section_at(payload, at)?;
         if id == wanted {
-            return read(body, at + 16).map(Some);
+            return read_as(body, at + 16, config).map(Some);
         }
         at += 16 + body.len();
     }

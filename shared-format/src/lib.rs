@@ -9,6 +9,7 @@
 //! ring/, slots                the two protocols over shared memory
 //! codec/                      snapshots as bytes
 //! function_choice, muting     which functions count from the start, and which sites cost more than they tell
+//! addresses                   functions and lines of code
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, function_table, error
 //! ```
@@ -35,6 +36,7 @@
 #[cfg(test)]
 extern crate self as tickscope_format;
 
+pub mod addresses;
 pub mod checksum;
 pub mod codec;
 mod error;

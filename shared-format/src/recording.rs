@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use self::stored::RecordInfo;
+use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::codec;
 use crate::error::FormatError;
@@ -63,6 +64,8 @@ pub struct Moment {
     position: u64,
     /// The length of its body in bytes.
     bytes: u64,
+    /// Whether it names code.
+    has_addresses: bool,
 }
 
 impl Recording {
@@ -143,6 +146,18 @@ impl Recording {
         Err(FormatError::NoRecord)
     }
 
+    /// Reads the functions and lines of the code that samples of its records were in, as its writer found them. What is in damaged
+    /// records is left out.
+    pub fn addresses(&self) -> Addresses {
+        let mut all = Addresses::default();
+        for moment in self.moments.iter().filter(|moment| moment.has_addresses) {
+            let stored = self.stored(moment);
+            let read = stored.and_then(|stored| stored::unpacked_addresses(&stored, record::BYTES_MAX));
+            all.extend(read.unwrap_or_default());
+        }
+        all
+    }
+
     fn check_page(&self, length: u64) -> Result<(), FormatError> {
         let bytes = self.read(0, (HEAD_WORDS * WORD).min(length as usize))?;
         let found = &bytes[..bytes.len().min(WORD)];
@@ -166,7 +181,7 @@ impl Recording {
     fn moment(&self, position: u64, length: u64) -> Result<Option<Moment>, FormatError> {
         let begin = offset(position);
         let there = length.saturating_sub(begin);
-        let most = record::WORDS * WORD + stored::INFO_BYTES;
+        let most = record::WORDS * WORD + stored::HEAD_BYTES;
         let bytes = self.read(begin, most.min(usize::try_from(there).unwrap_or(most)))?;
         let head: Vec<u64> = words::from_bytes(&bytes).take(record::WORDS).collect();
         let Some(head) = head.first_chunk().filter(|head| ring::is_head(head, position)) else {
@@ -184,6 +199,7 @@ impl Recording {
             withdraws: None,
             position,
             bytes: payload,
+            has_addresses: stored::has_addresses(&bytes[record::WORDS * WORD..]),
         };
         if let Some(info) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
             return Ok(Some(Moment {

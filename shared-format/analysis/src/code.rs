@@ -5,22 +5,10 @@
 //! in, and those that the compiler has inlined there. Nothing is known of callers beyond that. So a sample in a function that
 //! was not inlined is of no line of the function that called it, and counts by its name.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Site, Snapshot};
-
-/// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Frame {
-    /// The function's name in its module.
-    pub function: String,
-    /// The path of its module.
-    pub module: String,
-    /// The source file.
-    pub file: String,
-    /// The line, from 1 on.
-    pub line: u32,
-}
 
 /// Where samples of a function were.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,39 +66,6 @@ impl OfScope {
                 .map(|((file, line), sampled)| (file, line, sampled))
                 .collect(),
             called,
-        }
-    }
-}
-
-/// The frames of addresses, as far as they were looked up.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Addresses {
-    of_modules: HashMap<Module, HashMap<u64, Vec<Frame>>>,
-}
-
-impl Addresses {
-    /// Whether nothing was looked up.
-    pub fn is_empty(&self) -> bool {
-        self.of_modules.is_empty()
-    }
-
-    /// Returns the frames of an address, the innermost first; none where it was not looked up, or nothing was found.
-    pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
-        self.looked_up(module, address).unwrap_or_default()
-    }
-
-    /// Returns the frames that were found, if the address was looked up.
-    pub fn looked_up(&self, module: &Module, address: u64) -> Option<&[Frame]> {
-        self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
-    }
-
-    /// Has the frames of an address, the innermost first.
-    pub fn insert(&mut self, module: &Module, address: u64, frames: Vec<Frame>) {
-        if !self.of_modules.contains_key(module) {
-            self.of_modules.insert(module.clone(), HashMap::new());
-        }
-        if let Some(of_module) = self.of_modules.get_mut(module) {
-            of_module.insert(address, frames);
         }
     }
 }

@@ -12,8 +12,9 @@ use tickscope_format::snapshot::{
     Column, Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
-use crate::code::{Addresses, Frame, Scope, located};
+use crate::code::{Scope, located};
 use crate::functions::OTHERS;
+use tickscope_format::addresses::{Addresses, Frame};
 
 /// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
 pub const SAMPLES_LEAST: u64 = 3;
@@ -44,7 +45,7 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 ///
 /// # Examples
 /// ```
-/// use tickscope_analysis::code::Addresses;
+/// use tickscope_format::addresses::Addresses;
 /// use tickscope_analysis::sampled_rows::with_sampled_rows;
 /// use tickscope_format::Snapshot;
 ///

@@ -5,7 +5,9 @@ use std::io::Read;
 use std::path::Path;
 
 use tickscope_format::FormatError;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::open_plain;
+use tickscope_format::recording::Recording;
 use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
 
@@ -40,6 +42,11 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
         .read_to_string(&mut text)
         .map_err(failed)?;
     html::snapshot_of(&text)
+}
+
+/// Reads the functions and lines of code that a recording names; nothing else names any.
+pub fn addresses(path: &Path) -> Addresses {
+    Recording::open(path).map_or_else(|_| Addresses::default(), |recording| recording.addresses())
 }
 
 fn is_page(path: &Path) -> bool {

@@ -18,9 +18,10 @@ use std::fmt;
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::code::{Addresses, Frame, Scope, located};
+use tickscope_analysis::code::{Scope, located};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
+use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::snapshot::{Sampled, Snapshot};
 
 use crate::names::{full_names, in_one_line};

@@ -21,8 +21,8 @@ pub(crate) use self::document::cost;
 pub(crate) use self::layout::VERSION;
 
 use serde::Serialize;
-use tickscope_analysis::code::Addresses;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};

@@ -17,9 +17,9 @@ use std::iter::successors;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tickscope_analysis::code::Addresses;
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::measure::{Dimension, Measure};
+use tickscope_format::addresses::Addresses;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Snapshot, Thread};
 

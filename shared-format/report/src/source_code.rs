@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tickscope_analysis::code::Addresses;
+use tickscope_format::addresses::Addresses;
 
 /// The code that samples were in, and its text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -17,7 +17,7 @@ pub struct SourceCode {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use tickscope_analysis::code::Frame;
+    use tickscope_format::addresses::Frame;
     use tickscope_testkit::fixture;
 
     use super::*;

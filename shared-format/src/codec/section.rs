@@ -20,10 +20,12 @@ pub(super) const CLAIM_PER_BYTE: usize = 8;
 /// What the shortest sections may claim: a few short texts take more than eight times their bytes.
 pub(super) const LEAST_CLAIM: usize = 64 << 10;
 
-pub(super) const CONFIG: Configuration<LittleEndian, Fixint, Limit<DECODE_LIMIT>> =
-    bincode::config::standard()
-        .with_fixed_int_encoding()
-        .with_limit::<DECODE_LIMIT>();
+/// How bodies are encoded: numbers in all their bytes, or in as few as they need.
+pub(super) type Coded<Numbers> = Configuration<LittleEndian, Numbers, Limit<DECODE_LIMIT>>;
+
+pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
+    .with_fixed_int_encoding()
+    .with_limit::<DECODE_LIMIT>();
 
 pub(super) fn section<T: Encode>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
     section_as(out, id, body, CONFIG)
@@ -95,13 +97,9 @@ pub(super) fn read<T: Decode<()>>(body: &[u8], at: usize) -> Result<T, FormatErr
     read_as(body, at, CONFIG)
 }
 
-pub(super) fn read_as<T: Decode<()>, I>(
-    body: &[u8],
-    at: usize,
-    config: Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>,
-) -> Result<T, FormatError>
+pub(super) fn read_as<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>
 where
-    Configuration<LittleEndian, I, Limit<DECODE_LIMIT>>: Config,
+    Coded<I>: Config,
 {
     let damaged = |found: String| damaged("section", at, found, "a body of its type");
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);

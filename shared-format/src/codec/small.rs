@@ -3,20 +3,16 @@
 
 use std::collections::HashMap;
 
-use bincode::config::{Configuration, Limit};
+use bincode::config::Varint;
 use bincode::{Decode, Encode};
 
-use super::section::{DECODE_LIMIT, damaged};
+use super::section::{Coded, DECODE_LIMIT, damaged};
 use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Nodes, Site};
 
 /// Little-endian, and integers as short as they are.
-pub(super) const CONFIG: Configuration<
-    bincode::config::LittleEndian,
-    bincode::config::Varint,
-    Limit<DECODE_LIMIT>,
-> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
+pub(super) const CONFIG: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
 /// All texts, and of each site the numbers of name, module, file and group among them, and the line.
 #[derive(Encode)]

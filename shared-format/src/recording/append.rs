@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::stored::{self, RecordInfo};
 use super::{HEAD_WORDS, PACKED};
+use crate::addresses::Addresses;
 use crate::codec;
 use crate::error::FormatError;
 use crate::layout::{FORMAT_MAJOR, FORMAT_MINOR, SNAPSHOT_FILE_MAGIC, WORD, record};
@@ -28,6 +29,8 @@ pub struct Writer {
     is_stream: bool,
     /// The sites that were written last, and the position of the record that has them.
     sites: Option<(u64, Vec<u8>)>,
+    /// What the next record is to name.
+    addresses: Addresses,
 }
 
 impl Writer {
@@ -72,6 +75,7 @@ impl Writer {
             records: 0,
             is_stream: false,
             sites: None,
+            addresses: Addresses::default(),
         };
         match writer.write_page() {
             Ok(()) => Ok(writer),
@@ -97,6 +101,7 @@ impl Writer {
             records: 0,
             is_stream: true,
             sites: None,
+            addresses: Addresses::default(),
         };
         writer.write_page()?;
         Ok(writer)
@@ -120,6 +125,11 @@ impl Writer {
         written.map_err(|error| FormatError::io("write", &self.path, error))
     }
 
+    /// Has the next record name functions and lines of code, which no record did before.
+    pub fn name(&mut self, addresses: Addresses) {
+        self.addresses.extend(addresses);
+    }
+
     /// Appends a record. If that fails, earlier records stay as they are.
     ///
     /// # Errors
@@ -132,7 +142,7 @@ impl Writer {
             Some((position, _)) => (*position, None),
             None => (self.position, Some(&sites[..])),
         };
-        let stored = stored::packed(RecordInfo::new(&capture, sites_at), &others, own)
+        let stored = stored::packed(RecordInfo::new(&capture, sites_at), &self.addresses, &others, own)
             .map_err(|error| FormatError::io("pack for", &self.path, error))?;
         let head = record_head(stamp, self.records + 1, self.position, self.previous, &stored);
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;
@@ -147,6 +157,7 @@ impl Writer {
         if sites_at == self.position {
             self.sites = Some((sites_at, sites));
         }
+        self.addresses = Addresses::default();
         self.previous = self.position;
         self.position += length;
         self.records += 1;

@@ -3,9 +3,11 @@
 //! | section | body |
 //! |---|---|
 //! | 64 | four words: seq, reset epoch, epoch withdrawn (all ones for none), position of the record with the sites |
+//! | 67 | functions and lines of the code that samples were in and that no earlier record names: raw deflate of [`Addresses`]; only if there are some |
 //! | 65 | all sections but the sites: raw deflate |
 //! | 66 | the section of sites: raw deflate; only if this record has them itself |
 
+use crate::addresses::Addresses;
 use crate::codec;
 use crate::error::FormatError;
 use crate::layout::record;
@@ -16,9 +18,13 @@ use crate::words;
 const INFO: u64 = 64;
 const PACKED: u64 = 65;
 const PACKED_SITES: u64 = 66;
+const PACKED_ADDRESSES: u64 = 67;
 
 /// Bytes of the section of a [`RecordInfo`], which is the first.
 pub(super) const INFO_BYTES: usize = 48;
+
+/// Bytes from which it is known whether a record has [`Addresses`]: their section is the second.
+pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
 /// Stands for no epoch.
 const NONE: u64 = u64::MAX;
@@ -65,16 +71,39 @@ impl RecordInfo {
     }
 }
 
-/// A record as it is stored; with its sites where it has them itself.
+/// Whether a stored record, of which this is the beginning, has [`Addresses`].
+pub(super) fn has_addresses(stored: &[u8]) -> bool {
+    stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
+}
+
+/// The [`Addresses`] of a stored record that has some; of more than so many bytes they are refused.
+pub(super) fn unpacked_addresses(stored: &[u8], longest: u64) -> Result<Addresses, FormatError> {
+    codec::addresses(&inflated(stored, PACKED_ADDRESSES, longest)?)
+}
+
+/// A record as it is stored; with its sites where it has them itself, and what it is the first to name.
 #[cfg(feature = "deflate")]
-pub(super) fn packed(info: RecordInfo, others: &[u8], sites: Option<&[u8]>) -> std::io::Result<Vec<u8>> {
+pub(super) fn packed(
+    info: RecordInfo,
+    addresses: &Addresses,
+    others: &[u8],
+    sites: Option<&[u8]>,
+) -> std::io::Result<Vec<u8>> {
     use std::io::Write;
 
     use flate2::Compression;
     use flate2::write::DeflateEncoder;
 
+    let addresses = match addresses.is_empty() {
+        true => None,
+        false => Some(codec::of_addresses(addresses).map_err(std::io::Error::other)?),
+    };
     let mut stored = words::to_bytes(info.words());
-    for (id, bytes) in [(PACKED, Some(others)), (PACKED_SITES, sites)] {
+    for (id, bytes) in [
+        (PACKED_ADDRESSES, addresses.as_deref()),
+        (PACKED, Some(others)),
+        (PACKED_SITES, sites),
+    ] {
         let Some(bytes) = bytes else { continue };
         stored.extend_from_slice(&id.to_le_bytes());
         let length_at = stored.len();

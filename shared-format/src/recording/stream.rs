@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::stored::{self, RecordInfo};
 use super::{HEAD_WORDS, check_version};
+use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::error::FormatError;
 use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
@@ -51,6 +52,8 @@ pub struct StreamedRecord {
     pub stamp: Stamp,
     /// The payload, as the program wrote it but for the order of its sections.
     pub payload: Vec<u8>,
+    /// Functions and lines of code that no record before it has named.
+    pub addresses: Addresses,
 }
 
 impl<R: Read> Stream<R> {
@@ -121,11 +124,16 @@ impl<R: Read> Stream<R> {
         if words[record::CRC] != checksum(&words[..record::CRC], &body) {
             return Err(damaged(begin, "another checksum", "what was written"));
         }
+        let addresses = match stored::has_addresses(&body) {
+            true => stored::unpacked_addresses(&body, self.longest)?,
+            false => Addresses::default(),
+        };
         let payload = self.unpacked(body, position, begin)?;
         self.position = Some(position + record::WORDS as u64 + padded / WORD as u64);
         Ok(Piece::Record(StreamedRecord {
             stamp: ring::stamp_of(words),
             payload,
+            addresses,
         }))
     }
 
@@ -179,7 +187,7 @@ mod tests {
     use super::*;
     use crate::codec;
     use crate::fixture;
-    use crate::snapshot::CaptureKind;
+    use crate::snapshot::{CaptureKind, Module};
 
     const LONGEST: u64 = 1 << 20;
 
@@ -193,6 +201,15 @@ mod tests {
         let mut payload = Vec::new();
         codec::encode(&snapshot, &mut payload).unwrap();
         payload
+    }
+
+    /// What each second record names.
+    fn named_by(seq: u64) -> Addresses {
+        let mut addresses = Addresses::default();
+        if seq.is_multiple_of(2) {
+            addresses.insert(&Module::default(), seq, Vec::new());
+        }
+        addresses
     }
 
     /// Two recordings behind each other, as `record -o - --follow` writes them.
@@ -209,6 +226,7 @@ mod tests {
                 tick: seq,
                 unix_ns: 100 + seq,
             };
+            writer.name(named_by(seq));
             writer.append(stamp, &payload(seq)).unwrap();
         }
         writer.finish().unwrap();
@@ -258,6 +276,7 @@ mod tests {
         });
         for (seq, record) in (1..).zip(records) {
             assert_eq!(record.stamp.unix_ns, 100 + seq);
+            assert_eq!(record.addresses, named_by(seq));
             assert_eq!(
                 codec::decode(&record.payload).unwrap(),
                 codec::decode(&payload(seq)).unwrap()

@@ -3,8 +3,9 @@ use std::fs;
 use proptest::prelude::*;
 
 use super::*;
+use crate::addresses::Frame;
 use crate::fixture;
-use crate::snapshot::CaptureKind;
+use crate::snapshot::{CaptureKind, Module};
 
 /// A snapshot of some later moment; now and then with another site.
 fn snapshot(at: u64, sites: usize) -> Snapshot {
@@ -22,7 +23,21 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
     snapshot
 }
 
+/// What each third record names.
+fn named_by(at: u64) -> Addresses {
+    let mut addresses = Addresses::default();
+    if at.is_multiple_of(3) {
+        let frame = Frame {
+            function: format!("function {at}"),
+            ..Frame::default()
+        };
+        addresses.insert(&Module::default(), at, vec![frame]);
+    }
+    addresses
+}
+
 fn append(writer: &mut Writer, snapshot: &Snapshot) -> Result<(), FormatError> {
+    writer.name(named_by(snapshot.capture.seq));
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     let stamp = Stamp::from(&snapshot.capture);
@@ -64,6 +79,9 @@ fn records_come_back_in_any_order_with_their_facts() {
         assert_eq!(moment.stamp.kind, CaptureKind::Periodic);
     }
     assert_eq!(crate::snapshot_file::read(&path).unwrap(), snapshots[6]);
+    let mut named = named_by(3);
+    named.extend(named_by(6));
+    assert_eq!(recording.addresses(), named);
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub enum LinesState {
 }
 
 /// A file that code was loaded from.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Module {
     /// Its path, as the program sees it. The name in brackets of what the kernel provides, as `[vdso]`.
     pub path: String,

@@ -5,9 +5,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-use tickscope_analysis::code::{Addresses, Code, Scope, code};
+use tickscope_analysis::code::{Code, Scope, code};
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{Module, Sampled};
 use tickscope_report::label;
 
@@ -244,13 +245,7 @@ impl KnownCode {
     ///
     /// `pid` is the process, or 0 where it is not of this system.
     pub(super) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
-        if pid != self.pid {
-            *self = Self {
-                pid,
-                revision: self.revision + 1,
-                ..Self::default()
-            };
-        }
+        self.be_of(pid);
         let lines = &snapshot.lines;
         let mut addresses = Vec::new();
         for sample in &lines.samples {
@@ -258,10 +253,9 @@ impl KnownCode {
                 continue;
             };
             // Ten times a second nearly all were asked for: a module is copied where one was not.
-            if !self
-                .asked
-                .get(module)
-                .is_some_and(|asked| asked.contains(&sample.address))
+            let was_asked = |asked: &HashSet<u64>| asked.contains(&sample.address);
+            if !self.asked.get(module).is_some_and(was_asked)
+                && self.addresses.looked_up(module, sample.address).is_none()
             {
                 self.asked
                     .entry(module.clone())
@@ -271,6 +265,24 @@ impl KnownCode {
             }
         }
         (!addresses.is_empty()).then_some(Unknown::Addresses { pid, addresses })
+    }
+
+    /// Takes what was named of a process, or of one of another system (0).
+    pub(super) fn take_named(&mut self, pid: u32, addresses: Addresses) {
+        self.be_of(pid);
+        self.addresses.extend(addresses);
+        self.revision += 1;
+    }
+
+    /// Forgets what was found of another process.
+    fn be_of(&mut self, pid: u32) {
+        if pid != self.pid {
+            *self = Self {
+                pid,
+                revision: self.revision + 1,
+                ..Self::default()
+            };
+        }
     }
 
     /// The source file, if it was not yet asked for.

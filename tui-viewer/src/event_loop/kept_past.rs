@@ -10,6 +10,7 @@ use tickscope_format::ring::Record;
 
 use crate::event_loop::saved_files;
 use crate::output::console::about;
+use crate::source::symbols::Names;
 use crate::text::clock_time::{UtcOffset, nanos, seconds};
 
 /// A program publishes its first record so soon after its start.
@@ -34,7 +35,7 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     let header = ring.header();
     let newest_ns = records.first().map_or(0, |newest| newest.stamp.unix_ns);
     let path = saved_files::for_recording(&format!("{}-{}", header.name, header.pid), newest_ns, offset);
-    let (written, result) = write(&path, &records);
+    let (written, result) = write(&path, &records, Names::of(header.pid));
     match result {
         Ok(()) => Ok(KeptPast { path, words }),
         Err(error) if written > 0 => Err(format!(
@@ -77,13 +78,14 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
 
 /// Writes records, the newest first, in the order of their capture. Returns how many the file has in the end: of a full disk what
 /// fitted stays, and a file without any is removed.
-fn write(path: &Path, records: &[Record]) -> (u64, Result<(), FormatError>) {
+fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), FormatError>) {
     let mut writer = match Writer::create(path, false) {
         Ok(writer) => writer,
         Err(error) => return (0, Err(error)),
     };
     let mut appended = Ok(());
     for record in records.iter().rev() {
+        writer.name(names.new_in(&record.payload));
         appended = writer.append(record.stamp, &record.payload);
         if appended.is_err() {
             break;
@@ -129,11 +131,11 @@ mod tests {
         own.link().unwrap();
         let (records, words) = gather(&RingFile::open(own.path()).unwrap(), wanted).unwrap();
         let path = dir.path().join("kept.tks");
-        let (written, result) = write(&path, &records);
+        let (written, result) = write(&path, &records, Names::of(0));
         result.unwrap();
         assert_eq!(written, records.len() as u64);
         // What is there already is left alone.
-        assert!(write(&path, &records).1.is_err());
+        assert!(write(&path, &records, Names::of(0)).1.is_err());
         let recording = Recording::open(&path).unwrap();
         let all = recording.moments().iter().map(|moment| {
             let snapshot = recording.snapshot(moment).unwrap();

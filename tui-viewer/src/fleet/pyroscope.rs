@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value, json};
-use tickscope_analysis::code::Addresses;
 use tickscope_analysis::measure::Measure;
+use tickscope_format::addresses::Addresses;
 use tickscope_report::pprof;
 use ureq::Agent;
 

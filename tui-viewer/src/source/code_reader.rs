@@ -6,7 +6,7 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use tickscope_analysis::code::Frame;
+use tickscope_format::addresses::Frame;
 use tickscope_format::snapshot::Module;
 
 use crate::source::source_files;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{CaptureKind, Mode, Over};
 
@@ -83,6 +84,8 @@ pub struct Events {
     pub outcomes: Vec<Outcome>,
     /// All functions of the program, once they are known: also those that were never called, of which snapshots say nothing.
     pub functions: Option<Rc<KnownFunctions>>,
+    /// Code that the recording has named, which is not looked for in files.
+    pub addresses: Addresses,
     /// The program was started again: old and new process id.
     pub new_run: Option<(u32, u32)>,
     /// What has become of the way to the program, in a line.
@@ -199,6 +202,7 @@ impl Events {
             lapped: 0,
             outcomes: Vec::new(),
             functions: None,
+            addresses: Addresses::default(),
             new_run: None,
             notice: None,
             processes: None,

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
@@ -63,8 +64,8 @@ pub struct RingFeed {
 enum Open {
     Nothing,
     Ring(Box<Attached>),
-    /// A kept snapshot, until it is handed over, and what was recorded before it.
-    Kept(Target, Option<Rc<Snapshot>>, Option<Box<Recorded>>),
+    /// A kept snapshot and the code that was named with it, until they are handed over, and what was recorded before it.
+    Kept(Target, Option<(Rc<Snapshot>, Addresses)>, Option<Box<Recorded>>),
 }
 
 impl RingFeed {
@@ -160,14 +161,14 @@ impl RingFeed {
             // Streams, and several together, have feeds of their own.
             Found::Streamed(_) | Found::Together(..) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
-                Ok((snapshot, recorded)) => {
+                Ok((snapshot, addresses, recorded)) => {
                     self.status = Status::Kept;
                     let target = Target {
                         name: snapshot.process.name.clone(),
                         pid: snapshot.process.pid,
                         path,
                     };
-                    Open::Kept(target, Some(Rc::new(snapshot)), recorded)
+                    Open::Kept(target, Some((Rc::new(snapshot), addresses)), recorded)
                 }
                 Err(error) => {
                     self.status = Status::Broken {
@@ -195,14 +196,15 @@ impl RingFeed {
     }
 }
 
-/// The newest snapshot of a file, and what stands before it.
-fn read_kept(path: &Path) -> Result<(Snapshot, Option<Box<Recorded>>), FormatError> {
+/// The newest snapshot of a file, the code that the file names, and what stands before it.
+fn read_kept(path: &Path) -> Result<(Snapshot, Addresses, Option<Box<Recorded>>), FormatError> {
     if !snapshot_file::is_snapshot_file(path) {
-        return archive::read(path).map(|snapshot| (snapshot, None));
+        return archive::read(path).map(|snapshot| (snapshot, Addresses::default(), None));
     }
     let (recorded, snapshot) = Recorded::open(path)?;
+    let addresses = recorded.addresses();
     let recorded = Some(Box::new(recorded)).filter(|recorded| !recorded.is_done());
-    Ok((snapshot, recorded))
+    Ok((snapshot, addresses, recorded))
 }
 
 fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
@@ -256,6 +258,7 @@ impl Feed for RingFeed {
         let mut begin_ns = None;
         let mut lapped = 0;
         let mut functions = None;
+        let mut addresses = Addresses::default();
         let (target, snapshot) = match &mut self.open {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
@@ -267,7 +270,11 @@ impl Feed for RingFeed {
                     past.extend(earlier.slice(PAST_SLICE));
                     recorded.take_if(|recorded| recorded.is_done());
                 }
-                (Some(target.clone()), snapshot.take())
+                let snapshot = snapshot.take().map(|(snapshot, of_file)| {
+                    addresses = of_file;
+                    snapshot
+                });
+                (Some(target.clone()), snapshot)
             }
             Open::Ring(attached) => {
                 self.outcomes.extend(attached.answers());
@@ -295,6 +302,7 @@ impl Feed for RingFeed {
             lapped,
             outcomes: std::mem::take(&mut self.outcomes),
             functions,
+            addresses,
             new_run: self.new_run.take(),
             notice: None,
             processes: None,

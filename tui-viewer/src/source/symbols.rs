@@ -10,10 +10,11 @@ use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
 use object::{Object, ReadCache};
-use tickscope_analysis::code::{Addresses, Frame, located};
+use tickscope_analysis::code::located;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Module;
+use tickscope_format::addresses::{Addresses, Frame};
+use tickscope_format::snapshot::{Lines, Module};
+use tickscope_format::{Snapshot, codec};
 use tickscope_report::SourceCode;
 
 use crate::source::source_files;
@@ -25,11 +26,20 @@ const DEBUG_FILES: &str = "/usr/lib/debug";
 /// A larger source file is not read.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
+/// A recording names so many addresses.
+const NAMED_MAX: usize = 100_000;
+
 /// The files of a program, as far as its samples were in them.
 pub(crate) struct Symbols {
     /// The program, if it still runs.
     pid: u32,
     modules: HashMap<Module, Known>,
+}
+
+/// Names the code of a program's samples for a recording, each address once.
+pub(crate) struct Names {
+    symbols: Symbols,
+    known: Addresses,
 }
 
 /// What is known of a module's code.
@@ -40,18 +50,11 @@ struct Known {
 }
 
 /// Gives a snapshot the rows of functions that were sampled and not counted. Returns the code that its samples were in, without
-/// the text of its lines.
-pub fn read_code(snapshot: &mut Snapshot) -> SourceCode {
-    let lines = &snapshot.lines;
+/// the text of its lines. What its recording has `named` is not looked for in files.
+pub fn read_code(snapshot: &mut Snapshot, named: Addresses) -> SourceCode {
     let mut symbols = Symbols::of(snapshot.process.pid);
-    let mut addresses = Addresses::default();
-    for sample in &lines.samples {
-        if let Some(module) = lines.modules.get(sample.module as usize)
-            && addresses.looked_up(module, sample.address).is_none()
-        {
-            addresses.insert(module, sample.address, symbols.frames(module, sample.address));
-        }
-    }
+    let mut addresses = named;
+    addresses.extend(symbols.new_in(&snapshot.lines, &addresses));
     if let Cow::Owned(with) = with_sampled_rows(snapshot, &addresses) {
         *snapshot = with;
     }
@@ -98,6 +101,20 @@ impl Symbols {
         self.pid
     }
 
+    /// Looks up the addresses of samples that are not known.
+    pub(crate) fn new_in(&mut self, lines: &Lines, known: &Addresses) -> Addresses {
+        let mut new = Addresses::default();
+        for sample in &lines.samples {
+            if let Some(module) = lines.modules.get(sample.module as usize)
+                && known.looked_up(module, sample.address).is_none()
+                && new.looked_up(module, sample.address).is_none()
+            {
+                new.insert(module, sample.address, self.frames(module, sample.address));
+            }
+        }
+        new
+    }
+
     /// Finds the frames of an address, the innermost first. Reads the module's file when it is first asked about.
     pub(crate) fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
         if !self.modules.contains_key(module) {
@@ -138,6 +155,33 @@ impl Symbols {
             .iter()
             .filter_map(|(module, known)| Some((module.path.clone(), known.problem.clone()?)));
         problems.collect()
+    }
+}
+
+impl Names {
+    /// Those of a process.
+    pub(crate) fn of(pid: u32) -> Self {
+        Self {
+            symbols: Symbols::of(pid),
+            known: Addresses::default(),
+        }
+    }
+
+    /// The program goes on, as this process.
+    pub(crate) fn go_on_with(&mut self, pid: u32) {
+        self.symbols = Symbols::of(pid);
+    }
+
+    /// Finds what the samples of a record were in, as far as no record before it had samples there.
+    pub(crate) fn new_in(&mut self, payload: &[u8]) -> Addresses {
+        // Whether the record is damaged is seen when it is written.
+        let lines = codec::lines(payload).unwrap_or_default();
+        if self.known.len() > NAMED_MAX {
+            return Addresses::default();
+        }
+        let new = self.symbols.new_in(&lines, &self.known);
+        self.known.extend(new.clone());
+        new
     }
 }
 
@@ -300,6 +344,9 @@ mod tests {
     use std::process::Command;
 
     use object::ObjectSymbol;
+    use tickscope_format::recording::{Recording, Writer};
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::{CaptureKind, LineSample, SampledIn, Thread};
 
     use super::*;
 
@@ -386,6 +433,52 @@ mod tests {
         let (function, line, problem) = found(&module, address);
         assert_eq!((function.as_str(), line), ("", 0));
         assert!(problem.unwrap().contains("no debug information"));
+    }
+
+    #[test]
+    fn a_recording_names_code_whose_file_is_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let file = compiled(place.path(), "program", PROGRAM, &["-Cdebuginfo=1"]);
+        let (module, address) = module(&file);
+        let mut snapshot = Snapshot::default();
+        snapshot.threads.push(Thread {
+            outside_ticks: 5,
+            ..Thread::default()
+        });
+        snapshot.lines.modules.push(module);
+        snapshot.lines.set([LineSample {
+            inside: SampledIn::Thread(0),
+            module: 0,
+            address,
+            samples: 5,
+            cpu_ns: 5,
+        }]);
+        let mut payload = Vec::new();
+        codec::encode(&snapshot, &mut payload).unwrap();
+        let mut names = Names::of(std::process::id());
+        let path = place.path().join("run.tks");
+        let mut writer = Writer::create(&path, false).unwrap();
+        let stamp = Stamp {
+            kind: CaptureKind::Periodic,
+            tick: 1,
+            unix_ns: 1,
+        };
+        writer.name(names.new_in(&payload));
+        writer.append(stamp, &payload).unwrap();
+        assert!(names.new_in(&payload).is_empty(), "each address is named once");
+        writer.append(stamp, &payload).unwrap();
+        writer.finish().unwrap();
+
+        fs::remove_file(file).unwrap();
+        let recording = Recording::open(&path).unwrap();
+        let code = read_code(&mut snapshot, recording.addresses());
+        let rows: Vec<&str> = snapshot.sites.iter().map(|site| site.name.as_str()).collect();
+        assert_eq!(
+            (rows, code.problems.len()),
+            (vec!["marked"], 0),
+            "{:?}",
+            code.problems
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tickscope_analysis::call_graph::CallGraph;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::callers::{self, Neighbours};
-use tickscope_analysis::code::{Addresses, Frame, Scope};
+use tickscope_analysis::code::Scope;
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_analysis::functions::Functions;
@@ -19,6 +19,7 @@ use tickscope_analysis::{
     uncertainty, window,
 };
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::ThreadId;
 use tickscope_format::pattern::Pattern;
 use tickscope_report::brief::{self, BYTES_MAX, Length, Next, Subject};

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use tickscope_analysis::code::Addresses;
 use tickscope_analysis::filter;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::overhead_correction::compensated;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::html::PageOptions;

@@ -1,8 +1,8 @@
 //! The JSON document as structs. The order of the fields is the order of the members.
 
 use serde::{Serialize, Serializer};
-use tickscope_analysis::code::Addresses;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{Losses, Now, Snapshot};
 
 use super::futures::{Task, tasks};

@@ -1,7 +1,8 @@
 //! Samples of the program counter.
 
 use serde::Serialize;
-use tickscope_analysis::code::{Addresses, Code, Scope, code};
+use tickscope_analysis::code::{Code, Scope, code};
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, SampledIn, Snapshot};
 
 /// Members of the document.

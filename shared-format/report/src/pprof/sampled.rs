@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use tickscope_analysis::code::{Addresses, Frame, Located, Scope, located};
+use tickscope_analysis::code::{Located, Scope, located};
+use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::snapshot::Snapshot;
 
 use super::message::{Function, Line, Location, MAPPING, Profile, Sample, signed};

@@ -95,6 +95,7 @@ impl App {
         if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
         }
+        self.take_named(events.addresses);
         if more_past {
             self.past_has_come();
         }

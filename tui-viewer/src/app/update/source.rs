@@ -1,6 +1,8 @@
 //! Keys of the pane of source, and what it needs to know.
 
 use ratatui::layout::Rect;
+use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LINES_HZ, LinesState};
 
 use crate::app::derived::SourceKey;
@@ -114,6 +116,24 @@ impl App {
         self.views.source.known.take(found);
     }
 
+    /// Takes what the recording of the newest snapshot has named.
+    pub(in crate::app) fn take_named(&mut self, addresses: Addresses) {
+        if let Some(newest) = &self.program.newest
+            && !addresses.is_empty()
+        {
+            let pid = self.pid_here(newest);
+            self.views.source.known.take_named(pid, addresses);
+        }
+    }
+
+    /// The process of a snapshot, or 0 where what runs under its number here is another program.
+    fn pid_here(&self, snapshot: &Snapshot) -> u32 {
+        match self.program.is_elsewhere() {
+            true => 0,
+            false => snapshot.process.pid,
+        }
+    }
+
     /// Asks for the code that the samples on the screen were in.
     fn find_code(&mut self, effects: &mut Vec<Effect>) {
         let revision = self.derived.data_memo.revision();
@@ -121,11 +141,7 @@ impl App {
             && self.derived.code_memo.is_new(revision)
             && !data.snapshot.lines.samples.is_empty()
         {
-            // What runs under this number here is another program.
-            let pid = match self.program.is_elsewhere() {
-                true => 0,
-                false => data.snapshot.process.pid,
-            };
+            let pid = self.pid_here(&data.snapshot);
             let known = &mut self.views.source.known;
             effects.extend(known.addresses_of(&data.snapshot, pid).map(Effect::FindCode));
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;
+use tickscope_format::addresses::Addresses;
 use tickscope_report::archive;
 
 use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
@@ -17,6 +18,7 @@ use crate::output::console::printable;
 use crate::source::events::Feed;
 use crate::source::feed::{PipeFeed, RingFeed, TogetherFeed};
 use crate::source::local_time;
+use crate::source::symbols;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, one_alone};
 use crate::ui::theme;
@@ -96,13 +98,22 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
 
 /// The newest snapshot of a file, and its name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
+    let mut addresses = Addresses::default();
     let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
         Found::Ring(ring, _) => ring.newest_snapshot().map(|(_, snapshot)| snapshot),
-        Found::Kept(path) => archive::read(&path),
-        Found::Streamed(snapshot) => Ok(*snapshot),
+        Found::Kept(path) => {
+            addresses = archive::addresses(&path);
+            archive::read(&path)
+        }
+        Found::Streamed(streamed) => {
+            let (snapshot, named) = *streamed;
+            addresses = named;
+            Ok(snapshot)
+        }
         Found::Together(name, _) => return Err(one_alone(&name, "a file is compared with").into()),
     };
-    let snapshot = snapshot.with_context(|| path.display().to_string())?;
+    let mut snapshot = snapshot.with_context(|| path.display().to_string())?;
+    symbols::read_code(&mut snapshot, addresses);
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok(Compared {
         snapshot: Rc::new(snapshot),

@@ -102,7 +102,7 @@ pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> an
     let found = live_snapshot::find(target, reader, None)?;
     let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
     let extent = moment::choose(when, &found, &mut live)?;
-    symbols::read_code(&mut live.snapshot);
+    symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     Ok(Answered {
         live,
         extent,

@@ -122,7 +122,7 @@ fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Resul
         let found = live_snapshot::find(&one, Reader::Script, None)?;
         let mut live = live_snapshot::of(&found, &wanted)?;
         let extent = moment::choose(part, &found, &mut live)?;
-        symbols::read_code(&mut live.snapshot);
+        symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
         let run = Run {
             part: extent.when,
             ..Run::of(target, &live.snapshot)

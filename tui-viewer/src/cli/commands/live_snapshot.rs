@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::anyhow;
 use tickscope_analysis::side_by_side::{Part, ratio, side_by_side};
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
@@ -33,6 +34,8 @@ pub struct LiveSnapshot {
     pub snapshot: Snapshot,
     /// How the program does.
     pub state: ProcessState,
+    /// The code that its recording has named.
+    pub addresses: Addresses,
 }
 
 /// Who reads what a command writes.
@@ -176,17 +179,26 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
     match found {
         Found::Kept(path) => {
             let snapshot = archive::read(path).map_err(|error| anyhow!(about(path, &error)))?;
-            let state = ProcessState::FromFile;
-            Ok((LiveSnapshot { snapshot, state }, None))
+            let live = LiveSnapshot {
+                snapshot,
+                state: ProcessState::FromFile,
+                addresses: archive::addresses(path),
+            };
+            Ok((live, None))
         }
-        Found::Streamed(snapshot) => {
+        Found::Streamed(streamed) => {
+            let (snapshot, addresses) = (**streamed).clone();
             let state = if snapshot.capture.kind == CaptureKind::Final {
                 ProcessState::Exited
             } else {
                 ProcessState::FromFile
             };
-            let snapshot = (**snapshot).clone();
-            Ok((LiveSnapshot { snapshot, state }, None))
+            let live = LiveSnapshot {
+                snapshot,
+                state,
+                addresses,
+            };
+            Ok((live, None))
         }
         Found::Ring(ring, liveness) => of_ring(ring, liveness, wanted),
         Found::Together(name, rings) => of_all(name, rings),
@@ -224,7 +236,12 @@ fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSna
         .saturating_sub(snapshot.process.uptime_ns);
     let state = ProcessState::Running;
     let note = (!notes.is_empty()).then(|| notes.join("; "));
-    Ok((LiveSnapshot { snapshot, state }, note))
+    let live = LiveSnapshot {
+        snapshot,
+        state,
+        addresses: Addresses::default(),
+    };
+    Ok((live, note))
 }
 
 fn of_ring(
@@ -247,7 +264,12 @@ fn of_ring(
         .newest_snapshot()
         .map_err(|error| anyhow!(about(ring.path(), &error)))?;
     let state = state_of(&ring.liveness()?);
-    Ok((LiveSnapshot { snapshot, state }, note))
+    let live = LiveSnapshot {
+        snapshot,
+        state,
+        addresses: Addresses::default(),
+    };
+    Ok((live, note))
 }
 
 fn seconds_since(then_unix_ns: u64) -> f64 {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, ensure};
 use tickscope_analysis::merge_runs::MergedRuns;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::{FormatError, Snapshot, snapshot_file};
 use tickscope_report::archive;
@@ -11,6 +12,7 @@ use tickscope_report::archive;
 use crate::cli::args::{MergeArgs, ending};
 use crate::output::console::{Misuse, about, say};
 use crate::output::{console, output_file};
+use crate::source::symbols;
 
 /// Adds up the files and prints the path of the sum.
 ///
@@ -57,10 +59,10 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
 
 /// The newest snapshot of a file of any kind that holds some.
 fn read(path: &Path) -> Result<Snapshot, FormatError> {
-    if archive::is_archive(path) {
-        return archive::read(path);
-    }
-    RingFile::open(path)?
-        .newest_snapshot()
-        .map(|(_, snapshot)| snapshot)
+    let (mut snapshot, addresses) = match archive::is_archive(path) {
+        true => (archive::read(path)?, archive::addresses(path)),
+        false => (RingFile::open(path)?.newest_snapshot()?.1, Addresses::default()),
+    };
+    symbols::read_code(&mut snapshot, addresses);
+    Ok(snapshot)
 }

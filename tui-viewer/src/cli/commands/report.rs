@@ -48,7 +48,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
-    let mut code = symbols::read_code(&mut live.snapshot);
+    let mut code = symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     if args.view == Some(ReportView::Source) {
         symbols::read_texts(&live.snapshot, &mut code);
     }
@@ -122,7 +122,7 @@ pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
 
 /// The text for which nobody has chosen anything, with rows of what was sampled.
 pub fn usual_text(mut live: LiveSnapshot) -> String {
-    symbols::read_code(&mut live.snapshot);
+    symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     let options = TextOptions {
         min_share: LEAST_SHARE,
         ..TextOptions::default()

@@ -7,7 +7,7 @@ use tickscope_format::snapshot_file;
 
 use crate::cli::args::{TargetArgs, ending};
 use crate::cli::commands::live_snapshot;
-use crate::cli::commands::live_snapshot::Reader;
+use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::event_loop::saved_files;
 use crate::output::console::Misuse;
 use crate::output::{console, output_file};
@@ -26,9 +26,13 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(args, Reader::Script, None)?;
-    let mut snapshot = live_snapshot::of(&found, &wanted)?.snapshot;
-    // Its names are those of files on this machine.
-    symbols::read_code(&mut snapshot);
+    let LiveSnapshot {
+        mut snapshot,
+        addresses,
+        ..
+    } = live_snapshot::of(&found, &wanted)?;
+    // Where it is read, the files of the program may not be.
+    symbols::read_code(&mut snapshot, addresses);
     let path = match file {
         Some(path) => {
             anyhow::ensure!(

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use tickscope_analysis::window;
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::{Over, Watch, WatchState};
@@ -46,7 +47,7 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
         Some(_) => stop_on_signals()?,
         None => Arc::default(),
     };
-    let (LiveSnapshot { snapshot, state }, named) = answered(args, &stop)?;
+    let (LiveSnapshot { snapshot, state, .. }, named) = answered(args, &stop)?;
     let watch = watched(&snapshot, args)?;
     write(args, &snapshot, state, watch, &named.in_shell(&args.target))?;
     Ok(console::DONE)
@@ -177,8 +178,9 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     if let Found::Together(name, _) = &found {
         return Err(one_alone(name, "slow calls are told of a program").into());
     }
-    let LiveSnapshot { mut snapshot, state } = live_snapshot::of(&found, &wanted)?;
-    if watch_of(&snapshot, &args.function).is_none() {
+    let mut live = live_snapshot::of(&found, &wanted)?;
+    let snapshot = &mut live.snapshot;
+    if watch_of(snapshot, &args.function).is_none() {
         let name = printable(args.function.as_str());
         let next = match &found {
             Found::Ring(_, liveness) if is_live(liveness) => {
@@ -196,13 +198,13 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
                     .into()
             }
         };
-        return Err(Misuse(format!("{name} is not watched ({}); {next}", others(&snapshot))).into());
+        return Err(Misuse(format!("{name} is not watched ({}); {next}", others(snapshot))).into());
     }
-    traces.take(&snapshot);
-    if !traces.fill(&mut snapshot) {
+    traces.take(snapshot);
+    if !traces.fill(snapshot) {
         look_back(&found, traces);
     }
-    Ok((LiveSnapshot { snapshot, state }, Named::of(&args.target, &found)))
+    Ok((live, Named::of(&args.target, &found)))
 }
 
 /// Takes what earlier snapshots have of calls that the newest leaves out.
@@ -256,8 +258,12 @@ fn watched_for(
         Some(from) => window::between(&read, from),
         None => read,
     };
-    let state = state_of(&liveness);
-    Ok((LiveSnapshot { snapshot, state }, named))
+    let live = LiveSnapshot {
+        snapshot,
+        state: state_of(&liveness),
+        addresses: Addresses::default(),
+    };
+    Ok((live, named))
 }
 
 /// Reads records as they come; returns the last one.

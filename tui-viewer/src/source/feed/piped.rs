@@ -221,11 +221,14 @@ impl Feed for PipeFeed {
             for item in arrived {
                 match item {
                     Arrived::Begin => begins = self.run.is_some(),
-                    Arrived::Record(StreamedRecord { stamp, payload }) => events.past.push(Past {
-                        unix_ns: stamp.unix_ns,
-                        kind: stamp.kind,
-                        payload: payload.into(),
-                    }),
+                    Arrived::Record(record) => {
+                        events.addresses.extend(record.addresses);
+                        events.past.push(Past {
+                            unix_ns: record.stamp.unix_ns,
+                            kind: record.stamp.kind,
+                            payload: record.payload.into(),
+                        });
+                    }
                     Arrived::End(torn) => last = Some(Ok(torn)),
                     Arrived::Wrong(why) => last = Some(Err(why)),
                 }
@@ -277,6 +280,7 @@ impl Feed for PipeFeed {
 #[cfg(test)]
 mod tests {
     use tickscope_format::Snapshot;
+    use tickscope_format::addresses::Addresses;
     use tickscope_format::ring::Stamp;
 
     use super::*;
@@ -294,6 +298,7 @@ mod tests {
                 unix_ns: snapshot.capture.unix_ns,
             },
             payload,
+            addresses: Addresses::default(),
         })
     }
 
@@ -385,6 +390,7 @@ mod tests {
                         unix_ns: 0,
                     },
                     payload: vec![0; 4 << 20],
+                    addresses: Addresses::default(),
                 }));
             }
         });

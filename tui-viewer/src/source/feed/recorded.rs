@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tickscope_format::FormatError;
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::recording::{Moment, Recording};
 use tickscope_format::snapshot::CaptureKind;
 
@@ -39,6 +40,11 @@ impl Recorded {
             series,
         };
         Ok((recorded, snapshot))
+    }
+
+    /// The code that it names.
+    pub(super) fn addresses(&self) -> Addresses {
+        self.series.addresses()
     }
 
     /// When its first record was captured: nanoseconds since the Unix epoch.

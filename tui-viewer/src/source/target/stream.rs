@@ -7,6 +7,7 @@ use std::os::fd::AsFd;
 
 use anyhow::{anyhow, bail};
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::codec;
 use tickscope_format::recording::{Piece, Stream};
 
@@ -37,17 +38,21 @@ pub(crate) fn nothing_came() -> anyhow::Error {
     anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
 }
 
-/// Reads standard input to its end; returns the newest snapshot.
+/// Reads standard input to its end; returns the newest snapshot, and the code that was named.
 ///
 /// # Errors
 /// There is none, or what comes is no recording.
-pub(super) fn newest() -> anyhow::Result<Snapshot> {
+pub(super) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     let mut stream = open()?;
     let (mut newest, mut has_begun) = (None, false);
+    let mut named = Addresses::default();
     loop {
         match stream.next_piece() {
             Ok(Piece::Begin) => has_begun = true,
-            Ok(Piece::Record(record)) => newest = Some(record.payload),
+            Ok(Piece::Record(record)) => {
+                named.extend(record.addresses);
+                newest = Some(record.payload);
+            }
             Ok(Piece::End { torn }) => {
                 let Some(payload) = &newest else {
                     if has_begun {
@@ -58,7 +63,8 @@ pub(super) fn newest() -> anyhow::Result<Snapshot> {
                 if torn > 0 {
                     say(&broke_off(torn));
                 }
-                return codec::decode(payload).map_err(|error| anyhow!("standard input: {error}"));
+                let snapshot = codec::decode(payload).map_err(|error| anyhow!("standard input: {error}"))?;
+                return Ok((snapshot, named));
             }
             Err(error) => bail!("standard input: {error}"),
         }

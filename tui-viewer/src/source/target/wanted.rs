@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::cli::args::TargetArgs;
@@ -45,7 +46,7 @@ pub enum Found {
     /// A kept snapshot.
     Kept(PathBuf),
     /// The newest snapshot of a stream that has ended.
-    Streamed(Box<Snapshot>),
+    Streamed(Box<(Snapshot, Addresses)>),
 }
 
 /// Why there is no target: what is there, and the command that opens it.

@@ -13,6 +13,7 @@ use tickscope_format::slots::Op;
 use crate::cli::commands::live_snapshot;
 use crate::output::console::{about, printable, say};
 use crate::source::feed::result_of;
+use crate::source::symbols::Names;
 use crate::text::clock_time::seconds;
 
 /// With which record a recording begins.
@@ -36,12 +37,13 @@ impl fmt::Display for ReaderGone {
 
 impl Error for ReaderGone {}
 
-#[derive(Debug)]
 pub(super) struct Copier {
     ring: RingFile,
     /// Holding one makes the program publish at the watched rate; none where it takes no requests.
     slot: Option<Slot>,
     writer: Writer,
+    /// Finds the names of the code that samples were in, as the files of the program may be gone where the recording is read.
+    names: Names,
     begin: Begin,
     /// Number of the record that was copied last.
     copied: Option<u64>,
@@ -69,6 +71,7 @@ impl Copier {
             (Some(_), None) => {}
         }
         let mut copier = Self {
+            names: Names::of(ring.header().pid),
             ring,
             slot,
             writer,
@@ -95,6 +98,7 @@ impl Copier {
     /// Goes on with the ring that the program has made in place of a lost one: all that is in it is new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
+        self.names.go_on_with(ring.header().pid);
         self.ring = ring;
         self.begin = Begin::Oldest;
         (self.copied, self.latest) = (None, None);
@@ -158,6 +162,7 @@ impl Copier {
     }
 
     fn append(&mut self, record: &Record) -> anyhow::Result<()> {
+        self.writer.name(self.names.new_in(&record.payload));
         self.writer
             .append(record.stamp, &record.payload)
             .map_err(|error| {

@@ -1,0 +1,78 @@
+//! What stands at addresses of a program's code, by its debug information: functions, source files and lines.
+
+use std::collections::BTreeMap;
+
+use bincode::{Decode, Encode};
+
+use crate::snapshot::Module;
+
+/// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Frame {
+    /// The function's name in its module.
+    pub function: String,
+    /// The path of its module.
+    pub module: String,
+    /// The source file.
+    pub file: String,
+    /// The line, from 1 on.
+    pub line: u32,
+}
+
+/// The frames of addresses, as far as they were looked up.
+///
+/// # Examples
+/// ```
+/// use tickscope_format::addresses::{Addresses, Frame};
+/// use tickscope_format::snapshot::Module;
+///
+/// let program = Module { path: "/bin/app".into(), ..Module::default() };
+/// let main = Frame { function: "main".into(), ..Frame::default() };
+/// let mut addresses = Addresses::default();
+/// addresses.insert(&program, 0x1040, vec![main.clone()]);
+/// assert_eq!(addresses.frames(&program, 0x1040), [main]);
+/// assert_eq!(addresses.looked_up(&program, 0x2000), None);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Addresses {
+    of_modules: BTreeMap<Module, BTreeMap<u64, Vec<Frame>>>,
+}
+
+impl Addresses {
+    /// Whether nothing was looked up.
+    pub fn is_empty(&self) -> bool {
+        self.of_modules.is_empty()
+    }
+
+    /// Returns the number of addresses that were looked up.
+    pub fn len(&self) -> usize {
+        self.of_modules.values().map(BTreeMap::len).sum()
+    }
+
+    /// Returns the frames of an address, the innermost first; none where it was not looked up, or nothing was found.
+    pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
+        self.looked_up(module, address).unwrap_or_default()
+    }
+
+    /// Returns the frames that were found, if the address was looked up.
+    pub fn looked_up(&self, module: &Module, address: u64) -> Option<&[Frame]> {
+        self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
+    }
+
+    /// Has the frames of an address, the innermost first.
+    pub fn insert(&mut self, module: &Module, address: u64, frames: Vec<Frame>) {
+        if !self.of_modules.contains_key(module) {
+            self.of_modules.insert(module.clone(), BTreeMap::new());
+        }
+        if let Some(of_module) = self.of_modules.get_mut(module) {
+            of_module.insert(address, frames);
+        }
+    }
+
+    /// Has what others have as well.
+    pub fn extend(&mut self, others: Self) {
+        for (module, addresses) in others.of_modules {
+            self.of_modules.entry(module).or_default().extend(addresses);
+        }
+    }
+}
