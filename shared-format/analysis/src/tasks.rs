@@ -53,6 +53,8 @@ pub struct TaskRow {
     pub ended: u64,
     /// Calls that were dropped before they were ready.
     pub cancelled: u64,
+    /// Calls that are over and whose end was not seen. They are in no wall time.
+    pub vanished: u64,
     /// Polls.
     pub polls: u64,
     /// Nanoseconds from the first polls of calls that are over to their ends.
@@ -149,10 +151,11 @@ impl Tasks {
             let column = snapshot.measures.of(quantity);
             column.map_or_else(|| vec![0; nodes.len()], |column| column.dense(nodes.len()))
         };
-        let [polls, ends, cancels, walls] = [
+        let [polls, ends, cancels, vanished, walls] = [
             Quantity::Polls,
             Quantity::FutureEnds,
             Quantity::FutureCancels,
+            Quantity::FutureVanished,
             Quantity::FutureTime,
         ]
         .map(dense);
@@ -183,6 +186,7 @@ impl Tasks {
             let row = &mut self.rows[at as usize];
             row.started = row.started.saturating_add(nodes.calls[node]);
             row.cancelled = row.cancelled.saturating_add(cancels[node]);
+            row.vanished = row.vanished.saturating_add(vanished[node]);
             row.ended = row.ended.saturating_add(ends[node]);
             row.polls = row.polls.saturating_add(polls[node]);
             row.wall_ns = row.wall_ns.saturating_add(snapshot.nanos(walls[node]));
@@ -299,6 +303,7 @@ impl TaskRow {
             started: 0,
             ended: 0,
             cancelled: 0,
+            vanished: 0,
             polls: 0,
             wall_ns: 0,
             busy_ns: 0,
@@ -308,7 +313,7 @@ impl TaskRow {
         }
     }
 
-    /// Returns the calls that are over.
+    /// Returns the calls whose end was seen.
     pub fn over(&self) -> u64 {
         self.ended.saturating_add(self.cancelled)
     }

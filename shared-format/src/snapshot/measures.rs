@@ -48,6 +48,8 @@ pub enum Quantity {
     /// Ticks that samples of the code tell of: of functions or calls that are not counted. They are a part of the self ticks. No
     /// program counts them: `tickscope-analysis` makes rows of samples, which kept snapshots have with their names.
     Sampled,
+    /// Calls of futures that are over and whose end was not seen: when they ended is not known, so they have no time.
+    FutureVanished,
 }
 
 /// How many bytes a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
@@ -63,7 +65,7 @@ pub fn live_error(variance: u64) -> u64 {
 
 impl Quantity {
     /// All variants, in the order of their codes.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Allocations,
         Self::AllocatedBytes,
         Self::Frees,
@@ -83,6 +85,7 @@ impl Quantity {
         Self::ScheduledTime,
         Self::ScheduledPolls,
         Self::Sampled,
+        Self::FutureVanished,
     ];
 
     /// Returns the number that stands for the quantity in a record. It never changes.
@@ -149,6 +152,7 @@ impl Quantity {
                 | Self::EndedElsewhere
                 | Self::ScheduledTime
                 | Self::ScheduledPolls
+                | Self::FutureVanished
         )
     }
 
@@ -174,6 +178,7 @@ impl Quantity {
             Self::ScheduledTime => "scheduled_ns",
             Self::ScheduledPolls => "scheduled_polls",
             Self::Sampled => "sampled_ns",
+            Self::FutureVanished => "future_vanished",
         }
     }
 
@@ -199,6 +204,7 @@ impl Quantity {
             Self::ScheduledTime => "total_scheduled_ns",
             Self::ScheduledPolls => "total_scheduled_polls",
             Self::Sampled => "total_sampled_ns",
+            Self::FutureVanished => "total_future_vanished",
         }
     }
 
@@ -224,6 +230,7 @@ impl Quantity {
             Self::ScheduledTime => "outside_scheduled_ns",
             Self::ScheduledPolls => "outside_scheduled_polls",
             Self::Sampled => "outside_sampled_ns",
+            Self::FutureVanished => "outside_future_vanished",
         }
     }
 }
@@ -374,7 +381,7 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_records_and_names_differ() {
-        assert!(Quantity::ALL.map(Quantity::code).into_iter().eq(0..19));
+        assert!(Quantity::ALL.map(Quantity::code).into_iter().eq(0..20));
         for quantity in Quantity::ALL {
             assert_eq!(Quantity::of_code(quantity.code()), Some(quantity));
             let same = Quantity::ALL

@@ -128,7 +128,12 @@ impl Measured {
     /// Sets how many calls of a future are in flight, of what was counted since the beginning.
     fn set_in_flight(&mut self, whole: Self) {
         let begun = whole.get(Quantity::InFlight);
-        let over = whole.get(Quantity::FutureEnds) + whole.get(Quantity::FutureCancels);
+        let ends = [
+            Quantity::FutureEnds,
+            Quantity::FutureCancels,
+            Quantity::FutureVanished,
+        ];
+        let over: u64 = ends.into_iter().map(|end| whole.get(end)).sum();
         self.set(Quantity::InFlight, begun.saturating_sub(over));
         self.set(Quantity::EndedElsewhere, over.saturating_sub(begun));
     }
@@ -217,6 +222,14 @@ impl Baseline {
         // A level is no count since the reset.
         shown.set_in_flight(at(&self.measured.current, index));
         shown
+    }
+
+    /// Counts a call in a node whose end was not seen.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn count_vanished(&mut self, index: usize) {
+        let mut one = Measured::default();
+        one.set(Quantity::FutureVanished, 1);
+        raise(&mut self.measured.current, index, one);
     }
 
     /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level. A node whose call has ended has something to show,

@@ -29,6 +29,8 @@ use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 use crate::enabled::capture::function_sums::FunctionSums;
 use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::capture::lost_futures;
 use crate::enabled::capture::muting::Mutes;
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
@@ -40,6 +42,8 @@ use crate::enabled::capture::watches::Watches;
 use crate::enabled::platform::os;
 use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::waiting_call::{Call, Doing};
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::record::calls_by_future;
 use crate::enabled::record::live_blocks::{self, Live};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::numbers;
@@ -495,6 +499,10 @@ impl CollectorState {
 
     fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         let config = config::get();
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        for row in lost_futures::end() {
+            self.finished.count_vanished(row);
+        }
         let mut snapshot = Snapshot::default();
         let mut lost = self.finished.lost();
         lost.losses.dropped += registry::dropped_calls();
@@ -939,6 +947,8 @@ impl CollectorState {
         let heir = |node| Owner::finished(name, place(node));
         live_blocks::hand_over(&block.tree, heir);
         self.lines.hand_over(&block.tree, heir);
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        calls_by_future::hand_over(&block.tree, heir);
         registry::forget(block);
     }
 }

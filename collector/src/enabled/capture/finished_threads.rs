@@ -122,6 +122,15 @@ impl FinishedThreads {
         (threads.number, places)
     }
 
+    /// Counts a call whose end was not seen in a row.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn count_vanished(&mut self, row: Owner) {
+        let is_of = |threads: &&mut ThreadsOfAName| Owner::of_finished(threads.number).contains(&row);
+        if let Some(threads) = self.by_name.values_mut().find(is_of) {
+            threads.baseline.count_vanished(row.index() as usize);
+        }
+    }
+
     /// Appends a thread for each name that has something to show.
     pub(crate) fn show(
         &mut self,

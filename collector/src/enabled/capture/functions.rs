@@ -12,6 +12,8 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::record::vanished_calls;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
 /// How the calls of a thread's functions ended.
@@ -20,7 +22,6 @@ pub(crate) struct Ends {
     returned: u64,
     unwound: u64,
     elsewhere: u64,
-    vanished: u64,
 }
 
 /// What the publisher tells of the cost of functions.
@@ -56,7 +57,6 @@ impl Ends {
         returned: 0,
         unwound: 0,
         elsewhere: 0,
-        vanished: 0,
     };
 }
 
@@ -65,7 +65,6 @@ impl AddAssign for Ends {
         self.returned += other.returned;
         self.unwound += other.unwound;
         self.elsewhere += other.elsewhere;
-        self.vanished += other.vanished;
     }
 }
 
@@ -78,7 +77,6 @@ impl Ends {
             returned: frames.returned.load(Ordering::Relaxed),
             unwound: frames.unwound.load(Ordering::Relaxed),
             elsewhere: frames.elsewhere.load(Ordering::Relaxed),
-            vanished: frames.vanished.load(Ordering::Relaxed),
         }
     }
 
@@ -90,7 +88,7 @@ impl Ends {
             returned: self.returned,
             unwound: self.unwound,
             elsewhere: self.elsewhere,
-            vanished: self.vanished,
+            vanished: vanished_calls::count(),
             fixed: function_sites::refused().is_some(),
             budget: told.budget,
             cost_share: told.cost_share,

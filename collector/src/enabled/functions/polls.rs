@@ -5,30 +5,27 @@
 //! after it whether the call is over: so each future counts one call, as [`Profiled`](crate::enabled::future::Profiled) does
 //! for futures that the source marks.
 //!
-//! A future may be dropped by code that was inlined and has no sled. The call is over then, and it is noticed later: when a
-//! future of the same kind begins at its address, when the byte has another value than the last poll left, or when the call that
-//! awaited it has been over for some time. It counts as cancelled, and as one whose end was not seen. The same happens where
-//! some polls of a future are parts of other functions, unless its drop is seen: the byte says then whether the body has returned.
+//! A future may be dropped by code that was inlined and has no sled. The call has vanished then, which is noticed when a future of
+//! the same kind begins at its address, or by a look (`capture/lost_futures`). The same happens where some polls of a future are parts
+//! of other functions, unless its drop is seen: the byte says then whether the body has returned.
 //!
 //! These events may do anything, so they take longer than those of other functions; but a poll is long.
-
-use std::sync::atomic::AtomicU64;
 
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::call::Call;
 use crate::enabled::functions::unseen::{close_ended, counting_tree, end_polling, is_off_by_now};
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::{Ordering, add};
-use crate::enabled::record::calls_by_future::{self, Future, Held, Suspicion};
+use crate::enabled::platform::sync::add;
+use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::frames::Poll;
 use crate::enabled::record::function_sites::{self, PolledBy};
-use crate::enabled::record::in_flight;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
+use crate::enabled::record::vanished_calls;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
@@ -37,16 +34,6 @@ const UNRESUMED: u8 = 0;
 
 /// The state of a body that has returned.
 const RETURNED: u8 = 1;
-
-/// The first state of a body that waits.
-const SUSPENDED: u8 = 3;
-
-/// How long a call must seem to be over, and how long until the next look at such calls.
-const SUSPECTED_SECONDS: f64 = 1.0;
-const LOOK_SECONDS: f64 = 0.1;
-
-/// The tick of the next look.
-static NEXT_LOOK: AtomicU64 = AtomicU64::new(0);
 
 /// A poll begins. The function's first two arguments are the last two here.
 pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u64, second: u64) {
@@ -73,9 +60,8 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let mut call = match held {
             Some(held) if state >= SUSPENDED => held.call(),
             held => {
-                if let Some(held) = held {
-                    end_vanished(tree, future, held);
-                }
+                // One of a finished thread counts in no row.
+                _ = held.and_then(vanished_calls::end);
                 if state == UNRESUMED { Call::NEW } else { Call::OVER }
             }
         };
@@ -150,7 +136,6 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         } else {
             call.end(site, Some(node), state != RETURNED);
         }
-        end_suspected(tree);
     });
 }
 
@@ -185,23 +170,18 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
     Some((function_sites::get(number)?, function_sites::polled_by(number)?))
 }
 
-/// Where a future's byte is that tells how far its body has come.
-fn state_place(future: Future, polled: PolledBy) -> u64 {
-    future.address.wrapping_add(polled.of.state_offset.into())
-}
-
 /// Reads how far a body has come.
 ///
 /// # Safety
 /// The function must have been called with this future and not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
-    let place = state_place(future, polled);
+    let place = polled.state_place(future);
     // SAFETY: the future is there, as the caller promises, and its state with it. Only this thread may change it.
     unsafe { std::ptr::with_exposed_provenance::<u8>(place as usize).read_volatile() }
 }
 
 /// Keeps a call until the next poll of its future.
-fn hold(tree: &'static Tree, future: Future, mut call: Call, node: Option<&'static Node>, state: u8) {
+fn hold(tree: &'static Tree, future: Future, call: Call, node: Option<&'static Node>, state: u8) {
     if !call.is_in_flight() {
         return;
     }
@@ -211,52 +191,9 @@ fn hold(tree: &'static Tree, future: Future, mut call: Call, node: Option<&'stat
         row: node.map_or(0, |node| Owner::node(tree, node.index()).number()),
         state,
     };
-    if !calls_by_future::put(future, held)
-        && let Some(site) = function_sites::get(future.function)
-    {
-        add(&tree.frames.vanished, 1);
-        call.end_at(None, site, node, true);
+    if !calls_by_future::put(future, held) {
+        _ = vanished_calls::end(held);
     }
-}
-
-/// Ends a call that was over before, which was not seen.
-fn end_vanished(tree: &'static Tree, future: Future, held: Held) {
-    if let Some(site) = function_sites::get(future.function) {
-        add(&tree.frames.vanished, 1);
-        held.call().end_at(None, site, held.node(tree, future), true);
-    }
-}
-
-/// Looks for calls that must be over, from time to time.
-fn end_suspected(tree: &'static Tree) {
-    let now = config::now();
-    let second = config::ticks_per_second();
-    let due = NEXT_LOOK.load(Ordering::Relaxed);
-    let next = now.saturating_add((second * LOOK_SECONDS) as u64);
-    let is_due = now >= due || due > next;
-    if !is_due
-        || NEXT_LOOK
-            .compare_exchange(due, next, Ordering::Relaxed, Ordering::Relaxed)
-            .is_err()
-    {
-        return;
-    }
-    let suspicion = |future: Future, held: Held| {
-        let polled = function_sites::polled_by(future.function);
-        let place = polled.map_or(0, |polled| state_place(future, polled));
-        let site = function_sites::get(future.function);
-        if held.state >= SUSPENDED && os::read_byte(place) != Some(held.state) {
-            // No poll that is seen can be in progress: it would have taken the call out.
-            Suspicion::Certain
-        } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
-            Suspicion::Some
-        } else {
-            Suspicion::None
-        }
-    };
-    let long = (second * SUSPECTED_SECONDS) as u64;
-    let end = |future, held| end_vanished(tree, future, held);
-    calls_by_future::take_suspected(now, long, suspicion, end);
 }
 
 impl Held {

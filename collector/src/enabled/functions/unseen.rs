@@ -5,13 +5,15 @@ use std::sync::atomic::{Ordering, compiler_fence};
 use crate::enabled::call::Call;
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::add;
+use crate::enabled::record::calls_by_future::Held;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::frames::Poll;
 use crate::enabled::record::in_flight;
 use crate::enabled::record::node::Node;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::Tree;
+use crate::enabled::record::vanished_calls;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
@@ -74,9 +76,15 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let Some(site) = poll.node.site.get() else { return };
     if call.is_in_flight() && site.is_ruled_off() {
         // The end may have come while the function was being switched off.
-        add(&tree.frames.vanished, 1);
+        _ = vanished_calls::end(Held {
+            began: call.began,
+            call: call.id,
+            row: Owner::node(tree, poll.node.index()).number(),
+            state: 0,
+        });
+    } else {
+        call.end(site, Some(poll.node), true);
     }
-    call.end(site, Some(poll.node), true);
 }
 
 /// The thread polls what it polled before.

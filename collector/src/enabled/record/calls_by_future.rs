@@ -8,7 +8,9 @@
 //! loads and stores. A thread that does not get it gives up ([`retried`]).
 
 use crate::enabled::record::in_flight::CallId;
+use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
+use crate::enabled::record::tree::Tree;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const GROUPS: usize = 4096;
@@ -16,7 +18,10 @@ const GROUPS: usize = 4096;
 /// The places of one group.
 const GROUP: usize = 32;
 
-/// How many calls a thread looks at when it looks for calls that are over.
+/// The first state of a body that waits.
+pub(crate) const SUSPENDED: u8 = 3;
+
+/// How many calls are looked at by one look for calls that are over.
 const AT_ONCE: u32 = 200;
 
 /// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
@@ -89,13 +94,31 @@ pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
 
+/// Gives the calls in rows of a tree whose thread has ended to other rows, by the index of the node.
+pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
+    let of_tree = Owner::of_tree(tree);
+    let groups = TABLE.groups.iter().zip(&TABLE.counts);
+    let has_calls = |(_, count): &(_, &AtomicU32)| count.load(Ordering::Relaxed) > 0;
+    for (group, _) in groups.filter(has_calls) {
+        group.with(|places| {
+            for place in places.iter().filter(|place| place.future().address != 0) {
+                let row = Owner::numbered(place.row.load(Ordering::Relaxed));
+                if let Some(row) = row.filter(|row| of_tree.contains(row)) {
+                    place.row.store(heir(row.index()).number(), Ordering::Relaxed);
+                }
+            }
+            Some(())
+        });
+    }
+}
+
 /// Looks at all calls, or at some where there are many, and takes out those that are over and those that have seemed to be
 /// over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     now: u64,
     ticks: u64,
     suspicion: impl Fn(Future, Held) -> Suspicion,
-    taken: impl FnMut(Future, Held),
+    taken: impl FnMut(Held),
 ) {
     TABLE.take_suspected(now, ticks, suspicion, taken);
 }
@@ -211,7 +234,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         now: u64,
         ticks: u64,
         suspicion: impl Fn(Future, Held) -> Suspicion,
-        mut taken: impl FnMut(Future, Held),
+        mut taken: impl FnMut(Held),
     ) {
         let first = self.next.load(Ordering::Relaxed);
         let mut looked_at = 0;
@@ -221,10 +244,10 @@ impl<const GROUPS: usize> Table<GROUPS> {
             if count == 0 {
                 continue;
             }
-            while let Some((future, held)) = self.groups[group]
+            while let Some(held) = self.groups[group]
                 .with(|places| self.take_suspected_of(group, places, now, ticks, &suspicion))
             {
-                taken(future, held);
+                taken(held);
             }
             looked_at += count;
             if looked_at >= AT_ONCE {
@@ -241,7 +264,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         now: u64,
         ticks: u64,
         suspicion: impl Fn(Future, Held) -> Suspicion,
-    ) -> Option<(Future, Held)> {
+    ) -> Option<Held> {
         places.iter().find_map(|place| {
             let future = place.future();
             if future.address == 0 {
@@ -249,7 +272,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
             }
             match suspicion(future, place.held()) {
                 Suspicion::None => return None,
-                Suspicion::Certain => return Some((future, self.leave(group, place))),
+                Suspicion::Certain => return Some(self.leave(group, place)),
                 Suspicion::Some => {}
             }
             let since = place.suspected.load(Ordering::Relaxed);
@@ -257,7 +280,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
                 place.suspected.store(now.max(1), Ordering::Relaxed);
             }
             let is_over = since != 0 && now.saturating_sub(since) >= ticks;
-            is_over.then(|| (future, self.leave(group, place)))
+            is_over.then(|| self.leave(group, place))
         })
     }
 }
@@ -322,7 +345,7 @@ mod tests {
         }
         let look = |now, call| {
             let mut all = Vec::new();
-            let add = |future, held| all.push((future, held));
+            let add = |held| all.push(held);
             let suspicion = |_, found: Held| match found.call == call {
                 true => Suspicion::Some,
                 false if found.call == 9000 => Suspicion::Certain,
@@ -333,16 +356,16 @@ mod tests {
         };
         assert_eq!(look(100, 2), []);
         assert_eq!(look(109, 2), []);
-        assert_eq!(look(110, 2), [(future(1), held(1))]);
+        assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
         // What was polled meanwhile begins anew.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));
         assert_eq!(look(120, 3), []);
-        assert_eq!(look(130, 3), [(future(2), held(2))]);
+        assert_eq!(look(130, 3), [held(2)]);
         assert!(OWN.put(future(7), held(8999)));
-        assert_eq!(look(131, 3), [(future(7), held(8999))]);
+        assert_eq!(look(131, 3), [held(8999)]);
     }
 
     #[test]

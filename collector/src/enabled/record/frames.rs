@@ -95,8 +95,6 @@ zeroed! {
         pub(crate) unwound: AtomicU64,
         /// How many events were on other stacks: those of coroutines and of signal handlers. They are not counted.
         pub(crate) elsewhere: AtomicU64,
-        /// How many calls of async functions ended without an event. It was noticed later that they were over.
-        pub(crate) vanished: AtomicU64,
     }
 }
 
@@ -179,7 +177,6 @@ impl Frames {
             returned: AtomicU64::new(0),
             unwound: AtomicU64::new(0),
             elsewhere: AtomicU64::new(0),
-            vanished: AtomicU64::new(0),
         }
     }
 
@@ -187,7 +184,7 @@ impl Frames {
     pub(crate) fn clear(&self) {
         self.top.set(None);
         self.open_polls.store(0, Ordering::Relaxed);
-        for counter in [&self.returned, &self.unwound, &self.elsewhere, &self.vanished] {
+        for counter in [&self.returned, &self.unwound, &self.elsewhere] {
             counter.store(0, Ordering::Relaxed);
         }
     }

@@ -9,6 +9,7 @@ use tickscope_format::function_table::{PollFunction, SledKind};
 use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::platform::sleds::{self, Refusal, Sled, Trampolines};
+use crate::enabled::record::calls_by_future::Future;
 use crate::enabled::record::leaving::Leaving;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
@@ -39,6 +40,13 @@ pub(crate) struct PolledBy {
     pub(crate) first: u32,
     /// Where its future is.
     pub(crate) of: PollFunction,
+}
+
+impl PolledBy {
+    /// Returns where a future's byte is that tells how far its body has come.
+    pub(crate) fn state_place(self, future: Future) -> u64 {
+        future.address.wrapping_add(self.of.state_offset.into())
+    }
 }
 
 /// Which sleds of a function are on.

@@ -20,6 +20,8 @@ pub(crate) struct Futures {
     pub(crate) ended: Quotient,
     /// Calls that were dropped here before they were ready.
     pub(crate) cancelled: Quotient,
+    /// Calls that are over and whose end was not seen.
+    pub(crate) vanished: Quotient,
     /// Calls begun here less those that were over here, since the program began. It is negative where calls end on another
     /// thread; the sum over all nodes of the future is right.
     pub(crate) in_flight: i64,
@@ -37,9 +39,10 @@ pub(crate) struct Futures {
 }
 
 /// The columns in tables, where `calls` and `total_ns` have what was started and busy.
-pub(crate) const COLUMNS: [&str; 9] = [
+pub(crate) const COLUMNS: [&str; 10] = [
     "future_ended",
     "future_cancelled",
+    "future_vanished",
     "future_in_flight",
     "future_polls",
     "future_wall_p50_ns",
@@ -57,6 +60,7 @@ impl Futures {
         [
             text(self.ended),
             text(self.cancelled),
+            text(self.vanished),
             Some(self.in_flight.to_string()),
             text(self.polls),
             time(self.wall_p50_ns),
@@ -108,6 +112,7 @@ pub(crate) fn of_nodes(
             started: Quotient::of(snapshot.nodes.calls[row as usize], per),
             ended: count(Quantity::FutureEnds),
             cancelled: count(Quantity::FutureCancels),
+            vanished: count(Quantity::FutureVanished),
             in_flight: of(Quantity::InFlight) as i64 - of(Quantity::EndedElsewhere) as i64,
             polls: count(Quantity::Polls),
             wall_p50_ns: quantile(snapshot, &wall, 0.5),

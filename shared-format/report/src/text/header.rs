@@ -330,10 +330,7 @@ fn functions(page: &Page<'_>) -> Option<String> {
         off_for_the_budget(page, functions.budget),
         also(functions.unwound, "calls unwound"),
         also(functions.elsewhere, "events on other stacks, not counted"),
-        also(
-            functions.vanished,
-            "async calls counted as cancelled whose end was not seen"
-        ),
+        also(functions.vanished, "async calls whose end was not seen"),
         if functions.fixed {
             "; this system does not let a program change its code, so those that are off stay off"
         } else {

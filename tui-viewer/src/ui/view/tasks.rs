@@ -150,8 +150,12 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
         let text = "what these calls await has no name: tickscope::wait!(\"name\", future) gives it one";
         return canvas_line(canvas, area, 3, text);
     }
+    let vanished = match task.vanished {
+        0 => String::new(),
+        some => format!("{} whose end was not seen, ", number::count(some)),
+    };
     let calls = format!(
-        "{} calls begun, {} ready, {} cancelled, {} polls",
+        "{} calls begun, {} ready, {} cancelled, {vanished}{} polls",
         number::count(task.started),
         number::count(task.ended),
         number::count(task.cancelled),

@@ -1,0 +1,41 @@
+//! Finds calls of async functions that are over without an event that told so.
+//!
+//! A call between two polls is over when the state of its future is another one than its last poll left: the memory is gone, or
+//! belongs to something else. It seems to be over when the call that awaited it is, or when its function was switched off; it
+//! is taken for over after a second of that.
+
+use crate::enabled::platform::os;
+use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Suspicion};
+use crate::enabled::record::function_sites;
+use crate::enabled::record::in_flight;
+use crate::enabled::record::owner::Owner;
+use crate::enabled::record::site::Site;
+use crate::enabled::record::vanished_calls;
+use crate::enabled::runtime::config;
+
+/// How long a call must seem to be over.
+const SUSPECTED_SECONDS: f64 = 1.0;
+
+/// Looks at calls of async functions between two polls, and ends those that are over. Returns the rows of finished threads that
+/// are to count them.
+pub(super) fn end() -> Vec<Owner> {
+    let mut of_finished = Vec::new();
+    let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
+    calls_by_future::take_suspected(config::now(), long, suspicion, |held| {
+        of_finished.extend(vanished_calls::end(held));
+    });
+    of_finished
+}
+
+fn suspicion(future: Future, held: Held) -> Suspicion {
+    let place = function_sites::polled_by(future.function).map_or(0, |polled| polled.state_place(future));
+    let site = function_sites::get(future.function);
+    if held.state >= SUSPENDED && os::read_byte(place) != Some(held.state) {
+        // No poll that is seen can be in progress: it would have taken the call out.
+        Suspicion::Certain
+    } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
+        Suspicion::Some
+    } else {
+        Suspicion::None
+    }
+}
