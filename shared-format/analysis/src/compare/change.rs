@@ -70,8 +70,10 @@ pub struct Change {
     pub is_counter: bool,
     /// Whether it is a gauge in one of the runs: it has no sum either.
     pub is_gauge: bool,
-    /// Whether its calls are exact: the same in all runs of a side, on both.
+    /// Whether its calls are exact: the same in all runs of a side, on both, and all of them counted.
     pub calls_exact: bool,
+    /// Whether it was off in a run, before and after: not all of its calls were counted there.
+    pub off: [bool; 2],
     /// Whether a self time of it is an estimate.
     pub self_estimated: bool,
     /// Whether a total time of it is an estimate.
@@ -155,14 +157,14 @@ impl Change {
     }
 
     /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has
-    /// changed by at least so many nanoseconds, and that is not noise.
-    pub(super) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
+    /// changed by at least so many nanoseconds, and that is not noise. Calls that were not all counted do not compare.
+    pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
             change > 0.0 && change >= least_ns && !is_noise(what)
         };
-        self.presence != Presence::Both
-            || self.of(Quantity::Calls) != 0.0
+        let has_other_calls = self.presence != Presence::Both || self.of(Quantity::Calls) != 0.0;
+        has_other_calls && self.off == [false; 2]
             || self.of(Quantity::Sum) != 0.0
             || of_time(Quantity::Total)
             || of_time(Quantity::SelfTime)

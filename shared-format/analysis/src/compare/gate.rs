@@ -5,6 +5,9 @@
 //! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
 //! like a time, with fewer by its median.
 //!
+//! Calls and latencies of a function that was off are not those of all its calls. Where it was off on one side the gate cannot be judged;
+//! where it was off on both it is left out, unless the condition names it.
+//!
 //! Other counts, as `allocations` and `bytes`, are judged like calls: of the whole program and of each function, with all
 //! it calls.
 //!
@@ -108,6 +111,15 @@ pub enum GateError {
         /// Runs after that know some.
         after: usize,
     },
+    /// Not all calls of a function were counted, because it was off.
+    Off {
+        /// The gate.
+        condition: String,
+        /// The function.
+        name: String,
+        /// Whether it was off in a run, before and after.
+        off: [bool; 2],
+    },
     /// No function has this name on either side.
     NoFunction {
         /// The gate.
@@ -136,6 +148,17 @@ impl fmt::Display for GateError {
                 f,
                 "{condition}: found latencies of single calls in {before} runs before and {after} after, wanted {RUNS} a side; programs keep them in the modes exact and adaptive, without TICKSCOPE_HISTOGRAM=off"
             ),
+            Self::Off { condition, name, off } => {
+                let side = match off {
+                    [true, true] => "on both sides",
+                    [true, false] => "before",
+                    [false, _] => "after",
+                };
+                write!(
+                    f,
+                    "{condition}: {name} was off {side}, so not all of its calls were counted; record both sides with --budget off or --only"
+                )
+            }
             Self::NoFunction { condition, name } => write!(
                 f,
                 "{condition}: no function or scope is called {name} before or after; the table without --fail-if shows all"
@@ -170,6 +193,21 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
             some => Some(some),
         },
     };
+    if condition.what == Quantity::Calls || condition.what.is_latency() {
+        let comparable = |id: FunctionId| {
+            let change = &diff.by_function[id.index()];
+            // What is off in the same way is left out where it was not asked for.
+            change.off[0] == change.off[1] && (asked.is_none() || !change.off[0])
+        };
+        let mut judged = asked.clone().unwrap_or_else(|| ids(diff).collect()).into_iter();
+        if let Some(off) = judged.find(|&id| !comparable(id)) {
+            return Err(GateError::Off {
+                condition: condition.to_string(),
+                name: diff.functions.get(off).full_name(),
+                off: diff.by_function[off.index()].off,
+            });
+        }
+    }
     let mut verdict = match condition.measure.dimension() {
         Dimension::Count | Dimension::Bytes => judge_counts(diff, condition, asked),
         Dimension::Time => judge_times(diff, condition, asked)?,
@@ -183,7 +221,9 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
     // Of calls the sum of all functions would say nothing more.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
-    let functions = asked.unwrap_or_else(|| ids(diff).collect());
+    let is_counted =
+        |id: &FunctionId| condition.what != Quantity::Calls || diff.by_function[id.index()].off == [false; 2];
+    let functions = asked.unwrap_or_else(|| ids(diff).filter(is_counted).collect());
     let functions = functions.into_iter().map(Judged::Function);
     let all: Vec<Judged> = whole.into_iter().chain(functions).collect();
     let (before, after) = diff.runs();
@@ -307,6 +347,7 @@ fn judge_times(
                     && most > 0.0
                     && most >= least
                     && is_known(id)
+                    && !(what.is_latency() && change.off != [false; 2])
             };
             let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
             whole

@@ -48,7 +48,7 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
         off.collect()
     };
     if off(before) != off(after) {
-        doubts.push("different sites are switched off: what is off on one side looks new or gone".into());
+        doubts.push("different sites are switched off: their calls do not compare".into());
     }
     let dropped: u64 = all()
         .map(|run| run.capture.losses.dropped)

@@ -92,7 +92,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     {
         writeln!(
             out,
-            "\n~ before calls: the runs of a side do not agree, it is their median"
+            "\n~ before calls: an estimate, because the runs of a side do not agree (it is their median) or the function was off for a time"
         )?;
     }
     Ok(())

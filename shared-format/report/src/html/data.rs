@@ -147,10 +147,6 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         let most = number::percent(upper);
         format!("measuring itself is up to {most} of all time in scopes")
     });
-    doubt(
-        capture.mode.is_sampling() || !snapshot.estimates.is_empty(),
-        &|| "times are estimates, with ~ if rough".into(),
-    );
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
     });

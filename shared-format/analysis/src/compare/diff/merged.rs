@@ -25,6 +25,8 @@ struct Cell {
     is_p99_rough: bool,
     is_max_least: bool,
     is_max_most: bool,
+    /// Not all of its calls were counted.
+    is_off: bool,
 }
 
 /// Between which nanoseconds a latency of a function lies for certain, in one run.
@@ -165,6 +167,10 @@ impl Merged {
                 run.latencies[function] = Ranges::of(snapshot, &row.latency);
             }
         }
+        for site in &snapshot.measuring.off_sites {
+            let function = ids[tree.functions.of_site[site.index()].index()];
+            run.functions[function.index()].is_off = true;
+        }
         let mut path_of: Vec<u32> = Vec::with_capacity(tree.rows.len());
         for (index, row) in (0..).zip(&tree.rows) {
             let parent = row.parent.map(|parent| path_of[parent as usize]);
@@ -185,6 +191,7 @@ impl Merged {
                 self_estimated: uncertainty.self_estimated,
                 total_estimated: uncertainty.total_estimated,
                 is_rough: rough(Some(uncertainty), row.self_ticks, row.total_ticks),
+                is_off: run.functions[ids[row.function.index()].index()].is_off,
                 ..Cell::default()
             };
             run.paths[path as usize] =
@@ -361,6 +368,7 @@ impl Merged {
         let is_counter = counts && !self.runs.iter().any(|run| is_other(cell_of(run)));
         let there = |is_after: bool| side(is_after).any(|run| cell_of(run).values.is_something());
         let agree = |is_after: bool| all_equal(side(is_after).map(|run| cell_of(run).values.calls));
+        let off = [false, true].map(|is_after| side(is_after).any(|run| cell_of(run).is_off));
         Change {
             before: values(false),
             after: values(true),
@@ -371,7 +379,8 @@ impl Merged {
             },
             is_counter,
             is_gauge: is_counter && self.runs.iter().any(|run| cell_of(run).is_gauge),
-            calls_exact: agree(false) && agree(true),
+            calls_exact: agree(false) && agree(true) && off == [false; 2],
+            off,
             self_estimated: self.runs.iter().any(|run| cell_of(run).self_estimated),
             total_estimated: self.runs.iter().any(|run| cell_of(run).total_estimated),
             is_rough: [0, 1].map(|at| self.runs.iter().any(|run| cell_of(run).is_rough[at])),

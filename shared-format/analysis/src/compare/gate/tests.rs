@@ -1,5 +1,6 @@
 //! Gates over comparisons made by hand.
 
+use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Quantity as MeasuredQuantity, Snapshot};
 use tickscope_testkit::fixture::programs::run;
@@ -78,6 +79,49 @@ fn conditions_are_read() {
         let error = bad.parse::<Condition>().unwrap_err().to_string();
         assert!(error.contains("> "), "{bad}: {error}");
     }
+}
+
+#[test]
+fn calls_that_were_not_all_counted_are_not_judged() {
+    let off = |calls| {
+        let mut run = run(&[
+            (0, "main", 1, 10_000),
+            (1, "work", calls, 90_000),
+            (2, "tiny", 1, 10),
+        ]);
+        run.measuring.off_sites = vec![SiteId(1)];
+        run
+    };
+    let on = run(&ROWS);
+    let judged = |before: &Snapshot, after: &Snapshot, text: &str| {
+        let condition = condition(text);
+        let sides = [before, after].map(std::slice::from_ref);
+        let diff = Diff::by(condition.measure, sides[0], sides[1], None).unwrap();
+        judge(&diff, &condition)
+            .map(|verdict| (verdict.judged, verdict.is_passed()))
+            .map_err(|error| error.to_string())
+    };
+    let said = judged(&on, &off(20), "calls > 0").unwrap_err();
+    assert_eq!(
+        said,
+        "calls > 0: app::work was off after, so not all of its calls were counted; record both sides with --budget off or --only"
+    );
+    assert!(
+        judged(&off(20), &on, "calls(work) > 0")
+            .unwrap_err()
+            .contains("off before")
+    );
+    assert!(judged(&off(20), &on, "calls(tiny) > 0").is_ok());
+    // It is off in the same way on both sides.
+    assert_eq!(judged(&off(20), &off(70), "calls > 0"), Ok((2, true)));
+    assert!(
+        judged(&off(20), &off(70), "calls(work) > 0")
+            .unwrap_err()
+            .contains("on both sides")
+    );
+    let diff = Diff::of(&[off(20)], &[off(70)], None).unwrap();
+    let work = &diff.by_function[1];
+    assert!(!work.calls_exact && !work.is_worth(0.0, |_| false));
 }
 
 #[test]
