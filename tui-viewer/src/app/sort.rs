@@ -3,6 +3,9 @@
 use std::cell::OnceCell;
 use std::cmp::Ordering;
 
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Values;
+
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
@@ -114,6 +117,12 @@ impl Sort {
         (self.key == SortKey::Name) != self.reversed
     }
 
+    /// Whether functions are compared by their self time on a CPU.
+    pub(crate) fn is_of_work(self, snapshot: &Snapshot) -> bool {
+        // Another measure says itself what it is of.
+        self.key == SortKey::SelfTime && snapshot.values == Values::Time && snapshot.waits
+    }
+
     /// What a row is compared by: the smallest comes first. Names are compared where they stand.
     /// Of what is compared the size of the change counts.
     fn weight(self, data: &Data, what: What) -> u64 {
@@ -157,6 +166,13 @@ impl Sort {
         let figures = data.figures(what);
         match self.key {
             SortKey::Total => figures.total_ns,
+            // Joins and parks are not the hottest functions.
+            SortKey::SelfTime if matches!(what, What::Hot(_)) && self.is_of_work(&data.snapshot) => {
+                let off = figures.own_off;
+                figures
+                    .self_ns
+                    .saturating_sub(off.waiting_ns.saturating_add(off.ready_ns))
+            }
             SortKey::SelfTime => figures.self_ns,
             SortKey::Wait => figures.off.waiting_ns,
             SortKey::Ready => figures.off.ready_ns,

@@ -144,11 +144,18 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     // What is not sorted, and what has no percents, needs no word for it.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared();
+    let is_of_work = app.views.current == View::Hot
+        && app
+            .derived
+            .data
+            .as_ref()
+            .is_some_and(|data| sort.is_of_work(&data.snapshot));
+    let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
         // The mark above the columns says of which.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
-        true => format!("sort: change of {column} {mark}"),
-        false => format!("sort {column} {mark}"),
+        true => format!("sort: change of {column}{on_cpu} {mark}"),
+        false => format!("sort {column}{on_cpu} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
     if app.views.current != View::Threads && !app.views.current.is_of_all() {
