@@ -26,7 +26,7 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::by_function::{FunctionName, FunctionNumbers};
-pub use self::functions::{FunctionChoice, Functions};
+pub use self::functions::{CALL_IN_PROGRAM, FunctionChoice, Functions};
 pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost, SeenCost};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, Module, NO_MODULE, Sampled, SampledIn,
@@ -645,10 +645,21 @@ impl Snapshot {
         self.clock_drains() && self.scope_cost_seen().is_none() && self.measured_in_place().is_none()
     }
 
-    /// Returns what a scope costs: as samples saw it or as measured in place in this program, where that is known for the mode in force, or
+    /// Returns what a call of a function costs that the compiler has prepared, if the program has such functions.
+    fn function_cost(&self) -> Option<ScopeCost> {
+        self.functions.as_ref()?.call_cost()
+    }
+
+    /// Returns whether [`cost_share`](Self::cost_share) is that of functions of `cargo tickscope`, with publisher and build.
+    pub fn has_function_cost(&self) -> bool {
+        self.function_cost().is_some()
+    }
+
+    /// Returns what a scope costs: that of functions in a program of `cargo tickscope`, or as samples saw it or as measured in place in this program, where that is known for the mode in force, or
     /// else as calibrated, without what the clock does to code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
-        self.scope_cost_seen()
+        self.function_cost()
+            .or_else(|| self.scope_cost_seen())
             .or_else(|| self.measured_in_place()?.scope_cost())
             .unwrap_or_else(|| self.own_cost())
     }
@@ -698,13 +709,23 @@ impl Snapshot {
     }
 
     /// Returns the lower and the upper bound of the share of the time in which threads worked in scopes that measuring itself took,
-    /// 0 to 1; of other values than time it took nothing.
+    /// 0 to 1; of other values than time it took nothing. In a program of `cargo tickscope` the publisher's CPU time is in it, and
+    /// in the upper bound what the build costs: it is how much more CPU time the program takes than its plain build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
             return (0.0, 0.0);
         }
         let calls = self.scope_calls() as f64;
+        if let Some(cost) = self.function_cost() {
+            let (low, high) = Functions::cost_share(cost, calls, working);
+            let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
+            // Its time since the reset, if it took as much before.
+            let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
+            let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
+            let publisher = publisher_ns / working.max(cpu_ns as f64);
+            return ((low + publisher).min(1.0), (high + publisher).min(1.0));
+        }
         let share = |ns: f64| (calls * ns / working).clamp(0.0, 1.0);
         let cost = self.scope_cost();
         (share(cost.low_ns), share(cost.high_ns))

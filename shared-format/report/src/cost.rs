@@ -49,6 +49,15 @@ pub fn text(snapshot: &Snapshot) -> String {
     }
     lines.push(own_line);
     let (low, high) = snapshot.cost_share();
+    if snapshot.has_function_cost() {
+        lines.push(format!("a call of a function costs {}", snapshot.scope_cost()));
+        lines.push(format!(
+            "all of it: {} to {} more CPU time than the plain build takes",
+            percent(low),
+            percent(high)
+        ));
+        return lines.join("\n") + "\n";
+    }
     lines.push(if snapshot.may_cost_more() {
         format!(
             "all scopes: at least {} of the time in which threads work in scopes",

@@ -2,6 +2,8 @@
 
 use bincode::{Decode, Encode};
 
+use super::in_place::ScopeCost;
+
 /// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
 /// change them. Each call that began has returned, was unwound or is still open. Which ones are off because of the budget is in
 /// [`Snapshot::muting`](crate::Snapshot::muting).
@@ -17,8 +19,7 @@ pub struct Functions {
     pub unwound: u64,
     /// Beginnings and ends on other stacks than their thread's own, as those of coroutines. They are not counted.
     pub elsewhere: u64,
-    /// Calls of async functions and blocks whose end was not seen: it was noticed later that they were over. They count as
-    /// cancelled.
+    /// Calls of async functions and blocks whose end was not seen: it was noticed later that they were over.
     pub vanished: u64,
     /// Whether the system does not let the program change its code: then functions that were off at the start stay off.
     pub fixed: bool,
@@ -32,6 +33,34 @@ pub struct Functions {
     pub choice: FunctionChoice,
 }
 
+/// In the loop in which the cost of a call is measured it is so many times less than in a program, as far as that is known.
+pub const CALL_IN_PROGRAM: f64 = 1.5;
+
+/// In a program it may be this much more.
+const CALL_HIGH: f64 = 4.0 / 3.0;
+
+/// Code with sleds that are off takes at most so much of the program's CPU time: it is larger, and sleds are skipped.
+const SLEDS_OFF: f64 = 0.04;
+
+impl Functions {
+    /// Returns what measuring a call costs; `None` if it is not known yet.
+    pub(super) fn call_cost(&self) -> Option<ScopeCost> {
+        (self.call_ns > 0.0).then_some(ScopeCost {
+            low_ns: self.call_ns / CALL_IN_PROGRAM,
+            middle_ns: self.call_ns,
+            high_ns: self.call_ns * CALL_HIGH,
+        })
+    }
+
+    /// Returns the lower and the upper bound of the share of the CPU time that so many calls took, in nanoseconds, in which threads
+    /// worked for `working_ns`. The upper bound has what the build of the program costs where nothing counts.
+    pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
+        let high_ns = calls * cost.high_ns;
+        let without_ns = (working_ns - high_ns).max(1.0);
+        (calls * cost.low_ns / working_ns, high_ns / without_ns + SLEDS_OFF)
+    }
+}
+
 /// Which functions are to count where no rule says anything; see [`Chooser`](crate::function_choice::Chooser).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct FunctionChoice {
@@ -41,4 +70,45 @@ pub struct FunctionChoice {
     pub only: Vec<String>,
     /// Nothing that one of these patterns matches.
     pub not: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture;
+    use crate::snapshot::Functions;
+
+    #[test]
+    fn the_cost_of_functions_has_calls_publisher_and_build() {
+        let mut snapshot = fixture::two_threads();
+        let (calls, working_ns) = (
+            snapshot.scope_calls() as f64,
+            snapshot.nanos(snapshot.working_ticks()) as f64,
+        );
+        let without = snapshot.cost_share();
+        snapshot.functions = Some(Functions::default());
+        assert_eq!(
+            snapshot.cost_share(),
+            without,
+            "what a call costs is not known yet"
+        );
+        // A call is a hundredth of all.
+        let call_ns = working_ns / calls / 100.0;
+        snapshot.functions = Some(Functions {
+            call_ns,
+            ..Functions::default()
+        });
+        snapshot
+            .threads
+            .iter_mut()
+            .for_each(|thread| thread.cpu_ns = None);
+        (snapshot.capture.since_reset_ns, snapshot.process.uptime_ns) = (1_000, 2_000);
+        snapshot.capture.cost.publisher_cpu_ns = (working_ns * 0.04) as u64;
+        let (low, high) = snapshot.cost_share();
+        let wanted = (0.01 / 1.5 + 0.02, 0.04 / 3.0 / (1.0 - 0.04 / 3.0) + 0.04 + 0.02);
+        assert!(
+            (low - wanted.0).abs() < 1e-3 && (high - wanted.1).abs() < 1e-3,
+            "{low} {high}, {wanted:?}"
+        );
+        assert!((snapshot.doubtful_below_ns() - 4.0 * call_ns).abs() < 1e-9 * call_ns);
+    }
 }

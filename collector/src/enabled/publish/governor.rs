@@ -68,10 +68,6 @@ const EARLY: f64 = 2.0;
 /// Functions come back while the cost, with theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// A call costs so many times more in a program than in the loop in which its cost is measured: its memory has left the nearest
-/// cache, and reading the clock waits for what the program has begun. In ripgrep it was 31 ns instead of 21.
-const IN_PROGRAM: f64 = 1.5;
-
 /// How long the cost must have been that low, and how long a function stays off at least. The second time doubles each time
 /// that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
@@ -279,14 +275,14 @@ impl Governor {
         if let Some((_, cost)) = known {
             return Some(cost);
         }
-        let counted = IN_PROGRAM * call_ns(switch, true);
+        let counted = call_ns(switch, true);
         let timed = match switch.mode.times_some_calls() {
             true => {
                 let exact = Switch {
                     mode: Mode::Exact,
                     ..switch
                 };
-                IN_PROGRAM * (call_ns(switch, false) + call_ns(exact, true))
+                call_ns(switch, false) + call_ns(exact, true)
             }
             false => counted,
         };

@@ -298,10 +298,20 @@ impl Publisher {
                 os::without_signals(|| clock_drain::drains_ns(clock))
             });
             self.cost_of = Some(switch);
+            // Without a budget nobody else tells it.
+            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+            let call_ns = self
+                .governor
+                .is_none()
+                .then(|| overhead::function_call_ns(switch, true));
             if let Some(mut state) = collector_state::lock() {
                 state.session.timed_ns = (bounds.timed, bounds.timed_within);
                 if let Some(drains_ns) = drains_ns {
                     state.session.drains_ns = drains_ns;
+                }
+                #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+                if let Some(call_ns) = call_ns {
+                    state.session.functions.call_ns = call_ns;
                 }
             }
             self.tell();

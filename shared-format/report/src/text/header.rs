@@ -305,8 +305,12 @@ fn cost(page: &Page<'_>) -> String {
     } else {
         format!("{lower} to {upper}")
     };
+    let of = match page.raw.has_function_cost() {
+        true => "more CPU time than the plain build takes",
+        false => "of work in scopes",
+    };
     format!(
-        "{}{share} of work in scopes ({} each); publisher {} of a core",
+        "{}{share} {of} ({} each); publisher {} of a core",
         slowdown.map_or(String::new(), |slowdown| format!(
             "{}; ",
             visible(&slowdown, page.options.ascii)
