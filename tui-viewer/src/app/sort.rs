@@ -10,6 +10,7 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId};
+use crate::app::tails::Tail;
 use crate::app::view::View;
 
 /// What rows are compared by.
@@ -230,7 +231,7 @@ impl Sort {
         }
         // Only the view Slow compares functions by what is not in their figures.
         if let What::Hot(_) = what {
-            return data.tail(what).map_or(0, |tail| tail.ticks);
+            return data.tail(what).map_or(0, Tail::weight);
         }
         if let What::Site(row) = what {
             return u64::MAX - data.sites()[row as usize].state as u64;

@@ -20,6 +20,16 @@ pub(crate) struct Tail {
     pub(crate) latency: Histogram,
     /// What those in the tail take above the median, in ticks.
     pub(crate) ticks: u64,
+    /// It has waited for most of its time itself, as joins and parks of a runtime do.
+    is_idle: bool,
+}
+
+impl Tail {
+    /// What tails are compared by, the largest first: what works, or calls what waits, comes before what only waits.
+    pub(crate) fn weight(&self) -> u64 {
+        let works = u64::from(!self.is_idle) << 63;
+        works | self.ticks >> 1
+    }
 }
 
 /// The functions that have one, by their rows among the hotspots of a tree.
@@ -36,6 +46,7 @@ pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
             hot: at,
             latency,
             ticks,
+            is_idle: row.self_off.ns() > row.total_ns / 2,
         })
     };
     (0..).zip(hot).filter_map(tail).collect()
