@@ -10,7 +10,7 @@
 //! codec/                      snapshots as bytes
 //! function_choice, muting     which functions count from the start, and which sites cost more than they tell
 //! snapshot, latency/, pattern the data model
-//! words, layout, os, checksum, ids, function_table, error
+//! words, layout, os, checksum, ids, path, function_table, error
 //! ```
 //!
 //! The calls at each moment of a recording:
@@ -54,6 +54,7 @@ pub mod layout;
 mod mapping;
 pub mod muting;
 pub mod os;
+pub mod path;
 pub mod pattern;
 pub mod recording;
 pub mod ring;
