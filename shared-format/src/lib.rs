@@ -11,7 +11,7 @@
 //! function_choice, muting     which functions count from the start, and which sites cost more than they tell
 //! addresses                   functions and lines of code
 //! snapshot, latency/, pattern the data model
-//! words, layout, os, checksum, ids, function_table, error
+//! words, layout, os, checksum, ids, path, function_table, error
 //! ```
 //!
 //! The calls at each moment of a recording:
@@ -56,6 +56,7 @@ pub mod layout;
 mod mapping;
 pub mod muting;
 pub mod os;
+pub mod path;
 pub mod pattern;
 pub mod recording;
 pub mod ring;

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::error::FormatError;
+use crate::path::{has_noise, plain_parts};
 use crate::snapshot::Site;
 
 /// The longest pattern in bytes that fits into a request.
@@ -13,7 +14,8 @@ const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
 /// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
 /// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
-/// module. A `*` matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show
+/// module. Parts are those of the path as it is, or of its plain form ([`plain_parts`]): `Map::insert` selects `Map<u8>::insert` as well.
+/// A `*` matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show
 /// control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
@@ -54,6 +56,19 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
+    /// Reads a pattern that was typed, or copied from a screen or a report. The marks of a cut name, `…` and `...`, stand for any text, and so
+    /// does the middle of what is longer than [`BYTES_MAX`].
+    ///
+    /// # Errors
+    /// [`FormatError::Damaged`] if it is empty or contains control characters.
+    pub fn typed(text: &str) -> Result<Self, FormatError> {
+        if text.contains(char::is_control) {
+            return Self::new(text);
+        }
+        let text = text.replace('…', "*").replace("...", "*");
+        Self::new(&fitting(text.chars().map(String::from).collect()))
+    }
+
     /// Returns a pattern that selects what has this path, or none of an empty path. Names of functions may be long: the middle of what is
     /// too long becomes a star.
     pub fn of_path(path: &str) -> Option<Self> {
@@ -63,24 +78,7 @@ impl Pattern {
             c if c.is_control() => c.escape_default().to_string(),
             c => c.to_string(),
         };
-        let parts: Vec<String> = path.chars().map(written).collect();
-        let whole = parts.concat();
-        if whole.len() <= BYTES_MAX {
-            return Self::new(&whole).ok();
-        }
-        let half = (BYTES_MAX - 1) / 2;
-        let fit = |taken: &mut usize, part: &&String| {
-            *taken += part.len();
-            (*taken <= half).then(|| part.to_string())
-        };
-        let start: String = parts.iter().scan(0, |taken, part| fit(taken, &part)).collect();
-        let end: Vec<String> = parts
-            .iter()
-            .rev()
-            .scan(0, |taken, part| fit(taken, &part))
-            .collect();
-        let end: String = end.into_iter().rev().collect();
-        Self::new(&format!("{start}*{end}")).ok()
+        Self::new(&fitting(path.chars().map(written).collect())).ok()
     }
 
     /// Returns the pattern as text.
@@ -90,8 +88,17 @@ impl Pattern {
 
     /// Whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
-        let (text, path) = (self.as_str(), site.path());
-        covers(text, &path) || text.contains('\\') && covers(&unescaped(text), &path)
+        self.selects(&site.path(), Reach::AnyParts)
+    }
+
+    /// Whether the pattern is the name of the function with this path: it selects the last parts of the path.
+    pub fn names(&self, path: &str) -> bool {
+        self.selects(path, Reach::LastParts)
+    }
+
+    fn selects(&self, path: &str, reach: Reach) -> bool {
+        let text = self.as_str();
+        covers(text, path, reach) || text.contains('\\') && covers(&unescaped(text), path, reach)
     }
 
     /// Whether the pattern `text` selects the site with this path, without allocating, with little stack, and slower than
@@ -102,21 +109,57 @@ impl Pattern {
             let found = pattern.iter().enumerate().filter(|(_, byte)| **byte == wanted);
             found.fold(0, |places, (place, _)| places | 1 << place)
         };
-        pattern.len() <= BYTES_MAX && covers_parts(pattern, path, places)
+        pattern.len() <= BYTES_MAX && covers_either(pattern, path, Reach::AnyParts, places)
     }
 }
 
-/// Whether a pattern without escapes covers any sequence of whole parts of a path.
-fn covers(pattern: &str, path: &str) -> bool {
+/// Which parts of a path a pattern may cover.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Any that stand one behind another.
+    AnyParts,
+    /// Those at the end.
+    LastParts,
+}
+
+/// The text of these pieces; where it is longer than a pattern may be, a star stands for its middle.
+fn fitting(pieces: Vec<String>) -> String {
+    let whole = pieces.concat();
+    if whole.len() <= BYTES_MAX {
+        return whole;
+    }
+    let half = (BYTES_MAX - 1) / 2;
+    let fit = |taken: &mut usize, piece: &&String| {
+        *taken += piece.len();
+        (*taken <= half).then(|| piece.to_string())
+    };
+    let start: String = pieces.iter().scan(0, |taken, piece| fit(taken, &piece)).collect();
+    let end: Vec<String> = pieces
+        .iter()
+        .rev()
+        .scan(0, |taken, piece| fit(taken, &piece))
+        .collect();
+    let end: String = end.into_iter().rev().collect();
+    format!("{start}*{end}")
+}
+
+/// Whether a pattern without escapes covers whole parts of a path.
+fn covers(pattern: &str, path: &str, reach: Reach) -> bool {
     let mut places = [0u128; 256];
     for (place, byte) in pattern.bytes().enumerate() {
         places[usize::from(byte)] |= 1 << place;
     }
-    covers_parts(pattern.as_bytes(), path, |byte| places[usize::from(byte)])
+    covers_either(pattern.as_bytes(), path, reach, |byte| places[usize::from(byte)])
 }
 
-/// The text with characters in place of their escapes, those of [`char::escape_default`].
-fn unescaped(text: &str) -> String {
+/// Whether a pattern covers whole parts of a path as it is, or of its plain form.
+fn covers_either(pattern: &[u8], path: &str, reach: Reach, places: impl Fn(u8) -> u128) -> bool {
+    covers_parts(pattern, path.split("::"), reach, &places)
+        || has_noise(path) && covers_parts(pattern, plain_parts(path), reach, &places)
+}
+
+/// Returns the text with characters in place of their escapes, those of [`char::escape_default`].
+pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
@@ -142,33 +185,35 @@ fn by_number(escape: &str) -> Option<(char, usize)> {
     Some((c, "u{}".len() + number.len()))
 }
 
-/// Whether a pattern with `*` covers any sequence of whole parts of a path. One pass over the path tries all sequences
+/// Whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences
 /// at once, whatever the pattern: any process that may send requests chooses it.
 /// `places` gives the places of a byte in the pattern, a bit each.
-fn covers_parts(pattern: &[u8], path: &str, places: impl Fn(u8) -> u128) -> bool {
+fn covers_parts(
+    pattern: &[u8],
+    parts: impl Iterator<Item: AsRef<[u8]>>,
+    reach: Reach,
+    places: impl Fn(u8) -> u128,
+) -> bool {
     let all_stars = pattern.iter().enumerate().filter(|(_, byte)| **byte == b'*');
     let stars = all_stars.fold(0u128, |stars, (place, _)| stars | 1 << place);
     let whole = 1u128 << pattern.len();
-    let mut breaks = path.match_indices("::").map(|(at, _)| at).peekable();
-    let mut begin = 0;
+    // A star may stand for nothing: the sum carries through stars side by side.
+    let past_stars = |covered: u128| covered | ((covered & stars) + stars) ^ stars;
+    let behind =
+        |covered: u128, byte: u8| past_stars((covered & places(byte) & !stars) << 1 | covered & stars);
     // Bit n: the first n bytes of the pattern cover what lies between a part's beginning and here.
     let mut covered = 0u128;
-    for here in 0..=path.len() {
-        covered |= u128::from(here == begin);
-        // A star may stand for nothing: the sum carries through stars side by side.
-        covered |= ((covered & stars) + stars) ^ stars;
-        let is_end = here == path.len() || breaks.next_if_eq(&here).is_some();
-        if is_end && covered & whole != 0 {
+    for (number, part) in parts.enumerate() {
+        if number > 0 {
+            covered = behind(behind(covered, b':'), b':');
+        }
+        let part = part.as_ref().iter().copied();
+        covered = part.fold(past_stars(covered | 1), &behind);
+        if reach == Reach::AnyParts && covered & whole != 0 {
             return true;
         }
-        if is_end {
-            begin = here + 2;
-        }
-        if let Some(&byte) = path.as_bytes().get(here) {
-            covered = (covered & places(byte) & !stars) << 1 | covered & stars;
-        }
     }
-    false
+    covered & whole != 0
 }
 
 impl fmt::Debug for Pattern {
@@ -246,6 +291,32 @@ mod tests {
         ] {
             assert_eq!(Pattern::new(pattern).unwrap().matches(&site), hit, "{pattern}");
         }
+    }
+
+    #[test]
+    fn names_match_with_their_arguments_and_without() {
+        let path = "<app::Map<u8, V> as app::Store>::insert_with::<app::Entry, f::{closure#0}>::{closure#1}";
+        for name in [
+            path,
+            "Map::insert_with::{closure}",
+            "Map::insert_with",
+            "insert_with",
+            "insert_with::<…>::{closure#1}",
+            "insert_with::<...::{closure#0}>::{closure#1}",
+            "Map*::{closure}",
+        ] {
+            let pattern = Pattern::typed(name).unwrap();
+            assert!(Pattern::text_covers(pattern.as_str(), path), "{name}");
+            let is_end = name.ends_with('}');
+            assert_eq!(pattern.names(path), is_end, "{name}");
+        }
+        for other in ["Map::insert", "Map", "Store::insert_with", "insert_with::<u8>"] {
+            assert!(!Pattern::typed(other).unwrap().names(path), "{other}");
+        }
+        assert!(Pattern::typed(&"x".repeat(300)).unwrap().names(&"x".repeat(300)));
+        // A path that has been cut itself names no other.
+        let cut = Pattern::of_path("drop::<…>").unwrap();
+        assert!(cut.names("drop::<…>") && !cut.names("drop::<u8>"));
     }
 
     #[test]

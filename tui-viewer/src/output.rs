@@ -3,5 +3,6 @@
 pub mod console;
 pub(crate) mod muted;
 pub mod output_file;
+pub(crate) mod similar;
 pub mod switched;
 pub(crate) mod watched;

@@ -5,7 +5,7 @@
 //!          -> waits_in (in which system calls threads wait)
 //!          -> slow (why slow calls of watched functions are slow) -> waterfall (one of them, over time)
 //!          -> functions -> tasks (calls of futures by which future awaits which)
-//!          -> functions -> per_call
+//!          -> functions -> names (short ones, and the functions that a name may mean) -> per_call
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
 //!                                                                          -> transform -> call_tree
@@ -59,6 +59,7 @@ pub mod intervals;
 pub mod measure;
 pub mod merge;
 pub mod merge_runs;
+pub mod names;
 pub mod overhead_correction;
 mod parts;
 pub mod per_call;

@@ -6,9 +6,7 @@ use std::fmt;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::functions::{FunctionId, Functions};
-
-/// So many names are told where one does not say enough.
-const NAMED: usize = 4;
+use crate::names::{TOLD, named, told};
 
 /// The divisor of numbers per call: a function or scope, and its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,8 +82,7 @@ impl PerCall {
     }
 }
 
-/// Returns the calls of the function with this name: its plain name, or any number of the last parts of its path
-/// (`frame`, `app::frame`).
+/// Returns the calls of the function with this name; see [`named`].
 ///
 /// # Errors
 /// No function or several have this name, or it was never called.
@@ -97,15 +94,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
         calls[function.index()] = calls[function.index()].saturating_add(node);
     }
     let called = named(&functions, name);
-    let told = |ids: &[FunctionId]| {
-        let names: Vec<String> = ids.iter().map(|&id| functions.get(id).full_name()).collect();
-        let shown = names[..names.len().min(NAMED)].join(", ");
-        match names.len() {
-            0 => "nothing".into(),
-            all if all > NAMED => format!("{shown} and {} more", all - NAMED),
-            _ => shown,
-        }
-    };
+    let told = |ids: &[FunctionId]| told(&functions, ids);
     let name = name.to_owned();
     match called[..] {
         [one] if calls[one.index()] > 0 => Ok(calls[one.index()]),
@@ -124,7 +113,7 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
         [] => {
             let mut others: Vec<FunctionId> = (0..functions.list.len() as u32).map(FunctionId).collect();
             others.sort_by_key(|id| std::cmp::Reverse(calls[id.index()]));
-            others.truncate(NAMED);
+            others.truncate(TOLD);
             let there = told(&others);
             Err(PerCallError::None { name, there })
         }
@@ -133,21 +122,6 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
             Err(PerCallError::Several { name, there })
         }
     }
-}
-
-/// Returns the functions with this name: the plain name, or any number of the last parts of the path. If the whole path
-/// of a function equals the name, functions whose path only ends in it are left out.
-pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
-    let mut called = Vec::new();
-    for id in (0..functions.list.len() as u32).map(FunctionId) {
-        let full = functions.get(id).full_name();
-        match full.strip_suffix(name) {
-            Some("") => return vec![id],
-            Some(before) if before.ends_with("::") => called.push(id),
-            Some(_) | None => {}
-        }
-    }
-    called
 }
 
 #[cfg(test)]

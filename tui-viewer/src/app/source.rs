@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use tickscope_analysis::code::{Code, Scope, code};
+use tickscope_analysis::names;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{Module, Sampled};
-use tickscope_report::label;
 
 use crate::app::data::Data;
 use crate::source::code_reader::{FoundCode, Unknown};
@@ -129,7 +129,7 @@ impl Source {
             called.entry(name).or_default().add(*more);
         }
         let names: Vec<&str> = called.keys().copied().collect();
-        let short = label::without_arguments_of(&names);
+        let short = names::without_arguments_of(&names);
         let with_short = called.into_iter().zip(short);
         let mut called: Vec<Called> = with_short
             .map(|((name, sampled), short)| Called {

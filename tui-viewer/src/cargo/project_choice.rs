@@ -147,12 +147,10 @@ fn patterns(name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Wro
         };
         let wrong =
             |why: String| Wrong::at(item.span(), format!("the pattern \"{}\": {why}", printable(text)));
-        if text.contains(',') {
-            return Err(wrong(
-                "each pattern is an entry of its own, and none has a comma".into(),
-            ));
+        match values::function_patterns(text) {
+            Ok(several) if several.contains(',') => Err(wrong("each pattern is an entry of its own".into())),
+            pattern => pattern.map_err(wrong),
         }
-        values::function_pattern(text).map_err(wrong)
     };
     list.iter().map(pattern).collect()
 }
@@ -238,12 +236,12 @@ mod tests {
             (
                 "[functions]\nnot = [\n\"a\",\n\"\"]",
                 4,
-                ["the pattern \"\"", "here are 0 bytes"],
+                ["the pattern \"\"", "found nothing"],
             ),
             (
                 "[functions]\nnot = [\"a,b\"]",
                 2,
-                ["the pattern \"a,b\"", "none has a comma"],
+                ["the pattern \"a,b\"", "an entry of its own"],
             ),
             (
                 "[functions]\nevery = \"yes\"",

@@ -5,7 +5,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
 
 use crate::output::console::printable;
-use crate::text::did_you_mean::nearest;
+use crate::output::similar::similar;
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,10 +32,12 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
         row.off == is_off && pattern.matches(site)
     });
     let name = printable(pattern.as_str());
+    let is_met = snapshot.sites.iter().any(|site| pattern.matches(site));
     match chosen.count() {
+        0 if is_met => format!("no site matches {name} yet; sites met later are switched {word} by it"),
         0 => format!(
             "no site matches {name} yet{}; sites met later are switched {word} by it",
-            similar(snapshot, pattern)
+            similar(pattern.as_str(), snapshot)
         ),
         1 => format!("1 site switched {word} by {name}; also applies to sites met later"),
         many => format!("{many} sites switched {word} by {name}; also applies to sites met later"),
@@ -57,7 +59,7 @@ fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Sw
     match switch {
         _ if count == 0 => format!(
             "no function that is known matches {name}{}; those met later are switched by it",
-            similar(snapshot, pattern)
+            similar(pattern.as_str(), snapshot)
         ),
         Switch::On if pattern.as_str() == "*" => {
             "all functions as at the program's start; all rules are gone".into()
@@ -65,22 +67,6 @@ fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Sw
         Switch::Off => format!("{functions} switched off by {name}; callers have their time now"),
         Switch::On => format!("{functions} switched on by {name}, also beyond the budget"),
         Switch::Back => format!("the rule {name} is gone: {functions} as without it"),
-    }
-}
-
-/// The site that may have been meant, where nothing matches.
-fn similar(snapshot: &Snapshot, pattern: &Pattern) -> String {
-    if snapshot.sites.iter().any(|site| pattern.matches(site)) {
-        return String::new();
-    }
-    // Also by the last part of a name, `get` of `Slab::get`.
-    let names = snapshot.sites.iter().flat_map(|site| {
-        let last = site.name.rsplit("::").next();
-        last.into_iter().chain([site.name.as_str()])
-    });
-    match nearest(pattern.as_str(), names) {
-        Some(near) => format!(" (did you mean {}?)", printable(near)),
-        None => String::new(),
     }
 }
 

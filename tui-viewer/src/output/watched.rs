@@ -1,24 +1,57 @@
 //! What watching a function has done, in words.
 
+use std::collections::BTreeSet;
+
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NO_PARENT;
+use tickscope_format::path::tail;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Over, WATCHES_MAX, Watch, WatchState};
+use tickscope_format::snapshot::{Over, Site, WATCHES_MAX, Watch, WatchState};
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
 use crate::output::console::printable;
-use crate::text::did_you_mean::nearest;
+use crate::output::similar::similar;
 
-/// Returns the watch of a function: that of this pattern, or one whose function it matches.
+/// Returns the watch of a function: that of this pattern, or the first one whose function it matches.
 pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option<&'a Watch> {
-    let named = |watch: &&Watch| watch.function == function.as_str();
-    let matched = |watch: &&Watch| {
-        let mut roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
-        roots.any(|path| function.matches(&snapshot.sites[path.site.index()]))
+    watches_of(snapshot, function).first().copied()
+}
+
+/// Returns the watches that a name may mean: that of this pattern alone, or those of the functions that have the name, or all whose
+/// functions the pattern matches.
+pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
+    let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
+        let has_it = |watch: &&Watch| watched_sites(snapshot, watch).any(is_it);
+        snapshot.watches.iter().filter(has_it).collect()
     };
-    let watches = || snapshot.watches.iter();
-    watches().find(named).or_else(|| watches().find(matched))
+    if let Some(own) = snapshot
+        .watches
+        .iter()
+        .find(|watch| watch.function == function.as_str())
+    {
+        return vec![own];
+    }
+    let named = of_function(&|site| function.names(&site.path()));
+    match named.is_empty() {
+        true => of_function(&|site| function.matches(site)),
+        false => named,
+    }
+}
+
+/// Returns the names of the functions that a watch has found; the pattern of one that has found none.
+pub(crate) fn watched_as(snapshot: &Snapshot, watch: &Watch) -> String {
+    let names: BTreeSet<String> = watched_sites(snapshot, watch).map(Site::path).take(4).collect();
+    match names.is_empty() {
+        true => watch.function.clone(),
+        false => names.into_iter().collect::<Vec<_>>().join(" and "),
+    }
+}
+
+/// The sites of the functions that a watch has found.
+fn watched_sites<'a>(snapshot: &'a Snapshot, watch: &Watch) -> impl Iterator<Item = &'a Site> {
+    let roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
+    roots.map(|path| &snapshot.sites[path.site.index()])
 }
 
 /// Returns what is so since the program watches a function.
@@ -40,7 +73,7 @@ pub(crate) fn began(
     let state = match watch.state {
         WatchState::NoFunction => format!(
             "no function that has been called matches{}",
-            similar(snapshot, function)
+            similar(function.as_str(), snapshot)
         ),
         WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => slow,
         WatchState::NoHistograms | WatchState::NoTime | _ => {
@@ -62,7 +95,7 @@ pub(crate) fn began(
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
     // The modules would push the key off a narrow screen.
-    let name = full.rsplit("::").next().unwrap_or(&full);
+    let name = tail(&full, 1);
     let next = match is_shown {
         true => "its slow calls come here",
         false => "W again or 8 shows why its slow calls are slow",
@@ -75,7 +108,7 @@ pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: b
         WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => begins,
         WatchState::NoFunction => format!(
             "{full} is watched: no function that has been called matches{}",
-            similar(snapshot, function)
+            similar(function.as_str(), snapshot)
         ),
         WatchState::NoHistograms | WatchState::NoTime | _ => {
             let options = SlowOptions {
@@ -133,18 +166,6 @@ fn off_sites(snapshot: &Snapshot, function: &Pattern) -> usize {
     sites
         .filter(|row| row.off && function.matches(&snapshot.sites[row.site.index()]))
         .count()
-}
-
-/// Returns a name that may have been meant, in brackets; nothing if none is close.
-pub(crate) fn similar(snapshot: &Snapshot, function: &Pattern) -> String {
-    let names = snapshot.sites.iter().flat_map(|site| {
-        let last = site.name.rsplit("::").next();
-        last.into_iter().chain([site.name.as_str()])
-    });
-    match nearest(function.as_str(), names) {
-        Some(near) => format!(" (did you mean {}?)", printable(near)),
-        None => String::new(),
-    }
 }
 
 #[cfg(test)]

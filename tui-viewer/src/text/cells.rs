@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tickscope_format::path::tail;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The text with everything escaped that has no cell of its own or would turn a line around.
@@ -38,29 +39,9 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A name; where it has no room in so many cells, its last part alone.
+/// A name; where it has no room in so many cells, its last part alone, with the closures in it.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
-    if width(name) > cells {
-        &name[last_part(name)..]
-    } else {
-        name
-    }
-}
-
-/// Where the last part of a path begins. Paths among generic arguments, as in `read::<File, io::Error>`, are none of its parts.
-pub(crate) fn last_part(name: &str) -> usize {
-    let (mut last, mut depth, mut before) = (0, 0_usize, ' ');
-    for (at, c) in name.char_indices() {
-        match c {
-            ':' if before == ':' && depth == 0 && !name[at + 1..].starts_with('<') => last = at + 1,
-            '<' => depth += 1,
-            // The arrow of a function's type closes nothing.
-            '>' if before != '-' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        before = c;
-    }
-    last
+    if width(name) > cells { tail(name, 1) } else { name }
 }
 
 /// Cuts in the middle to at most `cells`, keeping more of the tail: it is the function itself.
@@ -174,7 +155,7 @@ mod tests {
             ),
             ("BufWriter<net::Tcp>::flush_buf", "flush_buf"),
             ("map::<fn(u8) -> io::Result, X>", "map::<fn(u8) -> io::Result, X>"),
-            ("work::{closure}::{closure}", "{closure}"),
+            ("app::work::{closure}::{closure}", "work::{closure}::{closure}"),
             ("zoo::operator<<", "operator<<"),
             ("std::vector<a::b>::~vector", "~vector"),
             ("plain", "plain"),

@@ -9,8 +9,9 @@ mod v0;
 use std::fmt::Write as _;
 
 use rustc_demangle::try_demangle;
+use tickscope_format::path::{parts, subject_and_trait};
 
-use crate::text::function_name::text::{AsyncBody, Shortener, parts, subject_and_trait};
+use crate::text::function_name::text::{AsyncBody, Shortener};
 use crate::text::function_name::v0::{Base, TYPE, head};
 
 /// Names are cut to this many characters.
@@ -174,7 +175,6 @@ fn cpp_parts(path: &str) -> Vec<String> {
     let path = path.strip_suffix(" volatile").unwrap_or(path);
     let path = path.strip_suffix(" const").unwrap_or(path);
     let mut parts: Vec<String> = parts(path)
-        .into_iter()
         .map(|part| lambda(part).unwrap_or_else(|| part.to_string()))
         .collect();
     if let [.., before, last] = &parts[..]
@@ -217,7 +217,7 @@ fn plain(part: &str) -> String {
 
 /// Decides what of a path is its module.
 fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
-    let parts = parts(path);
+    let parts: Vec<&str> = parts(path).collect();
     let head = head(symbol).filter(|head| head.kinds.len() + 1 == parts.len());
     let (first, rest) = parts.split_first().unwrap_or((&"", &[]));
     if let Some((subject, of)) = subject_and_trait(first) {

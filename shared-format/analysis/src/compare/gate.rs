@@ -45,7 +45,7 @@ use crate::compare::diff::Diff;
 use crate::compare::rank::{chance_of_greater, least_chance};
 use crate::functions::FunctionId;
 use crate::measure::Dimension;
-use crate::per_call::named;
+use crate::names::named;
 
 pub use self::condition::{Condition, ConditionError, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};

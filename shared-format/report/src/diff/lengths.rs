@@ -1,6 +1,6 @@
 //! Finds out whether the runs of one side did more than those of the other, which numbers per call make up for.
 
-use tickscope_analysis::per_call::named;
+use tickscope_analysis::names::named;
 
 use super::{Comparison, Run, lengths};
 use crate::number;

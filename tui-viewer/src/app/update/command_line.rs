@@ -1,8 +1,10 @@
 //! Keys in the command line, and carrying commands out.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::names::{named, told};
 use tickscope_format::pattern::Pattern;
 use tickscope_report::form::Form;
 use tickscope_report::number;
@@ -20,6 +22,7 @@ use crate::cli::args::trigger;
 use crate::keys::action::Action;
 use crate::keys::command_line;
 use crate::keys::command_line::{Known, ScreenCommand, TRIGGER_OFF};
+use crate::output::similar::similar;
 use crate::source::events::Request;
 
 /// So many commands are remembered.
@@ -228,31 +231,27 @@ impl App {
 
     /// Opens a function by its name: the whole of it, its last parts, or a part that only one has.
     fn function_named(&mut self, name: &str) {
-        // Of all that were met: the view on screen may show nothing but what is in focus.
-        let met: Vec<(String, Chosen)> = self.derived.data.as_ref().map_or_else(Vec::new, |data| {
-            let tree = data.whole();
-            let mut functions: Vec<FunctionId> = tree.rows.iter().map(|row| row.function).collect();
-            functions.sort_unstable();
-            functions.dedup();
-            let chosen = |function: FunctionId| {
-                let (called, name) = (tree.functions.get(function), &data.names.full[function.index()]);
-                let (key, name) = (called.key, name.clone());
-                (called.full_name(), Chosen { key, name })
-            };
-            functions.into_iter().map(chosen).collect()
-        });
-        let all = |fits: &dyn Fn(&str) -> bool| -> Vec<&Chosen> {
-            let fitting = met.iter().filter(|(full, _)| fits(full));
-            fitting.map(|(_, chosen)| chosen).collect()
+        let Some(data) = self.derived.data.as_ref() else {
+            return self.complain(format!("no function {name} was met"));
         };
-        let ending = format!("::{name}");
-        let tries: [&dyn Fn(&str) -> bool; 3] =
-            [&|full| full == name, &|full| full.ends_with(&ending), &|full| {
-                full.contains(name)
-            }];
-        let found = tries.into_iter().map(all).find(|found| !found.is_empty());
-        match found.as_deref() {
-            Some(&[chosen]) => {
+        // Of all that were met: the view on screen may show nothing but what is in focus.
+        let tree = data.whole();
+        let functions = &tree.functions;
+        let is_met: HashSet<FunctionId> = tree.rows.iter().map(|row| row.function).collect();
+        let mut found = named(functions, name);
+        found.retain(|id| is_met.contains(id));
+        if found.is_empty() {
+            let ids = (0..functions.list.len() as u32).map(FunctionId);
+            found = ids
+                .filter(|id| is_met.contains(id) && functions.get(*id).full_name().contains(name))
+                .collect();
+        }
+        match found[..] {
+            [only] => {
+                let chosen = Chosen {
+                    key: functions.get(only).key,
+                    name: data.names.full[only.index()].clone(),
+                };
                 if let Some(search) = &mut self.views.search {
                     search.only = false;
                 }
@@ -265,15 +264,21 @@ impl App {
                 if let Some(row) = row {
                     self.reveal(What::Hot(row as u32));
                 }
-                self.go_to_function(chosen.clone());
+                self.go_to_function(chosen);
             }
-            Some([]) | None => self.complain(format!(
-                "no function {name} was met; :hot lists them, / looks for parts of names"
-            )),
-            Some(several) => self.complain(format!(
-                "{} functions are called like {name}; Tab behind :function lists them",
-                several.len()
-            )),
+            [] => {
+                let meant = similar(name, &data.snapshot);
+                self.complain(format!(
+                    "no function {name} was met{meant}; :hot lists them, / looks for parts of names"
+                ));
+            }
+            _ => {
+                let why = format!(
+                    "{name} may be {}; Tab behind :function lists them",
+                    told(functions, &found)
+                );
+                self.complain(why);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
+use tickscope_format::path::tail;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 use tickscope_format::snapshot::Site;
 
@@ -218,12 +219,8 @@ pub(in crate::app) fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, 
     };
     match (chosen.next(), chosen.next()) {
         (Some(site), None) if whole(site) && unmet == 0 => {
-            let module = site
-                .module
-                .rsplit("::")
-                .next()
-                .filter(|module| !module.is_empty());
-            let label = module.map_or(site.name.clone(), |module| format!("{module}::{}", site.name));
+            let path = site.path();
+            let label = tail(&path, 2);
             match off {
                 Some(true) => format!("{label} off; Space switches it on again"),
                 Some(false) => format!("{label} on; Space switches it off again"),

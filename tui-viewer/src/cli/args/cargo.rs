@@ -65,10 +65,10 @@ pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 pub struct FunctionsArgs {
     /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. By itself the program's own and its
     /// dependencies', without the smallest.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::function_pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = values::function_patterns)]
     pub only: Vec<String>,
     /// All but these functions; may be given again.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',', value_parser = values::function_pattern)]
+    #[arg(long, value_name = "PATTERN", value_parser = values::function_patterns)]
     pub not: Vec<String>,
     /// Every function, also the smallest and the standard library's.
     #[arg(long)]
@@ -291,7 +291,7 @@ mod tests {
             "c --only a,b::* --not c --budget 2.50% --record f.tks run --release -p x -- --report -- y",
         );
         assert_eq!(cli.task, Task::Cargo(CargoCommand::Run));
-        assert_eq!(cli.functions.only, ["a", "b::*"]);
+        assert_eq!(cli.functions.only, ["a,b::*"]);
         assert_eq!(cli.functions.not, ["c"]);
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
         assert_eq!(cli.record, Some("f.tks".into()));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tickscope_analysis::measure::Measure;
-use tickscope_format::pattern;
+use tickscope_format::path::split_at;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Over};
 use tickscope_report::form::Form;
@@ -31,15 +31,12 @@ pub(crate) fn measure() -> impl TypedValueParser<Value = Measure> {
 }
 
 pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
-    Pattern::new(text).map_err(|_| {
-        let found = match text.chars().any(char::is_control) {
-            true => "control characters".to_string(),
-            false => format!("{} bytes", text.len()),
+    Pattern::typed(text).map_err(|_| {
+        let found = match text.is_empty() {
+            true => "nothing",
+            false => "control characters",
         };
-        format!(
-            "wanted 1 to {} bytes without control characters, like parse, book::insert or alloc::*; here are {found}",
-            pattern::BYTES_MAX,
-        )
+        format!("wanted a name or a pattern like parse, book::insert or alloc::*; found {found}")
     })
 }
 
@@ -48,9 +45,18 @@ pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()
 }
 
-/// A pattern of functions, in the words in which it is passed on.
-pub(crate) fn function_pattern(text: &str) -> Result<String, String> {
-    pattern(text).map(|_| text.to_string())
+/// Patterns of functions with commas between them, in the words in which they are passed on. A comma among generic arguments parts
+/// nothing, and is passed on as `*`.
+pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = Some(text);
+    while let Some(list) = rest {
+        let (first, others) =
+            split_at(list, ",").map_or((list, None), |(first, others)| (first, Some(others)));
+        words.push(pattern(first.trim())?.as_str().replace(',', "*"));
+        rest = others;
+    }
+    Ok(words.join(","))
 }
 
 /// A share of the CPU time, `5%` or `5`, or `off` for any, in the words in which it is passed on.

@@ -1,7 +1,8 @@
 //! `tickscope diff`: two builds or two runs side by side, and gates that fail where something has grown.
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
-use tickscope_analysis::compare::gate::{self, Condition, Verdict};
+use tickscope_analysis::compare::gate::{self, Condition, GateError, Verdict};
+use tickscope_analysis::functions::Function;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
@@ -11,8 +12,9 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report::{moment, terminal_width};
 use crate::output::console;
-use crate::output::console::{Misuse, say};
+use crate::output::console::{Misuse, printable, say};
 use crate::output::output_file::OutputFile;
+use crate::output::similar::{similar, similar_of};
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
@@ -49,8 +51,12 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         }
         Diff::by(measure, &before_snapshots, &after_snapshots, per).map_err(|error| {
             let DiffError { is_after, run, why } = error;
-            let target = if is_after { &after[run] } else { &before[run] };
-            Misuse(format!("{target}: {why}"))
+            let (target, snapshot) = match is_after {
+                true => (&after[run], &after_snapshots[run]),
+                false => (&before[run], &before_snapshots[run]),
+            };
+            let meant = per.map_or(String::new(), |name| similar(name, snapshot));
+            Misuse(format!("{target}: {}{meant}", printable(&why.to_string())))
         })
     };
     let diff = by(args.by.unwrap_or_default())?;
@@ -61,7 +67,16 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         } else {
             gate::judge(&by(condition.measure)?, condition)
         };
-        verdict.map_err(|error| Misuse(error.to_string()))
+        verdict.map_err(|error| {
+            let paths = || diff.functions.list.iter().map(Function::full_name);
+            let meant = match &error {
+                GateError::NoFunction { name, .. } => similar_of(name, paths()),
+                GateError::TooFewRuns { .. } | GateError::NoLatencies { .. } | GateError::Off { .. } => {
+                    String::new()
+                }
+            };
+            Misuse(printable(&error.to_string()) + &meant)
+        })
     };
     let verdicts = args
         .fail_if

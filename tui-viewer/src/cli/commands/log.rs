@@ -19,6 +19,7 @@ use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
 use crate::output::console;
 use crate::output::console::{Misuse, printable, put, say};
+use crate::output::similar::similar;
 use crate::source::local_time::utc_offset_s;
 use crate::source::target::wanted::is_live;
 
@@ -144,7 +145,13 @@ fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let unmatched = of_functions.filter(|pattern| !snapshot.sites.iter().any(|site| pattern.matches(site)));
     let of_groups = of_groups.map(|name| format!("no scope of the group {name} was met yet ({there})"));
     of_groups
-        .chain(unmatched.map(|pattern| format!("no function that matches {} was met yet", pattern.as_str())))
+        .chain(unmatched.map(|pattern| {
+            let name = pattern.as_str();
+            format!(
+                "no function that matches {name} was met yet{}",
+                similar(name, snapshot)
+            )
+        }))
         .collect()
 }
 

@@ -22,6 +22,7 @@ use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::output::console;
 use crate::output::console::{Misuse, printable};
 use crate::output::output_file::OutputFile;
+use crate::output::similar::similar;
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
@@ -85,7 +86,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     options.text.by = by;
     // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
     if let Some(name) = &args.per {
-        let per = PerCall::of(&live.snapshot, name).map_err(|why| Misuse(printable(&why.to_string())))?;
+        let per = PerCall::of(&live.snapshot, name);
+        let per = per.map_err(|why| Misuse(printable(&why.to_string()) + &similar(name, &live.snapshot)))?;
         options.text.per = Some(per);
     }
     if let Some(wanted) = &args.thread {

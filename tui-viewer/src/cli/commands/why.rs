@@ -6,10 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use tickscope_analysis::functions::Functions;
+use tickscope_analysis::names::{named, told};
 use tickscope_analysis::window;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
+use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::{Over, Watch, WatchState};
 use tickscope_report::ProcessState;
@@ -25,7 +28,8 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
-use crate::output::watched::{others, similar, watch_of};
+use crate::output::similar::similar;
+use crate::output::watched::{others, watch_of, watched_as, watches_of};
 use crate::source::kept_traces::KeptTraces;
 use crate::source::local_time;
 use crate::source::status::state_of;
@@ -72,22 +76,42 @@ pub(super) fn answered(args: &WhyArgs, stop: &AtomicBool) -> anyhow::Result<(Liv
 /// # Errors
 /// The program watches it no longer, or has no such function.
 pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Result<&'a Watch> {
-    let Some(watch) = watch_of(snapshot, &args.function) else {
-        let name = printable(args.function.as_str());
-        return Err(Misuse(format!(
-            "the program says nothing of {name}: it watches it no longer"
-        ))
-        .into());
+    let watch = match watches_of(snapshot, &args.function)[..] {
+        [only] => only,
+        [] => {
+            let name = printable(args.function.as_str());
+            let why = format!("the program says nothing of {name}: it watches it no longer");
+            return Err(Misuse(why).into());
+        }
+        ref several => {
+            let names: Vec<String> = several.iter().map(|watch| watched_as(snapshot, watch)).collect();
+            return Err(ambiguous(&args.function, &names.join(", ")));
+        }
     };
     if watch.state == WatchState::NoFunction {
-        let name = printable(args.function.as_str());
-        return Err(Misuse(format!(
-            "no function that has been called matches {name}{}; those that were called: tickscope sites",
-            similar(snapshot, &args.function)
-        ))
-        .into());
+        return Err(unmet(snapshot, &args.function));
     }
     Ok(watch)
+}
+
+/// Says that no function has this name.
+fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
+    let name = printable(function.as_str());
+    let why = format!(
+        "no function that has been called matches {name}{}; those that were called: tickscope sites",
+        similar(function.as_str(), snapshot)
+    );
+    Misuse(why).into()
+}
+
+/// Says that a name is that of several functions, where the answer is on one.
+fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
+    let name = printable(function.as_str());
+    Misuse(format!(
+        "{name} may be {}; give more of its path",
+        printable(there)
+    ))
+    .into()
 }
 
 /// How an answer is written here.
@@ -181,6 +205,10 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     let mut live = live_snapshot::of(&found, &wanted)?;
     let snapshot = &mut live.snapshot;
     if watch_of(snapshot, &args.function).is_none() {
+        let is_met = snapshot.sites.iter().any(|site| args.function.matches(site));
+        if !is_met && !similar(args.function.as_str(), snapshot).is_empty() {
+            return Err(unmet(snapshot, &args.function));
+        }
         let name = printable(args.function.as_str());
         let next = match &found {
             Found::Ring(_, liveness) if is_live(liveness) => {
@@ -198,7 +226,8 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
                     .into()
             }
         };
-        return Err(Misuse(format!("{name} is not watched ({}); {next}", others(snapshot))).into());
+        let watched = others(snapshot);
+        return Err(Misuse(format!("{name} is not watched ({watched}); {next}")).into());
     }
     traces.take(snapshot);
     if !traces.fill(snapshot) {
@@ -234,6 +263,14 @@ fn watched_for(
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }
     let newest = watch::newest(&ring);
+    // A star asks for many.
+    if let Some(newest) = newest.as_ref().filter(|_| !args.function.as_str().contains('*')) {
+        let functions = Functions::of(newest);
+        let found = named(&functions, args.function.as_str());
+        if found.len() > 1 {
+            return Err(ambiguous(&args.function, &told(&functions, &found)));
+        }
+    }
     let before = newest
         .as_ref()
         .and_then(|newest| watch_of(newest, &args.function));

@@ -6,10 +6,10 @@ use tickscope_analysis::trigger::{Absence, Comparison, Condition, Finding, Unit}
 use tickscope_format::Snapshot;
 use tickscope_report::number;
 
+use crate::output::similar::similar;
 use crate::source::trigger::judgement::Judgement;
 use crate::source::trigger::recent::NoWindow;
 use crate::text::clock_time::{nanos, seconds};
-use crate::text::did_you_mean::nearest;
 
 /// `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`: all that makes the condition true.
 pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
@@ -68,11 +68,7 @@ pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option
 pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> {
     let pattern = condition.unmet(newest)?.function;
     let pattern = pattern.as_str();
-    let names = newest.sites.iter().map(|site| site.name.as_str());
-    let meant = match nearest(pattern, names) {
-        Some(near) => format!(" (did you mean {near}?)"),
-        None => String::new(),
-    };
+    let meant = similar(pattern, newest);
     Some(format!(
         "no function that matches {pattern} was met yet{meant}; it is waited for"
     ))

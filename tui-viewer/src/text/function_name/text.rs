@@ -1,71 +1,9 @@
 //! Readable paths and types, shortened: of each path inside of a name only the last part stays.
 
+use tickscope_format::path::{step, subject_and_trait};
+
 /// Asks what a closure is called that is the body of an async function, by its path.
 pub(crate) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
-
-/// Splits a path at each `::` that is in no bracket. Generic arguments stay with the part that has them.
-pub(crate) fn parts(path: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let (mut from, mut at) = (0, 0);
-    while at < path.len() {
-        let rest = &path[at..];
-        if rest.starts_with("::") && (!rest.starts_with("::<") || rest.starts_with("::<impl ")) {
-            parts.push(&path[from..at]);
-            at += 2;
-            from = at;
-        } else {
-            at += step(rest);
-        }
-    }
-    parts.push(&path[from..]);
-    parts
-}
-
-/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, and `T` alone of `<T>` and `<impl T>`.
-pub(crate) fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
-    let inner = part.strip_prefix('<')?.strip_suffix('>')?;
-    if let Some(inner) = inner.strip_prefix("impl ") {
-        return Some(match split_at(inner, " for ") {
-            Some((of, subject)) => (subject, Some(of)),
-            None => (inner, None),
-        });
-    }
-    Some(match split_at(inner, " as ") {
-        Some((subject, of)) => (subject, Some(of)),
-        None => (inner, None),
-    })
-}
-
-/// Splits at a word that is in no bracket.
-fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
-    let mut at = 0;
-    while at < text.len() {
-        if let Some(behind) = text[at..].strip_prefix(word) {
-            return Some((&text[..at], behind));
-        }
-        at += step(&text[at..]);
-    }
-    None
-}
-
-/// How many bytes to pass at once: a bracket with all that is in it, an arrow, or a character.
-fn step(text: &str) -> usize {
-    let mut depth = 0usize;
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' if before == '-' => {}
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 && !(at == 0 && text.starts_with("->")) {
-            return at + c.len_utf8();
-        }
-        before = c;
-    }
-    text.len()
-}
 
 /// Writes names short.
 pub(crate) struct Shortener<'a> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
+use tickscope_format::path::tail;
 use tickscope_report::{label, number};
 
 use crate::app::columns;
@@ -19,7 +20,7 @@ use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::app::views::List;
 use crate::source::status::Status;
-use crate::text::cells::{cut_middle, cut_path, cut_start, last_part, safe, width, without_module};
+use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{bar, difference, figure, function, spark};
@@ -376,7 +377,7 @@ fn put_name(
     look: Look,
     meaning: Meaning,
 ) -> u16 {
-    let split = last_part(text);
+    let split = text.len() - tail(text, 1).len();
     let x = canvas.put(
         x,
         y,

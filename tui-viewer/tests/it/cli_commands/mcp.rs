@@ -300,12 +300,12 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         (
             "sites",
             json!({ "matching": "" }),
-            "matching: wanted 1 to 96 bytes",
+            "matching: wanted a name or a pattern",
         ),
         (
             "why",
             json!({ "function": "a\nb" }),
-            "function: wanted 1 to 96 bytes",
+            "function: wanted a name or a pattern",
         ),
     ] {
         let said = client.error(tool, arguments);

@@ -19,9 +19,9 @@ fn values_that_are_none_are_told_with_those_that_are() {
     for (args, wanted) in [
         (
             &["off", ""][..],
-            "wanted 1 to 96 bytes without control characters, like parse, book::insert or alloc::*; here are 0 bytes",
+            "wanted a name or a pattern like parse, book::insert or alloc::*; found nothing",
         ),
-        (&["on", "a\nb"], "here are control characters"),
+        (&["on", "a\nb"], "found control characters"),
         (
             &["record", "-d", "soon"],
             "wanted a duration like 10, 10s, 500ms, 2m",

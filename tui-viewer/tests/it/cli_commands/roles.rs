@@ -48,6 +48,7 @@ pub(crate) fn play() {
         "flake" => flake(&argument),
         "cramped" => cramped(&argument),
         "handling" => handling(&argument),
+        "instances" => instances(&argument),
         other => panic!("no role {other}"),
     }
     std::process::exit(0);
@@ -223,6 +224,23 @@ fn handling(name: &str) {
                 tickscope::scope!("lookup");
                 thread::sleep(Duration::from_secs(2));
             }
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Scopes with names as symbols have them: instances of a generic function, and a closure.
+fn instances(name: &str) {
+    let _tickscope = tickscope::start(name);
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
+    while !END.load(Ordering::Relaxed) {
+        {
+            tickscope::scope!("<net::RequestService<S> as net::Service>::call::{closure#0}");
+            tickscope::scope!("Slab<u8>::get");
+            tickscope::scope!("Slab<u16>::get");
         }
         thread::sleep(Duration::from_millis(1));
     }

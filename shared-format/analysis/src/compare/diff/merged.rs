@@ -9,7 +9,7 @@ use crate::call_tree::CallTree;
 use crate::compare::change::{Change, PathRow, Presence, Quantity, Values, median};
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
-use crate::per_call::named;
+use crate::names::named;
 use crate::uncertainty::Uncertainty;
 
 /// A row in one run.

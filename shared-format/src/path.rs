@@ -1,0 +1,295 @@
+//! Paths of functions: their parts, and the plain form in which lists show them.
+//!
+//! A path has the form `module::name`, and the name that of a symbol: `<Vec<T> as Shape>::area::<u8>::{closure#0}`. Any text
+//! may be a path, because any text may be the name of a scope. Nothing here allocates.
+
+/// What stands for all closures and bodies of async functions at the end of a plain path.
+const CLOSURE: &str = "{closure}";
+
+/// The parts of a path: see [`parts`].
+#[derive(Clone, Debug)]
+pub struct Parts<'a> {
+    rest: Option<&'a str>,
+}
+
+/// The parts of a plain path: see [`plain_parts`].
+#[derive(Clone, Debug)]
+pub struct PlainParts<'a> {
+    parts: Parts<'a>,
+    /// Whether closures follow the last part.
+    in_closure: bool,
+}
+
+/// Splits a path at each `::` that is in no bracket. Generic arguments stay with the part that has them.
+///
+/// # Examples
+/// ```
+/// use tickscope_format::path::parts;
+///
+/// assert!(parts("app::read::<io::File>::{closure#0}").eq(["app", "read::<io::File>", "{closure#0}"]));
+/// ```
+pub fn parts(path: &str) -> Parts<'_> {
+    Parts { rest: Some(path) }
+}
+
+/// Returns the parts of a path without generic arguments, with a type in place of an `impl` for it, and with `{closure}` at the end in
+/// place of all closures in the function.
+///
+/// # Examples
+/// ```
+/// use tickscope_format::path::plain_parts;
+///
+/// let plain = |path| plain_parts(path).collect::<Vec<_>>().join("::");
+/// assert_eq!(plain("<tokio::task::BlockingTask<T> as Future>::poll"), "BlockingTask::poll");
+/// assert_eq!(plain("app::each::<u8>::{closure#1}::{closure#0}"), "app::each::{closure}");
+/// ```
+pub fn plain_parts(path: &str) -> PlainParts<'_> {
+    PlainParts {
+        parts: parts(path),
+        in_closure: false,
+    }
+}
+
+/// Returns whether the plain form of a path may differ from the path.
+pub fn has_noise(path: &str) -> bool {
+    path.contains(['<', '{'])
+}
+
+/// Returns the end of a path with so many named parts. A closure has no name, so the function before it stays as well.
+pub fn tail(path: &str, count: usize) -> &str {
+    let named = parts(path).filter(|part| !is_braced(part)).count();
+    let Some(mut passed) = named.checked_sub(count).filter(|&passed| passed > 0) else {
+        return path;
+    };
+    let mut behind = parts(path);
+    while let Some(rest) = behind.rest {
+        let is_named = behind.next().is_some_and(|part| !is_braced(part));
+        if is_named && passed == 0 {
+            return rest;
+        }
+        passed -= usize::from(is_named);
+    }
+    path
+}
+
+/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, and `T` alone of `<T>` and `<impl T>`.
+pub fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
+    if step(part) < part.len() {
+        return None;
+    }
+    let inner = part.strip_prefix('<')?.strip_suffix('>')?;
+    if let Some(inner) = inner.strip_prefix("impl ") {
+        return Some(match split_at(inner, " for ") {
+            Some((of, subject)) => (subject, Some(of)),
+            None => (inner, None),
+        });
+    }
+    Some(match split_at(inner, " as ") {
+        Some((subject, of)) => (subject, Some(of)),
+        None => (inner, None),
+    })
+}
+
+/// Splits at the first place of a word that is in no bracket.
+pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
+    let mut at = 0;
+    while at < text.len() {
+        if let Some(behind) = text[at..].strip_prefix(word) {
+            return Some((&text[..at], behind));
+        }
+        at += step(&text[at..]);
+    }
+    None
+}
+
+/// Returns how many bytes to pass at once: a bracket with all that is in it, an arrow, or a character.
+pub fn step(text: &str) -> usize {
+    let mut depth = 0usize;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            // The arrow of a function's type closes nothing.
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 && !(at == 0 && text.starts_with("->")) {
+            return at + c.len_utf8();
+        }
+        before = c;
+    }
+    text.len()
+}
+
+impl<'a> Iterator for Parts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        let path = self.rest?;
+        let mut at = 0;
+        while at < path.len() {
+            let rest = &path[at..];
+            if let Some(behind) = rest.strip_prefix("::").filter(|behind| !has_arguments(behind)) {
+                self.rest = Some(behind);
+                return Some(&path[..at]);
+            }
+            at += step(rest);
+        }
+        self.rest = None;
+        Some(path)
+    }
+}
+
+impl<'a> Iterator for PlainParts<'a> {
+    type Item = &'a str;
+
+    fn next(&mut self) -> Option<&'a str> {
+        for part in self.parts.by_ref() {
+            if is_braced(part) {
+                self.in_closure = true;
+                continue;
+            }
+            let Some((subject, _)) = subject_and_trait(part) else {
+                self.in_closure = false;
+                return Some(without_arguments(part));
+            };
+            let of_type = tail(subject, 1);
+            self.in_closure = parts(of_type).any(is_braced);
+            return Some(last_of_type(of_type));
+        }
+        std::mem::take(&mut self.in_closure).then_some(CLOSURE)
+    }
+}
+
+/// Whether generic arguments stand here, and no `impl`.
+fn has_arguments(text: &str) -> bool {
+    text.starts_with('<')
+        && !text.starts_with("<impl ")
+        && !matches!(subject_and_trait(&text[..step(text)]), Some((_, Some(_))))
+}
+
+/// Whether a part is one without a name of its own: a closure, the body of an async function, an `impl`.
+fn is_braced(part: &str) -> bool {
+    part.starts_with('{') && part.ends_with('}')
+}
+
+/// The name in the last part of a type's path; of `&mut [T]` and others that are no path all of it.
+fn last_of_type(of_type: &str) -> &str {
+    parts(of_type).next().map_or(of_type, without_arguments)
+}
+
+/// A part up to its generic arguments. Operators of C++ have the same sign in their names.
+fn without_arguments(part: &str) -> &str {
+    let is_name = |name: &str| {
+        let is_letter = |c: char| c.is_alphanumeric() || "_$~".contains(c);
+        !name.is_empty() && name != "operator" && name.chars().all(is_letter)
+    };
+    match part.find('<') {
+        Some(at) if at + step(&part[at..]) == part.len() && part.ends_with('>') => {
+            let name = part[..at].strip_suffix("::").unwrap_or(&part[..at]);
+            if is_name(name) { name } else { part }
+        }
+        Some(_) | None => part,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plain(path: &str) -> String {
+        plain_parts(path).collect::<Vec<_>>().join("::")
+    }
+
+    #[test]
+    fn the_function_stays_and_its_instance_goes() {
+        for (path, expected) in [
+            ("app::main", "app::main"),
+            ("app::map::Map<u8, String>::insert", "app::map::Map::insert"),
+            ("app::apply::<u64, main::{closure#3}>", "app::apply"),
+            (
+                "<tokio::runtime::task::BlockingTask<T> as Future>::poll",
+                "BlockingTask::poll",
+            ),
+            (
+                "<jaq_core::filter::flat_map_then_with<A, B>::{closure#0}>",
+                "flat_map_then_with::{closure}",
+            ),
+            (
+                "<app::run<A>::{closure#0} as FnOnce<()>>::call_once",
+                "run::call_once",
+            ),
+            (
+                "<flat_map::<A>::{closure#0}>::{closure#10}",
+                "flat_map::{closure}",
+            ),
+            (
+                "jaq_core::filter::flat_map_then_with::<A, B::<C>>::{closure}::{closure}",
+                "jaq_core::filter::flat_map_then_with::{closure}",
+            ),
+            (
+                "app::other::<impl app::Shape for app::Sq>::far",
+                "app::other::Sq::far",
+            ),
+            ("app::<&mut [app::B] as c::D>::run", "app::&mut [app::B]::run"),
+            (
+                "scene::{impl#0}::nearest::{closure_env#0}",
+                "scene::nearest::{closure}",
+            ),
+            (
+                "parser::fn(&str) -> Result<usize, E>::parse_ref",
+                "parser::fn(&str) -> Result<usize, E>::parse_ref",
+            ),
+            ("app::(Ctx<D>, Val)::clone", "app::(Ctx<D>, Val)::clone"),
+            ("get<scene::Node, usize>", "get"),
+            ("big::int::operator<", "big::int::operator<"),
+            ("big::int::operator<<", "big::int::operator<<"),
+            ("big::int::operator<=>", "big::int::operator<=>"),
+            ("big::int::operator->", "big::int::operator->"),
+            ("operator<< <char>", "operator<< <char>"),
+            ("Finder::operator()", "Finder::operator()"),
+            ("app::{closure#0}", "app::{closure}"),
+            ("a {b", "a {b"),
+            ("<a>b", "<a>b"),
+            ("", ""),
+        ] {
+            assert_eq!(plain(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_end_begins_at_a_name() {
+        for (path, count, expected) in [
+            ("a::b::c", 1, "c"),
+            ("a::b::c", 2, "b::c"),
+            ("a::b::c", 9, "a::b::c"),
+            ("a::Map<b::C>::get::<d::E>", 2, "Map<b::C>::get::<d::E>"),
+            (
+                "a::work::{closure#0}::{closure#1}",
+                1,
+                "work::{closure#0}::{closure#1}",
+            ),
+            ("a::work::{closure#0}::inner", 1, "inner"),
+            ("a::work::{closure#0}::inner", 2, "work::{closure#0}::inner"),
+            ("{closure#0}", 1, "{closure#0}"),
+            ("", 1, ""),
+        ] {
+            assert_eq!(tail(path, count), expected, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_has_parts(path in "[a-c<>:{}()#, -]{0,40}", count in 1usize..4) {
+            prop_assert_eq!(parts(&path).collect::<Vec<_>>().join("::"), path.clone());
+            prop_assert!(path.ends_with(tail(&path, count)));
+            prop_assert!(plain(&path).len() <= path.len() + CLOSURE.len());
+            if !has_noise(&path) {
+                prop_assert_eq!(plain(&path), path);
+            }
+        }
+    }
+}
