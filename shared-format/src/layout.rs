@@ -16,7 +16,7 @@ pub const SNAPSHOT_FILE_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 pub const FORMAT_MAJOR: u32 = 1;
 
 /// Additions that older readers may ignore raise this: 1 brought the coarse ring.
-pub const FORMAT_MINOR: u32 = 5;
+pub const FORMAT_MINOR: u32 = 6;
 
 /// Bits of required features that this build knows.
 pub const KNOWN_FEATURES: u64 = 0;

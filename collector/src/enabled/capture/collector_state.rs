@@ -333,14 +333,17 @@ pub(crate) fn lock_alone_within(longest: Duration) -> Option<Locked> {
     }
 }
 
-/// Returns the name of a thread: "main" for the first thread, "thread" for one without a name of its own, to which the
+/// The name of threads that have none of their own.
+const UNNAMED: &str = "thread";
+
+/// Returns the name of a thread: "main" for the first thread, [`UNNAMED`] for one without a name of its own, to which the
 /// kernel gives the name of the process, and otherwise the kernel's name.
 fn thread_name(tid: u32, kernel_name: &str) -> String {
     static PROCESS: LazyLock<String> = LazyLock::new(|| kernel_name_of("/proc/self/comm"));
     if tid == std::process::id() {
         "main".into()
     } else if kernel_name.is_empty() || kernel_name == *PROCESS {
-        "thread".into()
+        UNNAMED.into()
     } else {
         kernel_name.into()
     }
@@ -927,6 +930,10 @@ impl CollectorState {
         let tid = block.tid.load(Ordering::Relaxed);
         let new = || LiveThread::named(thread_name(tid, &name));
         let mut thread = self.live.remove(&address).unwrap_or_else(new);
+        if thread.name == UNNAMED {
+            // A capture that first saw it after its end found no name.
+            thread.name = thread_name(tid, &name);
+        }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         if functions::have_a_budget() {
             let mode = self.switch().mode;

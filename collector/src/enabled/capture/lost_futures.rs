@@ -20,6 +20,9 @@ const SUSPECTED_SECONDS: f64 = 1.0;
 /// are to count them.
 pub(super) fn end() -> Vec<Owner> {
     let mut of_finished = Vec::new();
+    if calls_by_future::are_none() {
+        return of_finished;
+    }
     let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
     calls_by_future::take_suspected(config::now(), long, suspicion, |held| {
         of_finished.extend(vanished_calls::end(held));

@@ -94,6 +94,14 @@ pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
 
+/// Returns whether there are no calls between two polls.
+pub(crate) fn are_none() -> bool {
+    TABLE
+        .counts
+        .iter()
+        .all(|count| count.load(Ordering::Relaxed) == 0)
+}
+
 /// Gives the calls in rows of a tree whose thread has ended to other rows, by the index of the node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);

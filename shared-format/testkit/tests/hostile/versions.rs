@@ -37,17 +37,25 @@ fn snapshot_of(version: &str) -> Snapshot {
             s.waits = false;
         }
         "1.2" => {
-            for quantity in [Quantity::Waiting, Quantity::Ready, Quantity::UnplacedWaiting] {
-                s.measures.set(quantity, Column::default());
-            }
+            without(
+                &mut s,
+                &[Quantity::Waiting, Quantity::Ready, Quantity::UnplacedWaiting],
+            );
             without_what_1_4_brought(&mut s);
             s.waits = false;
         }
         "1.3" => without_what_1_4_brought(&mut s),
-        "1.4" => s.measures.set(Quantity::Sampled, Column::default()),
+        "1.4" => without(&mut s, &[Quantity::Sampled, Quantity::FutureVanished]),
+        "1.5" => without(&mut s, &[Quantity::FutureVanished]),
         _ => {}
     }
     s
+}
+
+fn without(s: &mut Snapshot, quantities: &[Quantity]) {
+    for &quantity in quantities {
+        s.measures.set(quantity, Column::default());
+    }
 }
 
 fn without_what_1_4_brought(s: &mut Snapshot) {
@@ -62,9 +70,7 @@ fn without_what_1_4_brought(s: &mut Snapshot) {
     s.waits_in = WaitsIn::default();
     s.async_latencies = Latencies::default();
     s.tasks = Tasks::default();
-    for quantity in Quantity::ALL.into_iter().skip(Quantity::MadeOthersWait as usize) {
-        s.measures.set(quantity, Column::default());
-    }
+    without(s, &Quantity::ALL[Quantity::MadeOthersWait as usize..]);
 }
 
 /// Something in every field.
