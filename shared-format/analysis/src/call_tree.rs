@@ -212,11 +212,21 @@ impl CallTree {
 
     /// Returns the function that calls a row's: that of the row above it, unless this only stands for several.
     pub fn caller_of(&self, row: &TreeRow) -> Option<FunctionId> {
-        let above = &self.rows[row.parent? as usize];
-        if self.functions.get(above.function).name == OTHERS && above.calls == 0 {
-            return self.caller_of(above);
+        let above = row.parent?;
+        match self.others_in(above) {
+            Some(_) => self.caller_of(&self.rows[above as usize]),
+            None => Some(self.rows[above as usize].function),
         }
-        Some(above.function)
+    }
+
+    /// Returns the number of functions that a row only stands for; `None` if it is a function's own.
+    ///
+    /// # Panics
+    /// If `row` is not an index of [`rows`](Self::rows).
+    pub fn others_in(&self, row: u32) -> Option<usize> {
+        let TreeRow { function, calls, .. } = self.rows[row as usize];
+        let is_group = self.functions.get(function).name == OTHERS && calls == 0;
+        is_group.then(|| self.children(row).len())
     }
 
     /// Like [`build`](Self::build), with the functions of a snapshot that has the same sites.

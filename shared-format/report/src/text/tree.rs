@@ -110,7 +110,10 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         more.truncate(depth);
         columns.write(out, &cells(page, index, row))?;
         indent(out, page, &more, is_last)?;
-        out.push_str(&page.labels[row.function.index()]);
+        match page.tree.others_in(index) {
+            Some(others) => write!(out, "({others} others)")?,
+            None => out.push_str(&page.labels[row.function.index()]),
+        }
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
