@@ -77,7 +77,7 @@ impl Symbols {
 pub(crate) type Files = HashMap<String, Symbols>;
 
 /// What perf has seen.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     /// Samples by the keys of their functions.
     pub(crate) samples: BTreeMap<BTreeSet<String>, u64>,
@@ -85,42 +85,61 @@ pub(crate) struct Seen {
     pub(crate) without_user: u64,
 }
 
-/// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first, and
-/// an empty line. Only the first process counts: others are children. A file that is not known is read.
-pub(crate) fn read_stacks(text: &str, files: &mut Files, seen: &mut Seen) {
-    let mut process = None;
-    for sample in text.split("\n\n") {
-        let mut lines = sample.lines().filter(|line| !line.trim().is_empty());
-        let Some(pid) = lines.next().map(str::trim) else {
-            continue;
-        };
-        if *process.get_or_insert(pid) != pid {
-            continue;
-        }
-        let user = lines.find_map(|line| {
-            let (ip, rest) = line.trim().split_once(' ')?;
-            // The kernel has the upper half of all addresses.
-            let is_kernel = u64::from_str_radix(ip, 16).ok()? >> 63 == 1;
-            (!is_kernel).then_some(rest)
-        });
-        let Some(user) = user else {
-            seen.without_user += 1;
-            continue;
-        };
-        let (symbol, file) = user.rsplit_once(" (").unwrap_or((user, ""));
-        let file = file.trim_end_matches(')');
-        let keys = match symbol {
-            "[unknown]" => BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]),
-            symbol => {
-                if !files.contains_key(file) {
-                    // What the kernel provides is no file.
-                    files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
-                }
-                files[file].keys_of(symbol)
+impl Seen {
+    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first, and
+    /// an empty line. Only the first process counts: others are children. A file that is not known is read.
+    pub(crate) fn of(text: &str, files: &mut Files) -> Self {
+        let mut seen = Self::default();
+        let mut process = None;
+        for sample in text.split("\n\n") {
+            let mut lines = sample.lines().filter(|line| !line.trim().is_empty());
+            let Some(pid) = lines.next().map(str::trim) else {
+                continue;
+            };
+            if *process.get_or_insert(pid) != pid {
+                continue;
             }
-        };
-        *seen.samples.entry(keys).or_default() += 1;
+            match lines.find_map(user_code) {
+                Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
+                None => seen.without_user += 1,
+            }
+        }
+        seen
     }
+
+    /// Adds the samples of another run.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (keys, samples) in &other.samples {
+            *self.samples.entry(keys.clone()).or_default() += samples;
+        }
+        self.without_user += other.without_user;
+    }
+
+    /// Returns the share of the samples that are in a function with one of these names, 0 to 1.
+    pub(crate) fn share(&self, keys: &BTreeSet<String>) -> f64 {
+        let of = self.samples.iter().filter(|(of, _)| !of.is_disjoint(keys));
+        let all: u64 = self.samples.values().sum();
+        of.map(|(_, samples)| samples).sum::<u64>() as f64 / all.max(1) as f64
+    }
+}
+
+/// Returns the symbol and the file of a frame that is not the kernel's, which has the upper half of all addresses.
+fn user_code(frame: &str) -> Option<(&str, &str)> {
+    let (address, rest) = frame.trim().split_once(' ')?;
+    let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;
+    let (symbol, file) = rest.rsplit_once(" (").unwrap_or((rest, ""));
+    (!is_kernel).then_some((symbol, file.trim_end_matches(')')))
+}
+
+fn keys_of(symbol: &str, file: &str, files: &mut Files) -> BTreeSet<String> {
+    if symbol == "[unknown]" {
+        return BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]);
+    }
+    if !files.contains_key(file) {
+        // What the kernel provides is no file.
+        files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
+    }
+    files[file].keys_of(symbol)
 }
 
 #[cfg(test)]
@@ -143,8 +162,7 @@ mod tests {
                      7 \n\t ffffffff81587a8e do_exit ([kernel.kallsyms])\n\n\
                      8 \n\t 14 same (/app)\n\n\
                      7 \n\t 5 [unknown] ([vdso])\n\n";
-        let mut seen = Seen::default();
-        read_stacks(text, &mut Files::from([("/app".into(), symbols)]), &mut seen);
+        let seen = Seen::of(text, &mut Files::from([("/app".into(), symbols)]));
         let samples = [
             (set(&["read"]), 1),
             (set(&["app::run", "same"]), 1),
@@ -152,5 +170,8 @@ mod tests {
         ];
         assert_eq!(seen.samples, BTreeMap::from(samples));
         assert_eq!(seen.without_user, 1);
+        let mut twice = seen.clone();
+        twice.add(&seen);
+        assert_eq!((twice.share(&set(&["same"])), twice.without_user), (1.0 / 3.0, 2));
     }
 }

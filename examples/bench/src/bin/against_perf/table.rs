@@ -7,7 +7,7 @@ use crate::report::Report;
 use crate::seen::Seen;
 
 /// How many functions of perf's are compared.
-pub(crate) const HOTTEST: usize = 10;
+const HOTTEST: usize = 10;
 
 /// How many of them may be further off than they may be.
 const OFF_MAX: usize = 1;
@@ -76,32 +76,59 @@ fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u
     all
 }
 
-/// The functions of perf's that have most samples, with their shares, and how each report stands beside them.
-pub(crate) struct Table(pub(crate) Vec<(BTreeSet<String>, f64, Vec<Beside>)>);
+/// A function of perf's.
+struct Row {
+    keys: BTreeSet<String>,
+    /// Its share of all samples, 0 to 1.
+    truth: f64,
+    /// The same of each run: machines change.
+    of_runs: Vec<f64>,
+    /// How each report stands beside it.
+    beside: Vec<Beside>,
+}
+
+/// The functions of perf's that have most samples, hottest first.
+pub(crate) struct Table {
+    rows: Vec<Row>,
+    /// Samples of perf's.
+    samples: u64,
+}
 
 impl Table {
-    pub(crate) fn of(seen: &Seen, reports: &[Report]) -> Self {
-        let all: u64 = seen.samples.values().sum();
-        let hottest = united(&seen.samples).into_iter().take(HOTTEST);
-        let row = |(keys, count): (BTreeSet<String>, u64)| {
-            let truth = count as f64 / all.max(1) as f64;
+    pub(crate) fn of(runs: &[Seen], reports: &[Report]) -> Self {
+        let mut all = Seen::default();
+        runs.iter().for_each(|run| all.add(run));
+        let row = |(keys, _): (BTreeSet<String>, u64)| {
+            let truth = all.share(&keys);
             let beside = reports
                 .iter()
                 .map(|report| Beside::of(report, &keys, truth))
                 .collect();
-            (keys, truth, beside)
+            let of_runs = runs.iter().map(|run| run.share(&keys)).collect();
+            Row {
+                keys,
+                truth,
+                of_runs,
+                beside,
+            }
         };
-        Self(hottest.map(row).collect())
+        Self {
+            rows: united(&all.samples).into_iter().take(HOTTEST).map(row).collect(),
+            samples: all.samples.values().sum(),
+        }
     }
 
     /// Returns in how many functions of a report this holds.
     fn count(&self, report: usize, holds: impl Fn(&Beside) -> bool) -> usize {
-        self.0.iter().filter(|row| holds(&row.2[report])).count()
+        self.rows.iter().filter(|row| holds(&row.beside[report])).count()
     }
 
+    /// Returns whether a report has all functions, nearly all of them with a share that is near perf's, and is sure of each.
     pub(crate) fn holds(&self, report: usize) -> bool {
         let is_wrong = |beside: &Beside| !beside.is_shown || !beside.is_sure;
-        self.count(report, is_wrong) == 0 && self.count(report, |beside| !beside.is_near) <= OFF_MAX
+        self.rows.len() == HOTTEST
+            && self.count(report, is_wrong) == 0
+            && self.count(report, |beside| !beside.is_near) <= OFF_MAX
     }
 
     pub(crate) fn markdown(&self, reports: &[Report]) -> String {
@@ -111,40 +138,38 @@ impl Table {
         }
         out += "\n|---|--:|";
         out += &"--:|".repeat(reports.len());
-        for (keys, truth, beside) in &self.0 {
+        for row in &self.rows {
             let is_ours = |key: &&String| reports.iter().any(|report| report.functions.contains_key(*key));
-            let name = keys.iter().find(is_ours).or(keys.first());
-            _ = write!(
-                out,
-                "\n| `{}` | {:.1} |",
-                name.map_or("", String::as_str),
-                100.0 * truth
-            );
-            for beside in beside {
+            let name = row.keys.iter().find(is_ours).or(row.keys.first());
+            let low = row.of_runs.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = row.of_runs.iter().copied().fold(0.0, f64::max);
+            let name = name.map_or("", String::as_str);
+            let [truth, low, high] = [row.truth, low, high].map(|share| 100.0 * share);
+            _ = write!(out, "\n| `{name}` | {truth:.1} ({low:.1} to {high:.1}) |");
+            for beside in &row.beside {
                 _ = write!(out, " {} |", beside.cell());
             }
         }
         out
     }
 
-    pub(crate) fn summary(&self, name: &str, seen: &Seen, reports: &[Report]) -> String {
+    pub(crate) fn summary(&self, name: &str, reports: &[Report]) -> String {
         let of_each = |holds: fn(&Beside) -> bool| -> Vec<usize> {
             (0..reports.len())
                 .map(|report| self.count(report, holds))
                 .collect()
         };
-        let differences = self
-            .0
-            .iter()
-            .flat_map(|(_, truth, all)| all.iter().map(move |of| (of.share - truth).abs()));
+        let rows = self.rows.iter();
+        let differences =
+            rows.flat_map(|row| row.beside.iter().map(|beside| (beside.share - row.truth).abs()));
         format!(
             r#"{{"kind":"share-summary","case":"{name}","mode":"first run","functions":{},"near":{:?},"missing":{:?},"unsure":{:?},"largest_difference":{:.4},"perf_samples":{},"samples":{:?},"holds":{}}}"#,
-            self.0.len(),
+            self.rows.len(),
             of_each(|beside| beside.is_near),
             of_each(|beside| !beside.is_shown),
             of_each(|beside| !beside.is_sure),
             differences.fold(0.0, f64::max),
-            seen.samples.values().sum::<u64>(),
+            self.samples,
             reports.iter().map(|report| report.samples).collect::<Vec<_>>(),
             (0..reports.len()).all(|report| self.holds(report)),
         )
@@ -207,43 +232,52 @@ mod tests {
 
     #[test]
     fn a_run_holds_where_one_function_is_off_and_none_is_missing() {
-        let seen = |samples: &[(&str, u64)]| Seen {
-            samples: samples
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let run = |first: u64| {
+            let counts = [first, 100 - first].into_iter().chain([20; 8]);
+            let samples = names
                 .iter()
-                .map(|&(name, count)| (set(&[name]), count))
-                .collect(),
-            without_user: 0,
+                .zip(counts)
+                .map(|(name, count)| (set(&[name]), count));
+            Seen {
+                samples: samples.collect(),
+                without_user: 0,
+            }
         };
-        let truth = seen(&[("a", 50), ("b", 30), ("c", 20)]);
-        let holds = |report: Report| Table::of(&truth, &[report]).holds(0);
-        assert!(holds(reported(&[
-            ("a", 50.0, 1.0),
-            ("b", 30.0, 1.0),
-            ("c", 20.0, 1.0)
-        ])));
-        assert!(holds(reported(&[
-            ("a", 50.0, 1.0),
-            ("b", 30.0, 1.0),
-            ("c", 15.0, 1.0)
-        ])));
-        assert!(!holds(reported(&[
-            ("a", 55.0, 1.0),
-            ("b", 30.0, 1.0),
-            ("c", 15.0, 1.0)
-        ])));
-        assert!(
-            !holds(reported(&[("a", 50.0, 1.0), ("b", 30.0, 1.0)])),
-            "one is missing"
-        );
-        assert!(
-            !holds(reported(&[("a", 50.0, 9.0), ("b", 30.0, 1.0), ("c", 20.0, 1.0)])),
-            "an error"
-        );
-        let table = Table::of(&truth, &[reported(&[("a", 50.0, 1.0), ("b", 30.0, 1.0)])]);
-        let text = table.markdown(&[reported(&[("a", 50.0, 1.0)])]);
+        let runs = [run(62), run(60), run(64)];
+        // Of 260 samples; a report of this, with other times of some functions.
+        let report = |others: &[(&str, f64, f64)]| {
+            let of = |&name: &&'static str| match name {
+                "a" => (name, 62.0 / 2.6, 1.0),
+                "b" => (name, 38.0 / 2.6, 1.0),
+                _ => (name, 20.0 / 2.6, 1.0),
+            };
+            let known = names.iter().map(of);
+            let all: Vec<_> = known
+                .filter(|known| others.iter().all(|other| other.0 != known.0))
+                .collect();
+            reported(&[&all, others].concat())
+        };
+        let holds = |others: &[(&str, f64, f64)]| Table::of(&runs, &[report(others)]).holds(0);
+        assert!(holds(&[]));
+        assert!(holds(&[("a", 35.0, 1.0)]));
+        assert!(!holds(&[("a", 35.0, 1.0), ("b", 8.0, 1.0)]));
+        assert!(!holds(&[("j", 0.0, 1.0)]), "one is missing");
+        assert!(!holds(&[("b", 38.0 / 2.6, 9.0)]), "an error");
+        let missing = [report(&[("a", 0.0, 0.0)])];
+        let table = Table::of(&runs, &missing);
+        let text = table.markdown(&missing);
         assert_eq!(
-            text.lines().last().unwrap(),
-            "| `c` | 20.0 | 0.0 ±0.0 missing off |"
+            text.lines().nth(2),
+            Some("| `a` | 23.8 (23.1 to 24.6) | 0.0 ±0.0 missing off |")
+        );
+        let summary = table.summary("case", &missing);
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(summary["near"], serde_json::json!([9]));
+        assert_eq!(summary["missing"], serde_json::json!([1]));
+        assert_eq!(
+            (&summary["perf_samples"], &summary["holds"]),
+            (&780.into(), &false.into())
         );
     }
 }
