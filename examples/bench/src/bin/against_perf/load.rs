@@ -1,0 +1,50 @@
+//! Asks a server, as its clients do.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::Outcome;
+
+/// How long a server is silent behind the first answer.
+const SILENCE: Duration = Duration::from_millis(200);
+
+/// Asks a server on this host, again and again. All answers are as long as the first one, whose end is a silence.
+fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
+    let begin = Instant::now();
+    let mut server = loop {
+        match TcpStream::connect(("127.0.0.1", port)) {
+            Ok(server) => break server,
+            // It does not listen yet.
+            Err(_) if begin.elapsed() < Duration::from_secs(30) => thread::sleep(Duration::from_millis(20)),
+            Err(error) => return Err(error),
+        }
+    };
+    server.set_nodelay(true)?;
+    server.write_all(request)?;
+    let mut answer = vec![0; 1 << 20];
+    let mut length = server.read(&mut answer)?;
+    server.set_read_timeout(Some(SILENCE))?;
+    while let Ok(more @ 1..) = server.read(&mut answer[length..]) {
+        length += more;
+    }
+    server.set_read_timeout(None)?;
+    for _ in 1..requests {
+        server.write_all(request)?;
+        server.read_exact(&mut answer[..length])?;
+    }
+    Ok(())
+}
+
+/// Has this many connections ask a server at once. `\\r` and `\\n` in the text stand for the ends of lines.
+pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
+    let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
+    let request = request.replace("\\r", "\r").replace("\\n", "\n");
+    thread::scope(|scope| {
+        let ask = || ask(port, requests, request.as_bytes());
+        let all: Vec<_> = (0..connections).map(|_| scope.spawn(ask)).collect();
+        all.into_iter()
+            .try_for_each(|one| Ok(one.join().map_err(|_| "a connection has panicked")??))
+    })
+}

@@ -1,0 +1,74 @@
+//! Compares a program's hottest functions with those that perf sees in the same binary, which measures nothing then.
+//! `examples/bench/against_perf/run` makes what this reads.
+//!
+//! ```text
+//! against_perf NAME BINARY STACKS... -- REPORT...      texts of `perf script`, and JSON reports of `tickscope`
+//! against_perf load PORT CONNECTIONS REQUESTS TEXT     asks a server TEXT again and again
+//! ```
+//!
+//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so what the kernel does belongs
+//! to the code that entered it, and inlined code to the function that it was inlined into. Of a report, rows of inlined functions
+//! count to the function above them. Instances of a generic function are one function here, and all names of one piece of code are
+//! one name.
+#![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
+
+mod load;
+mod names;
+mod report;
+mod seen;
+mod table;
+
+use std::error::Error;
+use std::fs;
+use std::process::ExitCode;
+
+use crate::load::load;
+use crate::report::Report;
+use crate::seen::{Files, Seen, Symbols};
+use crate::table::Table;
+
+/// How this ends where functions are not as perf sees them; other failures end with 1.
+const DOES_NOT_HOLD: u8 = 3;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Prints the table of a program, and a line of JSON. Returns whether all holds.
+fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> Outcome<bool> {
+    let mut files = Files::from([(binary.to_owned(), Symbols::read(binary)?)]);
+    let read = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));
+    let mut runs = Vec::new();
+    for path in stacks {
+        runs.push(Seen::of(&String::from_utf8_lossy(&read(path)?), &mut files));
+    }
+    let report = |path: &String| -> Outcome<Report> {
+        let report = serde_json::from_slice(&read(path)?)?;
+        Ok(Report::of(&report, binary, &files[binary]))
+    };
+    let reports = reports.iter().map(report).collect::<Outcome<Vec<_>>>()?;
+    let table = Table::of(&runs, &reports);
+    println!("{}", table.markdown(&reports));
+    println!("{}", table.summary(name, &reports));
+    Ok((0..reports.len()).all(|report| table.holds(report)))
+}
+
+fn main() -> Outcome<ExitCode> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let mut parts = words.splitn(2, |word| word == "--");
+    Ok(match (parts.next().unwrap_or_default(), parts.next()) {
+        ([command, port, connections, requests, request], None) if command == "load" => {
+            load(port, connections, requests, request)?;
+            ExitCode::SUCCESS
+        }
+        ([name, binary, stacks @ ..], Some(reports)) if !stacks.is_empty() && !reports.is_empty() => {
+            match compare(name, binary, stacks, reports)? {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::from(DOES_NOT_HOLD),
+            }
+        }
+        _ => {
+            return Err(
+                "wanted: NAME BINARY STACKS... -- REPORT..., or load PORT CONNECTIONS REQUESTS TEXT".into(),
+            );
+        }
+    })
+}

@@ -1,0 +1,161 @@
+//! What functions are called on both sides.
+
+/// Words of source code that are types and no modules.
+const PRIMITIVES: [&str; 17] = [
+    "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",
+    "u64", "u8", "usize",
+];
+
+/// Returns the readable name of a symbol.
+pub(crate) fn demangled(symbol: &str) -> String {
+    match rustc_demangle::try_demangle(symbol) {
+        Ok(path) => format!("{path:#}"),
+        Err(_) => symbol.to_owned(),
+    }
+}
+
+/// Returns how many bytes of a path are one: a bracket with all that is in it, an arrow, or a character.
+fn step(text: &str) -> usize {
+    let mut depth = 0_usize;
+    let mut before = ' ';
+    for (at, c) in text.char_indices() {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' if before == '-' => {}
+            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return at + c.len_utf8();
+        }
+        before = c;
+    }
+    text.len()
+}
+
+/// Splits a text at each place outside brackets that begins with this.
+fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
+    let mut parts = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while at < text.len() {
+        if text[at..].starts_with(separator) {
+            parts.push(&text[from..at]);
+            at += separator.len();
+            from = at;
+        } else {
+            at += step(&text[at..]);
+        }
+    }
+    parts.push(&text[from..]);
+    parts
+}
+
+/// Returns a type without paths and generic arguments.
+fn short_type(of: &str) -> String {
+    let of = of.trim_start_matches(['&', '*']);
+    let of = ["mut ", "const "]
+        .iter()
+        .fold(of, |of, word| of.strip_prefix(word).unwrap_or(of));
+    match of.chars().next() {
+        Some('[') => "[]".into(),
+        Some('(') => "()".into(),
+        _ => match of.strip_prefix("dyn ") {
+            Some(of) => short_type(split(of, " + ")[0]),
+            None => short_part(split(of, "::").last().unwrap_or(&of)),
+        },
+    }
+}
+
+/// Returns a part of a path without generic arguments and numbers.
+fn short_part(part: &str) -> String {
+    if let Some(inner) = part.strip_prefix('<').and_then(|part| part.strip_suffix('>')) {
+        let inner = inner.strip_prefix("impl ").map_or_else(
+            || split(inner, " as ")[0],
+            |inner| split(inner, " for ").last().copied().unwrap_or(inner),
+        );
+        return short_type(inner);
+    }
+    match part.starts_with('{') {
+        true => {
+            part.split('#')
+                .next()
+                .unwrap_or(part)
+                .trim_end_matches('}')
+                .to_owned()
+                + "}"
+        }
+        false => part.split('<').next().unwrap_or(part).to_owned(),
+    }
+}
+
+/// Returns what a function is called on both sides: a method by its type and its own name, another function by its path. Both
+/// without generic arguments, traits, numbers and the hash of a symbol. A function of C has no leading underscores, as libraries
+/// have several such names for one.
+pub(crate) fn key(path: &str) -> String {
+    let parts = split(path, "::");
+    if let [name] = parts[..]
+        && !name.starts_with('<')
+    {
+        let name = name.split('@').next().unwrap_or(name);
+        let name = name.strip_prefix("__GI_").unwrap_or(name);
+        let name = name.strip_prefix("__libc_").unwrap_or(name);
+        let plain = name.trim_start_matches('_');
+        return if plain.is_empty() { name } else { plain }.to_owned();
+    }
+    let is_type = |part: &&str| {
+        part.starts_with(|c: char| c.is_uppercase() || "&*[(<".contains(c))
+            || part.starts_with("dyn ")
+            || PRIMITIVES.contains(part)
+    };
+    // The last part is the function, and `::<T>` behind it are its generic arguments.
+    let is_argument = |at: usize| at > 0 && parts[at].starts_with('<') && !parts[at].starts_with("<impl ");
+    let first = (0..parts.len()).find(|&at| is_type(&parts[at]) && !is_argument(at));
+    let kept = (first.unwrap_or(0)..parts.len()).filter(|&at| !is_argument(at));
+    let names: Vec<String> = kept
+        .map(|at| match is_type(&parts[at]) && !parts[at].starts_with('<') {
+            true => short_type(parts[at]),
+            false => short_part(parts[at]),
+        })
+        .collect();
+    names.join("::")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_function_has_one_name_on_both_sides() {
+        for (symbol, row) in [
+            ("<jaq_json::Val as core::cmp::PartialEq>::eq", "jaq_json::Val::eq"),
+            (
+                "jaq_core::filter::pipe::<jaq_json::Kind, <jaq_core::Id>::run::{closure#8}>",
+                "jaq_core::filter::pipe::<Kind, Id::run::{closure#8}>",
+            ),
+            (
+                "<indexmap::map::IndexMap<a::Val, b::Val>>::get_index_of::<a::Val>",
+                "indexmap::map::IndexMap<Val, Val>::get_index_of::<Val>",
+            ),
+            (
+                "a::then::<(a::Ctx, b::Val), alloc::boxed::Box<dyn Fn(u8) -> a::T>>::{closure#3}",
+                "a::then::<(Ctx, Val), Box<dyn Fn(…) -> …>>::{closure}",
+            ),
+            ("<u8 as a::Read>::read", "a::u8::read"),
+            ("<&mut [a::Val] as b::Sort>::sort", "b::[Val]::sort"),
+            ("<(a::X, a::Y) as b::Pair>::left", "b::(X, Y)::left"),
+            ("<dyn a::Draw as b::Show>::show", "b::dyn Draw::show"),
+            ("core::str::<impl str>::trim", "core::str::str::trim"),
+            ("app::outer::inner", "app::outer::inner"),
+            ("__GI___libc_read", "read"),
+            (
+                "__memmove_avx_unaligned_erms@@GLIBC_2",
+                "memmove_avx_unaligned_erms",
+            ),
+        ] {
+            assert_eq!(key(symbol), key(row), "{symbol} and {row}");
+        }
+        assert_eq!(key("app::a::run"), "app::a::run");
+        assert_ne!(key("app::a::run"), key("app::b::run"));
+        assert_eq!(key(&demangled("_ZN3app3run17h0123456789abcdefE")), "app::run");
+    }
+}

@@ -1,0 +1,177 @@
+//! Where perf's samples were: the functions of a binary, and the text of `perf script`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+
+use object::{Object, ObjectSymbol, SymbolKind};
+
+use crate::Outcome;
+use crate::names::{demangled, key};
+
+/// Where distributions keep debug information, by build id.
+const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
+
+/// The functions of a binary or a library.
+#[derive(Debug, Default)]
+pub(crate) struct Symbols {
+    /// Keys of the symbols at an address, and the size of the largest.
+    at: BTreeMap<u64, (BTreeSet<String>, u64)>,
+    of_symbol: HashMap<String, u64>,
+}
+
+impl Symbols {
+    /// Reads the functions of a file, and those that the debug information of its distribution has.
+    pub(crate) fn read(file: &str) -> Outcome<Self> {
+        let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+        let object = object::File::parse(&*bytes)?;
+        let mut symbols = Self::default();
+        symbols.add_all(object.symbols().chain(object.dynamic_symbols()))?;
+        let id: String = object
+            .build_id()?
+            .unwrap_or_default()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        if let Some((folder, rest)) = id.split_at_checked(2)
+            && let Ok(bytes) = fs::read(format!("{DEBUG_FILES}/{folder}/{rest}.debug"))
+        {
+            symbols.add_all(object::File::parse(&*bytes)?.symbols())?;
+        }
+        Ok(symbols)
+    }
+
+    fn add_all<'a, S: ObjectSymbol<'a>>(&mut self, symbols: impl Iterator<Item = S>) -> Outcome<()> {
+        for symbol in symbols.filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.is_definition()) {
+            self.add(symbol.name()?, symbol.address(), symbol.size());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn add(&mut self, name: &str, address: u64, size: u64) {
+        let (keys, largest) = self.at.entry(address).or_default();
+        keys.insert(key(&demangled(name)));
+        *largest = size.max(*largest);
+        self.of_symbol.insert(name.to_owned(), address);
+    }
+
+    /// Returns the keys of the function that an address is in.
+    pub(crate) fn at(&self, address: u64) -> Option<&BTreeSet<String>> {
+        let (begin, (keys, size)) = self.at.range(..=address).next_back()?;
+        (address - begin < *size).then_some(keys)
+    }
+
+    /// Returns all keys of the code that a symbol of perf's names.
+    pub(crate) fn keys_of(&self, symbol: &str) -> BTreeSet<String> {
+        let at = self
+            .of_symbol
+            .get(symbol)
+            .and_then(|address| self.at.get(address));
+        at.map_or_else(
+            || BTreeSet::from([key(&demangled(symbol))]),
+            |(keys, _)| keys.clone(),
+        )
+    }
+}
+
+/// The functions of files, by the path of each.
+pub(crate) type Files = HashMap<String, Symbols>;
+
+/// What perf has seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Seen {
+    /// Samples by the keys of their functions.
+    pub(crate) samples: BTreeMap<BTreeSet<String>, u64>,
+    /// Samples in the kernel that no user code has asked for.
+    pub(crate) without_user: u64,
+}
+
+impl Seen {
+    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first, and
+    /// an empty line. Only the first process counts: others are children. A file that is not known is read.
+    pub(crate) fn of(text: &str, files: &mut Files) -> Self {
+        let mut seen = Self::default();
+        let mut process = None;
+        for sample in text.split("\n\n") {
+            let mut lines = sample.lines().filter(|line| !line.trim().is_empty());
+            let Some(pid) = lines.next().map(str::trim) else {
+                continue;
+            };
+            if *process.get_or_insert(pid) != pid {
+                continue;
+            }
+            match lines.find_map(user_code) {
+                Some((symbol, file)) => *seen.samples.entry(keys_of(symbol, file, files)).or_default() += 1,
+                None => seen.without_user += 1,
+            }
+        }
+        seen
+    }
+
+    /// Adds the samples of another run.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (keys, samples) in &other.samples {
+            *self.samples.entry(keys.clone()).or_default() += samples;
+        }
+        self.without_user += other.without_user;
+    }
+
+    /// Returns the share of the samples that are in a function with one of these names, 0 to 1.
+    pub(crate) fn share(&self, keys: &BTreeSet<String>) -> f64 {
+        let of = self.samples.iter().filter(|(of, _)| !of.is_disjoint(keys));
+        let all: u64 = self.samples.values().sum();
+        of.map(|(_, samples)| samples).sum::<u64>() as f64 / all.max(1) as f64
+    }
+}
+
+/// Returns the symbol and the file of a frame that is not the kernel's, which has the upper half of all addresses.
+fn user_code(frame: &str) -> Option<(&str, &str)> {
+    let (address, rest) = frame.trim().split_once(' ')?;
+    let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;
+    let (symbol, file) = rest.rsplit_once(" (").unwrap_or((rest, ""));
+    (!is_kernel).then_some((symbol, file.trim_end_matches(')')))
+}
+
+fn keys_of(symbol: &str, file: &str, files: &mut Files) -> BTreeSet<String> {
+    if symbol == "[unknown]" {
+        return BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]);
+    }
+    if !files.contains_key(file) {
+        // What the kernel provides is no file.
+        files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
+    }
+    files[file].keys_of(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn samples_count_to_the_user_code_that_they_are_for() {
+        let mut symbols = Symbols::default();
+        symbols.add("_ZN3app3run17h0123456789abcdefE", 0x10, 16);
+        symbols.add("same", 0x10, 8);
+        assert_eq!(symbols.at(0x1f), Some(&set(&["app::run", "same"])));
+        assert_eq!(symbols.at(0x20), None);
+        let text = " 7 \n\tffffffff81587a8e vfs_read ([kernel.kallsyms])\n\t 1f59 __GI___libc_read (/none/libc.so.6)\n\n\
+                     7 \n\t 14 same (/app)\n\t 99 _ZN3app4main17h0123456789abcdefE (/app)\n\n\
+                     7 \n\t ffffffff81587a8e do_exit ([kernel.kallsyms])\n\n\
+                     8 \n\t 14 same (/app)\n\n\
+                     7 \n\t 5 [unknown] ([vdso])\n\n";
+        let seen = Seen::of(text, &mut Files::from([("/app".into(), symbols)]));
+        let samples = [
+            (set(&["read"]), 1),
+            (set(&["app::run", "same"]), 1),
+            (set(&["([vdso])"]), 1),
+        ];
+        assert_eq!(seen.samples, BTreeMap::from(samples));
+        assert_eq!(seen.without_user, 1);
+        let mut twice = seen.clone();
+        twice.add(&seen);
+        assert_eq!((twice.share(&set(&["same"])), twice.without_user), (1.0 / 3.0, 2));
+    }
+}

@@ -1,0 +1,283 @@
+//! Our hottest functions beside perf's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use crate::report::Report;
+use crate::seen::Seen;
+
+/// How many functions of perf's are compared.
+const HOTTEST: usize = 10;
+
+/// How many of them may be further off than they may be.
+const OFF_MAX: usize = 1;
+
+/// Shares may differ by this much, or by twice their stated error.
+const POINTS: f64 = 0.02;
+
+/// A stated error may be this many times the binomial one of the samples.
+const ERROR_MAX: f64 = 2.0;
+
+/// How a function of a report stands beside perf's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Beside {
+    share: f64,
+    error: f64,
+    is_shown: bool,
+    is_near: bool,
+    /// Whether the stated error is no larger than it may be.
+    is_sure: bool,
+}
+
+impl Beside {
+    fn of(report: &Report, keys: &BTreeSet<String>, truth: f64) -> Self {
+        let (share, error) = report.share(keys);
+        let error_max = ERROR_MAX * report.binomial(share);
+        let hottest = report.hottest();
+        Self {
+            share,
+            error,
+            is_shown: keys.iter().any(|key| hottest.contains(key.as_str())),
+            // A stated error that is too large excuses nothing.
+            is_near: (share - truth).abs() <= POINTS.max(2.0 * error.min(error_max)),
+            is_sure: error <= error_max,
+        }
+    }
+
+    fn cell(&self) -> String {
+        let mut said = format!("{:.1} ±{:.1}", 100.0 * self.share, 100.0 * self.error);
+        let verdicts = [
+            (!self.is_shown, " missing"),
+            (!self.is_near, " off"),
+            (!self.is_sure, " unsure"),
+        ];
+        verdicts
+            .iter()
+            .filter(|verdict| verdict.0)
+            .for_each(|verdict| said += verdict.1);
+        said
+    }
+}
+
+/// Makes one of sets that have a name in common.
+fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u64)> {
+    let mut all: Vec<(BTreeSet<String>, u64)> = Vec::new();
+    for (keys, count) in samples {
+        let (same, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(of, _)| !of.is_disjoint(keys));
+        all = others;
+        let mut one = (keys.clone(), *count);
+        for (keys, count) in same {
+            one.0.extend(keys);
+            one.1 += count;
+        }
+        all.push(one);
+    }
+    all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    all
+}
+
+/// A function of perf's.
+struct Row {
+    keys: BTreeSet<String>,
+    /// Its share of all samples, 0 to 1.
+    truth: f64,
+    /// The same of each run: machines change.
+    of_runs: Vec<f64>,
+    /// How each report stands beside it.
+    beside: Vec<Beside>,
+}
+
+/// The functions of perf's that have most samples, hottest first.
+pub(crate) struct Table {
+    rows: Vec<Row>,
+    /// Samples of perf's.
+    samples: u64,
+}
+
+impl Table {
+    pub(crate) fn of(runs: &[Seen], reports: &[Report]) -> Self {
+        let mut all = Seen::default();
+        runs.iter().for_each(|run| all.add(run));
+        let row = |(keys, _): (BTreeSet<String>, u64)| {
+            let truth = all.share(&keys);
+            let beside = reports
+                .iter()
+                .map(|report| Beside::of(report, &keys, truth))
+                .collect();
+            let of_runs = runs.iter().map(|run| run.share(&keys)).collect();
+            Row {
+                keys,
+                truth,
+                of_runs,
+                beside,
+            }
+        };
+        Self {
+            rows: united(&all.samples).into_iter().take(HOTTEST).map(row).collect(),
+            samples: all.samples.values().sum(),
+        }
+    }
+
+    /// Returns in how many functions of a report this holds.
+    fn count(&self, report: usize, holds: impl Fn(&Beside) -> bool) -> usize {
+        self.rows.iter().filter(|row| holds(&row.beside[report])).count()
+    }
+
+    /// Returns whether a report has all functions, nearly all of them with a share that is near perf's, and is sure of each.
+    pub(crate) fn holds(&self, report: usize) -> bool {
+        let is_wrong = |beside: &Beside| !beside.is_shown || !beside.is_sure;
+        self.rows.len() == HOTTEST
+            && self.count(report, is_wrong) == 0
+            && self.count(report, |beside| !beside.is_near) <= OFF_MAX
+    }
+
+    pub(crate) fn markdown(&self, reports: &[Report]) -> String {
+        let mut out = String::from("| function | perf |");
+        for at in 1..=reports.len() {
+            _ = write!(out, " run {at} |");
+        }
+        out += "\n|---|--:|";
+        out += &"--:|".repeat(reports.len());
+        for row in &self.rows {
+            let is_ours = |key: &&String| reports.iter().any(|report| report.functions.contains_key(*key));
+            let name = row.keys.iter().find(is_ours).or(row.keys.first());
+            let low = row.of_runs.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = row.of_runs.iter().copied().fold(0.0, f64::max);
+            let name = name.map_or("", String::as_str);
+            let [truth, low, high] = [row.truth, low, high].map(|share| 100.0 * share);
+            _ = write!(out, "\n| `{name}` | {truth:.1} ({low:.1} to {high:.1}) |");
+            for beside in &row.beside {
+                _ = write!(out, " {} |", beside.cell());
+            }
+        }
+        out
+    }
+
+    pub(crate) fn summary(&self, name: &str, reports: &[Report]) -> String {
+        let of_each = |holds: fn(&Beside) -> bool| -> Vec<usize> {
+            (0..reports.len())
+                .map(|report| self.count(report, holds))
+                .collect()
+        };
+        let rows = self.rows.iter();
+        let differences =
+            rows.flat_map(|row| row.beside.iter().map(|beside| (beside.share - row.truth).abs()));
+        format!(
+            r#"{{"kind":"share-summary","case":"{name}","mode":"first run","functions":{},"near":{:?},"missing":{:?},"unsure":{:?},"largest_difference":{:.4},"perf_samples":{},"samples":{:?},"holds":{}}}"#,
+            self.rows.len(),
+            of_each(|beside| beside.is_near),
+            of_each(|beside| !beside.is_shown),
+            of_each(|beside| !beside.is_sure),
+            differences.fold(0.0, f64::max),
+            self.samples,
+            reports.iter().map(|report| report.samples).collect::<Vec<_>>(),
+            (0..reports.len()).all(|report| self.holds(report)),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::report::Shown;
+
+    use super::*;
+
+    fn set(names: &[&str]) -> BTreeSet<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    fn reported(functions: &[(&str, f64, f64)]) -> Report {
+        let shown =
+            |&(name, cpu_ns, error_ns): &(&str, f64, f64)| (name.to_owned(), Shown { cpu_ns, error_ns });
+        Report {
+            functions: functions.iter().map(shown).collect(),
+            all_ns: 100.0,
+            samples: 2_500,
+        }
+    }
+
+    #[test]
+    fn a_function_is_near_by_points_or_by_an_error_that_is_no_excuse() {
+        // The binomial error of half is 1 %.
+        for (share, error, truth, near, sure) in [
+            (50.0, 0.5, 51.9, true, true),
+            (50.0, 0.5, 52.1, false, true),
+            (50.0, 1.9, 53.7, true, true),
+            (50.0, 9.0, 53.9, true, false),
+            (50.0, 9.0, 54.1, false, false),
+        ] {
+            let report = reported(&[("a", share, error), ("b", 100.0 - share, 0.0)]);
+            let beside = Beside::of(&report, &set(&["a"]), truth / 100.0);
+            assert_eq!(
+                (beside.is_near, beside.is_sure),
+                (near, sure),
+                "{share} {error} {truth}"
+            );
+        }
+    }
+
+    #[test]
+    fn all_names_of_a_function_are_one() {
+        let samples = [
+            (set(&["a"]), 1),
+            (set(&["b", "c"]), 2),
+            (set(&["a", "c"]), 4),
+            (set(&["d"]), 5),
+        ];
+        assert_eq!(
+            united(&BTreeMap::from(samples)),
+            [(set(&["a", "b", "c"]), 7), (set(&["d"]), 5)]
+        );
+    }
+
+    #[test]
+    fn a_run_holds_where_one_function_is_off_and_none_is_missing() {
+        let names = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"];
+        let run = |first: u64| {
+            let counts = [first, 100 - first].into_iter().chain([20; 8]);
+            let samples = names
+                .iter()
+                .zip(counts)
+                .map(|(name, count)| (set(&[name]), count));
+            Seen {
+                samples: samples.collect(),
+                without_user: 0,
+            }
+        };
+        let runs = [run(62), run(60), run(64)];
+        // Of 260 samples; a report of this, with other times of some functions.
+        let report = |others: &[(&str, f64, f64)]| {
+            let of = |&name: &&'static str| match name {
+                "a" => (name, 62.0 / 2.6, 1.0),
+                "b" => (name, 38.0 / 2.6, 1.0),
+                _ => (name, 20.0 / 2.6, 1.0),
+            };
+            let known = names.iter().map(of);
+            let all: Vec<_> = known
+                .filter(|known| others.iter().all(|other| other.0 != known.0))
+                .collect();
+            reported(&[&all, others].concat())
+        };
+        let holds = |others: &[(&str, f64, f64)]| Table::of(&runs, &[report(others)]).holds(0);
+        assert!(holds(&[]));
+        assert!(holds(&[("a", 35.0, 1.0)]));
+        assert!(!holds(&[("a", 35.0, 1.0), ("b", 8.0, 1.0)]));
+        assert!(!holds(&[("j", 0.0, 1.0)]), "one is missing");
+        assert!(!holds(&[("b", 38.0 / 2.6, 9.0)]), "an error");
+        let missing = [report(&[("a", 0.0, 0.0)])];
+        let table = Table::of(&runs, &missing);
+        let text = table.markdown(&missing);
+        assert_eq!(
+            text.lines().nth(2),
+            Some("| `a` | 23.8 (23.1 to 24.6) | 0.0 ±0.0 missing off |")
+        );
+        let summary = table.summary("case", &missing);
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(summary["near"], serde_json::json!([9]));
+        assert_eq!(summary["missing"], serde_json::json!([1]));
+        assert_eq!(
+            (&summary["perf_samples"], &summary["holds"]),
+            (&780.into(), &false.into())
+        );
+    }
+}
