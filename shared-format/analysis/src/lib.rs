@@ -64,6 +64,7 @@ pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sampled_rows;
+mod sampled_work;
 pub mod side_by_side;
 pub mod sites;
 pub mod slow;

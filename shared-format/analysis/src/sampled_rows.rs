@@ -14,6 +14,7 @@ use tickscope_format::snapshot::{
 
 use crate::code::{Scope, located};
 use crate::functions::OTHERS;
+use crate::sampled_work::settled;
 use tickscope_format::addresses::{Addresses, Frame};
 
 /// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
@@ -39,7 +40,7 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 /// at the top of its thread.
 ///
 /// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where
-/// they were taken. A snapshot that has such rows already stays as it is. Where samples stand for more CPU time than their row has, as happens by chance where
+/// they were taken. A snapshot that has such rows already stays as it is. Time off the CPU is moved where samples know better. Where samples stand for more CPU time than their row has, as happens by chance where
 /// they are few, they are scaled down to it; where a thread was not sampled all the time, they are scaled up to its CPU time, at most to that of
 /// the row.
 ///
@@ -57,6 +58,8 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     if snapshot.measures.of(Quantity::Sampled).is_some() {
         return Cow::Borrowed(snapshot);
     }
+    let before = snapshot;
+    let snapshot = &*settled(snapshot);
     let mut out = snapshot.facts();
     let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
     let mut below: BTreeMap<SampledIn, Below> = BTreeMap::new();
@@ -75,7 +78,7 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     }
     below.retain(|_, below| below.working > 0);
     if below.values().all(|below| below.functions.is_empty()) {
-        return Cow::Borrowed(snapshot);
+        return Cow::Borrowed(before);
     }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);
     let part = Part::now(snapshot, map);
