@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 
+use crate::sampled_work::work_errors;
 use crate::uncertainty;
 
 /// What a view is of.
@@ -298,6 +299,12 @@ impl Measure {
             Dimension::Time => Values::PartOfTime,
             Dimension::Count | Dimension::Bytes => Values::Counts,
         };
+        if self == Self::Working {
+            let errors = work_errors(snapshot);
+            for estimate in &mut by.estimates {
+                estimate.self_error = errors[&estimate.node];
+            }
+        }
         if self == Self::Live {
             by.estimates = uncertainty::of_live_bytes(snapshot);
         } else if by.values == Values::Counts {

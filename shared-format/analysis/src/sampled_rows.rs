@@ -14,7 +14,7 @@ use tickscope_format::snapshot::{
 
 use crate::code::{Scope, located};
 use crate::functions::OTHERS;
-use crate::sampled_work::settled;
+use crate::sampled_work::{settled, work_errors};
 use tickscope_format::addresses::{Addresses, Frame};
 
 /// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
@@ -29,6 +29,8 @@ struct Below {
     functions: BTreeMap<u32, Sampled>,
     /// The ticks on a CPU that they are of.
     working: u64,
+    /// The standard error of that.
+    error: f64,
     /// How many times the CPU time of its samples a thread has used: before its timer began there were none.
     missed: f64,
 }
@@ -59,6 +61,7 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
         return Cow::Borrowed(snapshot);
     }
     let before = snapshot;
+    let errors = work_errors(snapshot);
     let snapshot = &*settled(snapshot);
     let mut out = snapshot.facts();
     let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
@@ -75,6 +78,9 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     for (&inside, below) in &mut below {
         below.working = working(inside);
         below.missed = missed(inside);
+        if let SampledIn::Row(row) = inside {
+            below.error = errors.get(&NodeId(row)).map_or(0.0, |&error| error as f64);
+        }
     }
     below.retain(|_, below| below.working > 0);
     if below.values().all(|below| below.functions.is_empty()) {
@@ -255,7 +261,8 @@ fn move_time(
             let (of, from) = (part.samples as f64, below.all.samples as f64);
             // One more of either kind, or all samples in one place would leave no doubt (Laplace's rule of succession).
             let share = (of + 1.0) / (from + 2.0);
-            (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share)
+            let of_row = part.cpu_ns as f64 / below.all.cpu_ns as f64 * below.error;
+            (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share) + of_row.powi(2)
         };
         let mut left = working;
         let mut elsewhere = Sampled::default();

@@ -14,67 +14,139 @@ use tickscope_format::snapshot::{Column, Quantity, Sampled, SampledIn, Snapshot}
 /// Fewer samples of a thread say nothing.
 const SAMPLES_LEAST: u64 = 20;
 
+/// The samples of a thread.
+#[derive(Clone, Copy, Debug)]
+struct OfThread {
+    /// The ticks that a nanosecond of its samples stands for.
+    scale: f64,
+    /// The ticks that a sample stands for.
+    of_sample: f64,
+}
+
+/// The samples of a snapshot, by row, and those of its threads that have enough.
+struct Samples {
+    of_row: Vec<Sampled>,
+    of_thread: Vec<Option<OfThread>>,
+}
+
+impl Samples {
+    fn of(snapshot: &Snapshot) -> Self {
+        let mut of_row = vec![Sampled::default(); snapshot.nodes.len()];
+        let mut outside = vec![Sampled::default(); snapshot.threads.len()];
+        for sample in &snapshot.lines.samples {
+            let sum = match sample.inside {
+                SampledIn::Row(row) => of_row.get_mut(row as usize),
+                SampledIn::Thread(thread) => outside.get_mut(thread as usize),
+                SampledIn::Measuring => None,
+            };
+            if let Some(sum) = sum {
+                sum.add(sample.sampled());
+            }
+        }
+        let ticks_of_ns = snapshot.clock.ticks_per_second / 1e9;
+        let of_thread = (0..).zip(&snapshot.threads).map(|(number, thread)| {
+            let mut all = outside[number as usize];
+            let rows = snapshot.rows_of(ThreadId(number));
+            of_row[rows].iter().for_each(|&sum| all.add(sum));
+            let cpu_ns = thread
+                .cpu_ns
+                .filter(|_| all.samples >= SAMPLES_LEAST && all.cpu_ns > 0)?;
+            let scale = ticks_of_ns * (cpu_ns as f64 / all.cpu_ns as f64).max(1.0);
+            Some(OfThread {
+                scale,
+                of_sample: scale * all.cpu_ns as f64 / all.samples as f64,
+            })
+        });
+        Self {
+            of_thread: of_thread.collect(),
+            of_row,
+        }
+    }
+
+    /// Returns the variance of the CPU time that the samples of a row stand for, with one sample more: none is no proof.
+    fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
+        of_thread.of_sample.powi(2) * (self.of_row[row].samples + 1) as f64
+    }
+}
+
+/// Returns the standard errors of the CPU time of rows whose self time is an estimate, in ticks: those of their self time, or of
+/// their samples where these know better.
+pub(crate) fn work_errors(snapshot: &Snapshot) -> BTreeMap<NodeId, u64> {
+    let mut errors: BTreeMap<NodeId, u64> = snapshot
+        .estimates
+        .iter()
+        .map(|estimate| (estimate.node, estimate.self_error))
+        .collect();
+    if !snapshot.waits || snapshot.lines.samples.is_empty() {
+        return errors;
+    }
+    let samples = Samples::of(snapshot);
+    let nodes = &snapshot.nodes;
+    // What samples in a counted row have given to the rows below it.
+    let mut elsewhere = vec![0.0; nodes.len()];
+    let sampled = snapshot.measures.of(Quantity::Sampled);
+    for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
+        // Where it stands for several, it has their time as well.
+        let given = ticks.min(nodes.self_ticks[row as usize]);
+        let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
+        if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
+            elsewhere[counted.index()] += given as f64;
+        }
+    }
+    for (number, of_thread) in (0..).zip(&samples.of_thread) {
+        let Some(of_thread) = *of_thread else { continue };
+        for row in snapshot.rows_of(ThreadId(number)) {
+            // Rows of samples have errors of their own.
+            let is_sampled = nodes.calls[row] == 0;
+            if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
+                let all = samples.variance(of_thread, row);
+                let own = all - of_thread.of_sample * elsewhere[row];
+                let noise = own.max(of_thread.of_sample.powi(2)).sqrt();
+                *error = (*error).min(noise as u64);
+            }
+        }
+    }
+    errors
+}
+
 /// Returns the snapshot with times off the CPU that agree with its samples.
 pub(crate) fn settled(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(snapshot);
     }
     let rows = snapshot.nodes.len();
-    let mut sampled = vec![Sampled::default(); rows];
-    let mut outside = vec![Sampled::default(); snapshot.threads.len()];
-    for sample in &snapshot.lines.samples {
-        let sum = match sample.inside {
-            SampledIn::Row(row) => sampled.get_mut(row as usize),
-            SampledIn::Thread(thread) => outside.get_mut(thread as usize),
-            SampledIn::Measuring => None,
-        };
-        if let Some(sum) = sum {
-            sum.add(sample.sampled());
-        }
-    }
+    let samples = Samples::of(snapshot);
     let dense = |quantity| {
         let column = snapshot.measures.of(quantity);
         column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
     };
     let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(dense);
-    let errors: BTreeMap<NodeId, u64> = snapshot
-        .estimates
-        .iter()
-        .map(|estimate| (estimate.node, estimate.self_error))
-        .collect();
-    let ticks_of_ns = snapshot.clock.ticks_per_second / 1e9;
+    let mut errors = vec![0; rows];
+    for estimate in &snapshot.estimates {
+        errors[estimate.node.index()] = estimate.self_error;
+    }
+    let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
-    for (number, thread) in (0..).zip(&snapshot.threads) {
+    for (number, of_thread) in (0..).zip(&samples.of_thread) {
         let unplaced = snapshot
             .measures
             .of(Quantity::UnplacedWaiting)
             .map_or(0, |column| column.of_outside(number));
         let mut left = unplaced;
-        let of_thread = snapshot.rows_of(ThreadId(number));
-        let mut all = outside[number as usize];
-        sampled[of_thread.clone()].iter().for_each(|&sum| all.add(sum));
-        if let Some(cpu_ns) = thread
-            .cpu_ns
-            .filter(|_| all.samples >= SAMPLES_LEAST && all.cpu_ns > 0)
-        {
-            let scale = ticks_of_ns * (cpu_ns as f64 / all.cpu_ns as f64).max(1.0);
-            let of_sample = scale * all.cpu_ns as f64 / all.samples as f64;
-            let self_ticks = &snapshot.nodes.self_ticks;
-            let by_clock: Vec<u64> = of_thread
-                .clone()
-                .map(|row| self_ticks[row].saturating_sub(waiting[row].saturating_add(ready[row])))
-                .collect();
+        if let Some(of_thread) = *of_thread {
+            let of_this = snapshot.rows_of(ThreadId(number));
+            let by_clock =
+                |row: usize| self_ticks[row].saturating_sub(waiting[row].saturating_add(ready[row]));
+            let by_clock: Vec<u64> = of_this.clone().map(by_clock).collect();
             let whole = by_clock.iter().map(|&ticks| ticks as f64).sum::<f64>().max(1.0);
-            for (row, by_clock) in of_thread.zip(by_clock) {
-                let node = NodeId(row as u32);
-                let error = errors.get(&node).map_or(0.0, |&error| error as f64);
-                let doubt = error.hypot(unplaced as f64 * by_clock as f64 / whole).powi(2);
-                if doubt <= 0.0 || snapshot.sum_of(node).is_some() {
+            for (row, by_clock) in of_this.zip(by_clock) {
+                let unplaced_here = unplaced as f64 * by_clock as f64 / whole;
+                let doubt = (errors[row] as f64).hypot(unplaced_here).powi(2);
+                if doubt <= 0.0 || snapshot.sum_of(NodeId(row as u32)).is_some() {
                     continue;
                 }
-                let noise = of_sample.powi(2) * (sampled[row].samples + 1) as f64;
-                let by_samples = sampled[row].cpu_ns as f64 * scale;
-                let share = doubt / (doubt + noise);
+                let by_samples = samples.of_row[row].cpu_ns as f64 * of_thread.scale;
+                let share = doubt / (doubt + samples.variance(of_thread, row));
                 let settled = by_clock as f64 + share * (by_samples - by_clock as f64);
                 let settled = (settled.max(0.0) as u64).min(self_ticks[row]);
                 let more_off = by_clock.saturating_sub(settled);
@@ -92,6 +164,7 @@ pub(crate) fn settled(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         }
         unplaced_of.push((number, left));
     }
+    unplaced_of.retain(|&(_, ticks)| ticks > 0);
     let mut out = snapshot.clone();
     for (quantity, values) in [(Quantity::Waiting, waiting), (Quantity::Ready, ready)] {
         let outside = out
@@ -101,18 +174,11 @@ pub(crate) fn settled(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         let rows = (0..).zip(values).filter(|&(_, ticks)| ticks > 0).collect();
         out.measures.set(quantity, Column { rows, outside });
     }
-    let rows = out
-        .measures
-        .of(Quantity::UnplacedWaiting)
-        .map_or_else(Vec::new, |column| column.rows.clone());
-    unplaced_of.retain(|&(_, ticks)| ticks > 0);
-    out.measures.set(
-        Quantity::UnplacedWaiting,
-        Column {
-            rows,
-            outside: unplaced_of,
-        },
-    );
+    let unplaced = Column {
+        rows: Vec::new(),
+        outside: unplaced_of,
+    };
+    out.measures.set(Quantity::UnplacedWaiting, unplaced);
     Cow::Owned(out)
 }
 

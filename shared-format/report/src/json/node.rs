@@ -1,6 +1,7 @@
 //! The nodes in the JSON document.
 
 use serde::Serialize;
+use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::uncertainty::{Uncertainty, uncertainties};
 use tickscope_analysis::waits_in::{self, CallSamples};
@@ -84,6 +85,9 @@ pub(crate) struct Estimate {
     /// Standard errors; null where the time is exact.
     pub(crate) self_error_ns: Option<Quotient>,
     pub(crate) total_error_ns: Option<Quotient>,
+    /// That of the self time less waits, where samples know of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) working_error_ns: Option<Quotient>,
     pub(crate) timed_calls: Quotient,
 }
 
@@ -113,6 +117,7 @@ impl Estimate {
     fn of(
         snapshot: &Snapshot,
         uncertainty: Option<&Uncertainty>,
+        working: Option<&Uncertainty>,
         timeable: u64,
         per: Option<&PerCall>,
     ) -> Self {
@@ -123,6 +128,9 @@ impl Estimate {
             estimated: own.is_some() || total.is_some(),
             self_error_ns: own.map(|uncertainty| ns(uncertainty.self_error)),
             total_error_ns: total.map(|uncertainty| ns(uncertainty.total_error)),
+            working_error_ns: working
+                .filter(|working| working.self_estimated)
+                .map(|working| ns(working.self_error)),
             timed_calls: Quotient::of(uncertainty.map_or(timeable, |uncertainty| uncertainty.timed), per),
         }
     }
@@ -147,6 +155,10 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
             *errors = errors.saturating_add(error.count);
         }
     }
+    let working = match snapshot.waits && !snapshot.lines.samples.is_empty() {
+        true => uncertainties(&Measure::Working.of(snapshot)),
+        false => Vec::new(),
+    };
     let uncertainties = uncertainties(snapshot);
     let tallies = snapshot.tallies();
     let measures = Measures::new(snapshot, per);
@@ -191,6 +203,7 @@ pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 estimate: Estimate::of(
                     snapshot,
                     uncertainties.get(row),
+                    working.get(row),
                     tally.map_or(columns.calls[row], |_| 0),
                     per,
                 ),

@@ -122,7 +122,11 @@ impl Report {
             out.all_ns += cpu_ns;
             let function = out.functions.entry(rows.function(node)).or_default();
             function.cpu_ns += cpu_ns;
-            function.error_ns = function.error_ns.hypot(number(node, "self_error_ns"));
+            let error_ns = match node.get("working_error_ns") {
+                Some(_) => number(node, "working_error_ns"),
+                None => number(node, "self_error_ns"),
+            };
+            function.error_ns = function.error_ns.hypot(error_ns);
         }
         let outside = |thread, of: &str| number(thread, &format!("outside{of}_ns"));
         let of_thread =
