@@ -245,6 +245,35 @@ mod tests {
         assert_eq!(off(&s), [0, 0, 2_000], "too few");
     }
 
+    #[test]
+    fn the_error_of_a_row_is_that_of_the_samples_it_has_kept() {
+        let mut s = run(&[
+            (0, "row", 9, 10_000),
+            (1, "called", 0, 6_000),
+            (1, "mixed", 5, 3_000),
+        ]);
+        s.waits = true;
+        s.threads[0].cpu_ns = Some(19_000);
+        s.lines.set([sample(0, 1_900)]);
+        s.estimates = [(0, 9_000), (1, 70), (2, 9_000)]
+            .map(|(row, self_error)| Estimate {
+                node: NodeId(row),
+                timed: 3,
+                self_error,
+                total_error: 0,
+            })
+            .to_vec();
+        // A sample stands for 10 ticks.
+        let errors = |s: &Snapshot| work_errors(s).into_values().collect::<Vec<u64>>();
+        assert_eq!(errors(&s), [436, 70, 10]);
+        s.measures.push_row(Quantity::Sampled, 1, 6_000);
+        s.measures.push_row(Quantity::Sampled, 2, 2_000);
+        // Of 1 900 samples 800 were in what it calls.
+        assert_eq!(errors(&s), [331, 70, 10]);
+        s.threads[0].cpu_ns = None;
+        assert_eq!(errors(&s), [9_000, 70, 9_000], "a thread without a CPU time");
+    }
+
     proptest! {
         #[test]
         fn self_times_hold_what_is_off_the_cpu(
