@@ -19,6 +19,9 @@ pub struct Frame {
     pub line: u32,
 }
 
+/// So many addresses are known of a recording at most.
+pub const ADDRESSES_MAX: usize = 100_000;
+
 /// The frames of addresses, as far as they were looked up.
 ///
 /// # Examples
@@ -69,10 +72,14 @@ impl Addresses {
         }
     }
 
-    /// Has what others have as well.
+    /// Has what others have as well. Beyond [`ADDRESSES_MAX`] no more are taken.
     pub fn extend(&mut self, others: Self) {
+        let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {
-            self.of_modules.entry(module).or_default().extend(addresses);
+            let known = self.of_modules.entry(module).or_default();
+            let before = known.len();
+            known.extend(addresses.into_iter().take(room));
+            room -= known.len() - before;
         }
     }
 }

@@ -152,7 +152,7 @@ impl Recording {
         let mut all = Addresses::default();
         for moment in self.moments.iter().filter(|moment| moment.has_addresses) {
             let stored = self.stored(moment);
-            let read = stored.and_then(|stored| stored::unpacked_addresses(&stored, record::BYTES_MAX));
+            let read = stored.and_then(|stored| stored::unpacked_addresses(&stored));
             all.extend(read.unwrap_or_default());
         }
         all

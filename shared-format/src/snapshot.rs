@@ -710,7 +710,7 @@ impl Snapshot {
 
     /// Returns the lower and the upper bound of the share of the time in which threads worked in scopes that measuring itself took,
     /// 0 to 1; of other values than time it took nothing. In a program of `cargo tickscope` the publisher's CPU time is in it, and
-    /// in the upper bound what the build costs: it is how much more CPU time the program takes than its plain build.
+    /// in the upper bound what the build costs: it is how much more CPU time the program takes than its plain build, and may be above 1.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
@@ -724,7 +724,7 @@ impl Snapshot {
             let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
             let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
             let publisher = publisher_ns / working.max(cpu_ns as f64);
-            return ((low + publisher).min(1.0), (high + publisher).min(1.0));
+            return (low + publisher, high + publisher);
         }
         let share = |ns: f64| (calls * ns / working).clamp(0.0, 1.0);
         let cost = self.scope_cost();

@@ -245,7 +245,7 @@ fn last_argument(bracket: &str) -> Option<&str> {
 
 /// Writes a bracket with `…` in place of what is in more than so many brackets.
 fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
-    let (mut open, mut before) = (0, ' ');
+    let (mut open, mut before) = (0_usize, ' ');
     for c in bracket.chars() {
         let closes = c == '>' && before != '-';
         open += usize::from(c == '<');
@@ -256,7 +256,7 @@ fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
         if open == depth + 1 && c == '<' {
             out.push_str(CUT);
         }
-        open -= usize::from(closes);
+        open = open.saturating_sub(usize::from(closes));
         before = c;
     }
 }

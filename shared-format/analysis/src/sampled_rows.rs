@@ -60,9 +60,6 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     if snapshot.measures.of(Quantity::Sampled).is_some() {
         return Cow::Borrowed(snapshot);
     }
-    let before = snapshot;
-    let errors = work_errors(snapshot);
-    let snapshot = &*settled(snapshot);
     let mut out = snapshot.facts();
     let site_of_sample = sites_of_samples(snapshot, addresses, &mut out);
     let mut below: BTreeMap<SampledIn, Below> = BTreeMap::new();
@@ -73,6 +70,14 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
             below.functions.entry(site).or_default().add(sample.sampled());
         }
     }
+    let is_empty =
+        |below: &BTreeMap<SampledIn, Below>| below.values().all(|below| below.functions.is_empty());
+    if is_empty(&below) {
+        return Cow::Borrowed(snapshot);
+    }
+    let before = snapshot;
+    let errors = work_errors(snapshot);
+    let snapshot = &*settled(snapshot);
     let working = working_in(snapshot);
     let missed = missed_in(snapshot);
     for (&inside, below) in &mut below {
@@ -83,7 +88,7 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
         }
     }
     below.retain(|_, below| below.working > 0);
-    if below.values().all(|below| below.functions.is_empty()) {
+    if is_empty(&below) {
         return Cow::Borrowed(before);
     }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);

@@ -65,7 +65,7 @@ impl Samples {
 
     /// Returns the variance of the CPU time that the samples of a row stand for, with one sample more: none is no proof.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
-        of_thread.of_sample.powi(2) * (self.of_row[row].samples + 1) as f64
+        of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
 }
 
@@ -201,6 +201,17 @@ mod tests {
         }
     }
 
+    /// Self times with these errors, by row.
+    fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
+        let estimate = |&(row, self_error)| Estimate {
+            node: NodeId(row),
+            timed: 3,
+            self_error,
+            total_error: 0,
+        };
+        errors.iter().map(estimate).collect()
+    }
+
     /// Time off the CPU of each row.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
         settled(snapshot).measures.off_cpu_by_row(snapshot.nodes.len())
@@ -218,14 +229,7 @@ mod tests {
         s.lines.set([sample(0, 300), sample(1, 500), sample(2, 200)]);
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
-        s.estimates = [(1, 5_000), (2, 1_000)]
-            .map(|(row, self_error)| Estimate {
-                node: NodeId(row),
-                timed: 3,
-                self_error,
-                total_error: 0,
-            })
-            .to_vec();
+        s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
         // By samples they have 5 us and 2 us.
         let now = off(&s);
         assert_eq!(now[0], 0);
@@ -255,14 +259,7 @@ mod tests {
         s.waits = true;
         s.threads[0].cpu_ns = Some(19_000);
         s.lines.set([sample(0, 1_900)]);
-        s.estimates = [(0, 9_000), (1, 70), (2, 9_000)]
-            .map(|(row, self_error)| Estimate {
-                node: NodeId(row),
-                timed: 3,
-                self_error,
-                total_error: 0,
-            })
-            .to_vec();
+        s.estimates = estimates(&[(0, 9_000), (1, 70), (2, 9_000)]);
         // A sample stands for 10 ticks.
         let errors = |s: &Snapshot| work_errors(s).into_values().collect::<Vec<u64>>();
         assert_eq!(errors(&s), [436, 70, 10]);

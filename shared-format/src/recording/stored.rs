@@ -76,9 +76,12 @@ pub(super) fn has_addresses(stored: &[u8]) -> bool {
     stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
 }
 
-/// The [`Addresses`] of a stored record that has some; of more than so many bytes they are refused.
-pub(super) fn unpacked_addresses(stored: &[u8], longest: u64) -> Result<Addresses, FormatError> {
-    codec::addresses(&inflated(stored, PACKED_ADDRESSES, longest)?)
+/// The [`Addresses`] of a record are at most so many bytes.
+const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
+
+/// The [`Addresses`] of a stored record that has some.
+pub(super) fn unpacked_addresses(stored: &[u8]) -> Result<Addresses, FormatError> {
+    codec::addresses(&inflated(stored, PACKED_ADDRESSES, ADDRESSES_BYTES_MAX)?)
 }
 
 /// A record as it is stored; with its sites where it has them itself, and what it is the first to name.

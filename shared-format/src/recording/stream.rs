@@ -125,7 +125,7 @@ impl<R: Read> Stream<R> {
             return Err(damaged(begin, "another checksum", "what was written"));
         }
         let addresses = match stored::has_addresses(&body) {
-            true => stored::unpacked_addresses(&body, self.longest)?,
+            true => stored::unpacked_addresses(&body)?,
             false => Addresses::default(),
         };
         let payload = self.unpacked(body, position, begin)?;

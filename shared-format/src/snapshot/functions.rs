@@ -45,19 +45,22 @@ const SLEDS_OFF: f64 = 0.04;
 impl Functions {
     /// Returns what measuring a call costs; `None` if it is not known yet.
     pub(super) fn call_cost(&self) -> Option<ScopeCost> {
-        (self.call_ns > 0.0).then_some(ScopeCost {
+        (self.call_ns > 0.0 && self.call_ns.is_finite()).then_some(ScopeCost {
             low_ns: self.call_ns / CALL_IN_PROGRAM,
             middle_ns: self.call_ns,
             high_ns: self.call_ns * CALL_HIGH,
         })
     }
 
-    /// Returns the lower and the upper bound of the share of the CPU time that so many calls took, in nanoseconds, in which threads
-    /// worked for `working_ns`. The upper bound has what the build of the program costs where nothing counts.
+    /// Returns the lower and the upper bound of how much more CPU time a program takes by so many calls, of what it would take without,
+    /// where its threads worked for `working_ns` nanoseconds. The upper bound has what the build of the program costs where nothing counts.
     pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
-        let high_ns = calls * cost.high_ns;
-        let without_ns = (working_ns - high_ns).max(1.0);
-        (calls * cost.low_ns / working_ns, high_ns / without_ns + SLEDS_OFF)
+        let more = |call_ns: f64| {
+            let cost_ns = calls * call_ns;
+            // Where it is nearly all, the rest is not known well.
+            cost_ns / (working_ns - cost_ns).max(working_ns / 10.0)
+        };
+        (more(cost.low_ns), more(cost.high_ns) + SLEDS_OFF)
     }
 }
 
@@ -104,7 +107,10 @@ mod tests {
         (snapshot.capture.since_reset_ns, snapshot.process.uptime_ns) = (1_000, 2_000);
         snapshot.capture.cost.publisher_cpu_ns = (working_ns * 0.04) as u64;
         let (low, high) = snapshot.cost_share();
-        let wanted = (0.01 / 1.5 + 0.02, 0.04 / 3.0 / (1.0 - 0.04 / 3.0) + 0.04 + 0.02);
+        let wanted = (
+            0.02 / 3.0 / (1.0 - 0.02 / 3.0) + 0.02,
+            0.04 / 3.0 / (1.0 - 0.04 / 3.0) + 0.04 + 0.02,
+        );
         assert!(
             (low - wanted.0).abs() < 1e-3 && (high - wanted.1).abs() < 1e-3,
             "{low} {high}, {wanted:?}"

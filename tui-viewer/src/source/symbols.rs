@@ -12,7 +12,7 @@ use addr2line::Loader;
 use object::{Object, ReadCache};
 use tickscope_analysis::code::located;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
-use tickscope_format::addresses::{Addresses, Frame};
+use tickscope_format::addresses::{ADDRESSES_MAX, Addresses, Frame};
 use tickscope_format::snapshot::{Lines, Module};
 use tickscope_format::{Snapshot, codec};
 use tickscope_report::SourceCode;
@@ -25,9 +25,6 @@ const DEBUG_FILES: &str = "/usr/lib/debug";
 
 /// A larger source file is not read.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
-
-/// A recording names so many addresses.
-const NAMED_MAX: usize = 100_000;
 
 /// The files of a program, as far as its samples were in them.
 pub(crate) struct Symbols {
@@ -169,14 +166,15 @@ impl Names {
 
     /// The program goes on, as this process.
     pub(crate) fn go_on_with(&mut self, pid: u32) {
-        self.symbols = Symbols::of(pid);
+        // A module without a build id may be another one.
+        *self = Self::of(pid);
     }
 
     /// Finds what the samples of a record were in, as far as no record before it had samples there.
     pub(crate) fn new_in(&mut self, payload: &[u8]) -> Addresses {
         // Whether the record is damaged is seen when it is written.
         let lines = codec::lines(payload).unwrap_or_default();
-        if self.known.len() > NAMED_MAX {
+        if self.known.len() >= ADDRESSES_MAX {
             return Addresses::default();
         }
         let new = self.symbols.new_in(&lines, &self.known);

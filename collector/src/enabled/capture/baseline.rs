@@ -119,10 +119,11 @@ impl Measured {
     }
 
     /// Sets what has become of the calls of a future. Until it is shown, [`Quantity::InFlight`] has all calls that have begun.
-    pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64) {
+    pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64, vanished: u64) {
         self.set(Quantity::InFlight, begun);
         self.set(Quantity::FutureEnds, ended);
         self.set(Quantity::FutureCancels, cancelled);
+        self.set(Quantity::FutureVanished, vanished);
     }
 
     /// Sets how many calls of a future are in flight, of what was counted since the beginning.

@@ -503,7 +503,7 @@ impl CollectorState {
     fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         let config = config::get();
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-        for row in lost_futures::end() {
+        for row in lost_futures::end(is_whole) {
             self.finished.count_vanished(row);
         }
         let mut snapshot = Snapshot::default();
@@ -955,7 +955,9 @@ impl CollectorState {
         live_blocks::hand_over(&block.tree, heir);
         self.lines.hand_over(&block.tree, heir);
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-        calls_by_future::hand_over(&block.tree, heir);
+        if thread.reader.has_futures() {
+            calls_by_future::hand_over(&block.tree, heir);
+        }
         registry::forget(block);
     }
 }

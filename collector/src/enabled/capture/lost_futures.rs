@@ -4,7 +4,7 @@
 //! belongs to something else. It seems to be over when the call that awaited it is, or when its function was switched off; it
 //! is taken for over after a second of that.
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Suspicion};
 use crate::enabled::record::function_sites;
 use crate::enabled::record::in_flight;
@@ -16,15 +16,19 @@ use crate::enabled::runtime::config;
 /// How long a call must seem to be over.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
+/// So many calls are looked at by a snapshot that is not to be whole: some milliseconds.
+const AT_ONCE: u32 = 10_000;
+
 /// Looks at calls of async functions between two polls, and ends those that are over. Returns the rows of finished threads that
 /// are to count them.
-pub(super) fn end() -> Vec<Owner> {
+pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let mut of_finished = Vec::new();
     if calls_by_future::are_none() {
         return of_finished;
     }
     let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
-    calls_by_future::take_suspected(config::now(), long, suspicion, |held| {
+    let most = if is_whole { u32::MAX } else { AT_ONCE };
+    calls_by_future::take_suspected(most, config::now(), long, suspicion, |held| {
         of_finished.extend(vanished_calls::end(held));
     });
     of_finished
@@ -33,7 +37,12 @@ pub(super) fn end() -> Vec<Owner> {
 fn suspicion(future: Future, held: Held) -> Suspicion {
     let place = function_sites::polled_by(future.function).map_or(0, |polled| polled.state_place(future));
     let site = function_sites::get(future.function);
-    if held.state >= SUSPENDED && os::read_byte(place) != Some(held.state) {
+    let is_as_it_was = || match os::read_byte(place) {
+        ByteRead::Is(state) => state == held.state,
+        ByteRead::IsGone => false,
+        ByteRead::Refused => true,
+    };
+    if held.state >= SUSPENDED && !is_as_it_was() {
         // No poll that is seen can be in progress: it would have taken the call out.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {

@@ -14,6 +14,9 @@ use crate::types::Threads;
 /// How long an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
+/// More than merging takes in a debug build, 20 KiB.
+const MERGE_STACK: u64 = 48 << 10;
+
 thread_local! {
     /// Whether the thread has begun to register.
     static BEGUN: AtomicBool = const { AtomicBool::new(false) };
@@ -133,6 +136,12 @@ fn charge_no_more(block: &'static Block) {
     block.tree.set_excluded(true, config::now());
 }
 
+/// Whether there is so much left of the thread's stack that it can merge its tree: that reads histograms.
+fn has_room() -> bool {
+    let own = os::own_stack();
+    own == (0, 0) || os::stack_left(own) >= MERGE_STACK
+}
+
 /// Merges the thread's tree, which allocates, or leaves that to the next holder of the lock.
 fn leave(may_merge: bool) {
     let block = current_thread::block();
@@ -142,7 +151,7 @@ fn leave(may_merge: bool) {
     block.tree.end_waits();
     // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
     // without the lock.
-    let state = may_merge
+    let state = (may_merge && has_room())
         .then(|| collector_state::lock_alone_within(LONGEST_WAIT))
         .flatten();
     match state {

@@ -76,6 +76,8 @@ struct OpenGap {
 struct Over {
     all: u64,
     cancelled: u64,
+    /// Those whose end was not seen, which are not among all.
+    vanished: u64,
 }
 
 /// Which histograms have to be read again: those of nodes that were called or open recently.
@@ -236,6 +238,12 @@ impl Reader {
         }
     }
 
+    /// Returns whether there are rows of futures.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn has_futures(&self) -> bool {
+        !self.futures.is_empty()
+    }
+
     /// Reads what has become of calls of futures. This comes before the tree is read, so that no more calls of a thread end
     /// than begin.
     fn read_async(&mut self, tree: &'static Tree, histograms: &mut Histograms) {
@@ -250,6 +258,7 @@ impl Reader {
                 continue;
             };
             let of = |quantity| measures.of(quantity).load(Ordering::Acquire);
+            over.vanished = of(Quantity::FutureVanished);
             let ended = || of(Quantity::FutureEnds).wrapping_add(of(Quantity::FutureCancels));
             let (known, now) = (over.all, ended());
             if !self.async_changed.look(index, now != known) {
@@ -296,6 +305,7 @@ impl Reader {
                 begun,
                 over.all.saturating_sub(over.cancelled),
                 over.cancelled,
+                over.vanished,
             );
         }
     }

@@ -60,8 +60,11 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         let mut call = match held {
             Some(held) if state >= SUSPENDED => held.call(),
             held => {
-                // One of a finished thread counts in no row.
-                _ = held.and_then(vanished_calls::end);
+                if let Some(held) = held
+                    && !calls_by_future::put_over(future, held)
+                {
+                    _ = vanished_calls::end(held);
+                }
                 if state == UNRESUMED { Call::NEW } else { Call::OVER }
             }
         };

@@ -132,9 +132,20 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low.addr() as u64, bytes as u64)
 }
 
+/// A byte of the process's memory.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ByteRead {
+    Is(u8),
+    /// Its memory was given back.
+    IsGone,
+    /// The system does not let the process read itself in this way.
+    Refused,
+}
+
 /// Reads a byte of the process's memory, which may be gone.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-pub(crate) fn read_byte(address: u64) -> Option<u8> {
+pub(crate) fn read_byte(address: u64) -> ByteRead {
     let mut byte = 0_u8;
     let part = |base: *mut c_void| libc::iovec {
         iov_base: base,
@@ -146,7 +157,11 @@ pub(crate) fn read_byte(address: u64) -> Option<u8> {
     let own = unsafe { libc::getpid() };
     // SAFETY: the kernel looks whether the address can be read, and `to` is a byte that may be written.
     let read = unsafe { libc::process_vm_readv(own, &to, 1, &from, 1, 0) };
-    (read == 1).then_some(byte)
+    match read {
+        1 => ByteRead::Is(byte),
+        _ if std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT) => ByteRead::IsGone,
+        _ => ByteRead::Refused,
+    }
 }
 
 /// Returns whether the process has no other thread.
@@ -702,5 +717,16 @@ mod tests {
         write_all(descriptor, &text, -1).unwrap();
         drop(writer);
         assert!(read.join().unwrap().unwrap() > text.len());
+    }
+
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[test]
+    fn a_byte_is_read_or_is_gone() {
+        let byte = 7_u8;
+        let read = read_byte(std::ptr::from_ref(&byte).expose_provenance() as u64);
+        // In a container that refuses it there is nothing to tell.
+        if read != ByteRead::Refused {
+            assert_eq!((read, read_byte(8)), (ByteRead::Is(7), ByteRead::IsGone));
+        }
     }
 }

@@ -303,7 +303,8 @@ impl Publisher {
             let call_ns = self
                 .governor
                 .is_none()
-                .then(|| overhead::function_call_ns(switch, true));
+                .then(|| overhead::function_call_ns(switch, true))
+                .filter(|&call_ns| call_ns > 0.0);
             if let Some(mut state) = collector_state::lock() {
                 state.session.timed_ns = (bounds.timed, bounds.timed_within);
                 if let Some(drains_ns) = drains_ns {

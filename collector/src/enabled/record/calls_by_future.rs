@@ -21,9 +21,6 @@ const GROUP: usize = 32;
 /// The first state of a body that waits.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// How many calls are looked at by one look for calls that are over.
-const AT_ONCE: u32 = 200;
-
 /// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
 /// of that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +86,20 @@ pub(crate) fn put(future: Future, held: Held) -> bool {
     TABLE.put(future, held)
 }
 
+/// Puts in the call of a future that is over, for the next look to find.
+pub(crate) fn put_over(future: Future, held: Held) -> bool {
+    // No memory is there, so its state is another one.
+    let nowhere = Future {
+        address: future.address | 1 << 63,
+        ..future
+    };
+    let held = Held {
+        state: u8::MAX,
+        ..held
+    };
+    TABLE.put(nowhere, held)
+}
+
 /// Takes the call of a future out, if it is there.
 pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
@@ -120,15 +131,16 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Looks at all calls, or at some where there are many, and takes out those that are over and those that have seemed to be
-/// over for `ticks` up to `now`.
+/// Looks at all calls, or at some where there are more than `most`, and takes out those that are over and those that have seemed
+/// to be over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
+    most: u32,
     now: u64,
     ticks: u64,
     suspicion: impl Fn(Future, Held) -> Suspicion,
     taken: impl FnMut(Held),
 ) {
-    TABLE.take_suspected(now, ticks, suspicion, taken);
+    TABLE.take_suspected(most, now, ticks, suspicion, taken);
 }
 
 impl Place {
@@ -239,13 +251,14 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     fn take_suspected(
         &self,
+        most: u32,
         now: u64,
         ticks: u64,
         suspicion: impl Fn(Future, Held) -> Suspicion,
         mut taken: impl FnMut(Held),
     ) {
         let first = self.next.load(Ordering::Relaxed);
-        let mut looked_at = 0;
+        let mut looked_at = 0_u32;
         for number in (first..).take(GROUPS) {
             let group = number as usize % GROUPS;
             let count = self.counts[group].load(Ordering::Relaxed);
@@ -258,7 +271,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
                 taken(held);
             }
             looked_at += count;
-            if looked_at >= AT_ONCE {
+            if looked_at >= most {
                 self.next.store((number + 1) % GROUPS as u32, Ordering::Relaxed);
                 return;
             }
@@ -359,7 +372,7 @@ mod tests {
                 false if found.call == 9000 => Suspicion::Certain,
                 false => Suspicion::None,
             };
-            OWN.take_suspected(now, 10, suspicion, add);
+            OWN.take_suspected(u32::MAX, now, 10, suspicion, add);
             all
         };
         assert_eq!(look(100, 2), []);

@@ -33,7 +33,7 @@ pub(crate) fn end(held: Held) -> Option<Owner> {
         // Any thread may find that the call is over, so this quantity alone is not its own thread's to write.
         measures
             .of(Quantity::FutureVanished)
-            .fetch_add(1, Ordering::Relaxed);
+            .fetch_add(1, Ordering::Release);
     }
     None
 }

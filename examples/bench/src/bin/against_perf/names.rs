@@ -1,5 +1,7 @@
 //! What functions are called on both sides.
 
+use tickscope_format::path::split_at;
+
 /// Words of source code that are types and no modules.
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",
@@ -14,39 +16,15 @@ pub(crate) fn demangled(symbol: &str) -> String {
     }
 }
 
-/// Returns how many bytes of a path are one: a bracket with all that is in it, an arrow, or a character.
-fn step(text: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut before = ' ';
-    for (at, c) in text.char_indices() {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' if before == '-' => {}
-            '>' | ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 {
-            return at + c.len_utf8();
-        }
-        before = c;
-    }
-    text.len()
-}
-
 /// Splits a text at each place outside brackets that begins with this.
 fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let mut parts = Vec::new();
-    let (mut from, mut at) = (0, 0);
-    while at < text.len() {
-        if text[at..].starts_with(separator) {
-            parts.push(&text[from..at]);
-            at += separator.len();
-            from = at;
-        } else {
-            at += step(&text[at..]);
-        }
+    let mut rest = text;
+    while let Some((part, behind)) = split_at(rest, separator) {
+        parts.push(part);
+        rest = behind;
     }
-    parts.push(&text[from..]);
+    parts.push(rest);
     parts
 }
 
