@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 
-use crate::sampled_work::work_errors;
+use crate::sampled_work::{Samples, work_errors};
 use crate::uncertainty;
 
 /// What a view is of.
@@ -300,7 +300,7 @@ impl Measure {
             Dimension::Count | Dimension::Bytes => Values::Counts,
         };
         if self == Self::Working {
-            let errors = work_errors(snapshot);
+            let errors = work_errors(snapshot, &Samples::of(snapshot));
             for estimate in &mut by.estimates {
                 estimate.self_error = errors[&estimate.node];
             }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
     Column, Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
@@ -14,8 +15,7 @@ use tickscope_format::snapshot::{
 
 use crate::code::{Scope, located};
 use crate::functions::OTHERS;
-use crate::sampled_work::{settled, work_errors};
-use tickscope_format::addresses::{Addresses, Frame};
+use crate::sampled_work::{Samples, settled, work_errors};
 
 /// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
 pub const SAMPLES_LEAST: u64 = 3;
@@ -76,13 +76,13 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
         return Cow::Borrowed(snapshot);
     }
     let before = snapshot;
-    let errors = work_errors(snapshot);
-    let snapshot = &*settled(snapshot);
+    let samples = Samples::of(snapshot);
+    let errors = work_errors(snapshot, &samples);
+    let snapshot = &*settled(snapshot, &samples);
     let working = working_in(snapshot);
-    let missed = missed_in(snapshot);
     for (&inside, below) in &mut below {
         below.working = working(inside);
-        below.missed = missed(inside);
+        below.missed = samples.missed(snapshot, inside);
         if let SampledIn::Row(row) = inside {
             below.error = errors.get(&NodeId(row)).map_or(0.0, |&error| error as f64);
         }
@@ -216,34 +216,6 @@ fn working_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
             outside.saturating_sub(off_cpu_outside(thread))
         }
         SampledIn::Measuring => 0,
-    }
-}
-
-/// How many times the CPU time of its samples each thread has used.
-fn missed_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> f64 {
-    let thread_of = |inside| match inside {
-        SampledIn::Row(row) => {
-            let is_behind = |thread: &Thread| thread.first_row + thread.rows <= row;
-            Some(snapshot.threads.partition_point(is_behind))
-        }
-        SampledIn::Thread(thread) => Some(thread as usize),
-        SampledIn::Measuring => None,
-    };
-    let mut sampled = vec![0_u64; snapshot.threads.len()];
-    for sample in &snapshot.lines.samples {
-        if let Some(sum) = thread_of(sample.inside).and_then(|thread| sampled.get_mut(thread)) {
-            *sum = sum.saturating_add(sample.cpu_ns);
-        }
-    }
-    let of_thread = |(thread, sampled): (&Thread, u64)| match thread.cpu_ns {
-        Some(cpu_ns) if sampled > 0 => (cpu_ns as f64 / sampled as f64).max(1.0),
-        _ => 1.0,
-    };
-    let missed: Vec<f64> = snapshot.threads.iter().zip(sampled).map(of_thread).collect();
-    move |inside| {
-        thread_of(inside)
-            .and_then(|thread| missed.get(thread).copied())
-            .unwrap_or(1.0)
     }
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::snapshot::{Column, Quantity, Sampled, SampledIn, Snapshot};
+use tickscope_format::snapshot::{Column, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
 /// Fewer samples of a thread say nothing.
 const SAMPLES_LEAST: u64 = 20;
@@ -23,14 +23,17 @@ struct OfThread {
     of_sample: f64,
 }
 
-/// The samples of a snapshot, by row, and those of its threads that have enough.
-struct Samples {
+/// The samples of a snapshot, by row and thread.
+pub(crate) struct Samples {
     of_row: Vec<Sampled>,
+    /// How many times the CPU time of its samples each thread has used.
+    missed: Vec<f64>,
+    /// The threads that have enough samples.
     of_thread: Vec<Option<OfThread>>,
 }
 
 impl Samples {
-    fn of(snapshot: &Snapshot) -> Self {
+    pub(crate) fn of(snapshot: &Snapshot) -> Self {
         let mut of_row = vec![Sampled::default(); snapshot.nodes.len()];
         let mut outside = vec![Sampled::default(); snapshot.threads.len()];
         for sample in &snapshot.lines.samples {
@@ -44,23 +47,41 @@ impl Samples {
             }
         }
         let ticks_of_ns = snapshot.clock.ticks_per_second / 1e9;
-        let of_thread = (0..).zip(&snapshot.threads).map(|(number, thread)| {
+        let of_threads = (0..).zip(&snapshot.threads).map(|(number, thread)| {
             let mut all = outside[number as usize];
             let rows = snapshot.rows_of(ThreadId(number));
             of_row[rows].iter().for_each(|&sum| all.add(sum));
-            let cpu_ns = thread
-                .cpu_ns
-                .filter(|_| all.samples >= SAMPLES_LEAST && all.cpu_ns > 0)?;
-            let scale = ticks_of_ns * (cpu_ns as f64 / all.cpu_ns as f64).max(1.0);
-            Some(OfThread {
+            let Some(cpu_ns) = thread.cpu_ns.filter(|_| all.cpu_ns > 0) else {
+                return (1.0, None);
+            };
+            let missed = (cpu_ns as f64 / all.cpu_ns as f64).max(1.0);
+            let scale = ticks_of_ns * missed;
+            let of_thread = OfThread {
                 scale,
                 of_sample: scale * all.cpu_ns as f64 / all.samples as f64,
-            })
+            };
+            (missed, (all.samples >= SAMPLES_LEAST).then_some(of_thread))
         });
+        let (missed, of_thread) = of_threads.unzip();
         Self {
-            of_thread: of_thread.collect(),
             of_row,
+            missed,
+            of_thread,
         }
+    }
+
+    /// Returns how many times the CPU time of its samples the thread has used that they were taken in.
+    pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
+        let thread = match inside {
+            SampledIn::Row(row) => {
+                let is_behind = |thread: &Thread| thread.first_row + thread.rows <= row;
+                Some(snapshot.threads.partition_point(is_behind))
+            }
+            SampledIn::Thread(thread) => Some(thread as usize),
+            SampledIn::Measuring => None,
+        };
+        let of_thread = thread.and_then(|thread| self.missed.get(thread));
+        of_thread.copied().unwrap_or(1.0)
     }
 
     /// Returns the variance of the CPU time that the samples of a row stand for, with one sample more: none is no proof.
@@ -71,16 +92,15 @@ impl Samples {
 
 /// Returns the standard errors of the CPU time of rows whose self time is an estimate, in ticks: those of their self time, or of
 /// their samples where these know better.
-pub(crate) fn work_errors(snapshot: &Snapshot) -> BTreeMap<NodeId, u64> {
+pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let mut errors: BTreeMap<NodeId, u64> = snapshot
         .estimates
         .iter()
         .map(|estimate| (estimate.node, estimate.self_error))
         .collect();
-    if !snapshot.waits || snapshot.lines.samples.is_empty() {
+    if !snapshot.waits {
         return errors;
     }
-    let samples = Samples::of(snapshot);
     let nodes = &snapshot.nodes;
     // What samples in a counted row have given to the rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
@@ -110,12 +130,11 @@ pub(crate) fn work_errors(snapshot: &Snapshot) -> BTreeMap<NodeId, u64> {
 }
 
 /// Returns the snapshot with times off the CPU that agree with its samples.
-pub(crate) fn settled(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
+pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Snapshot> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(snapshot);
     }
     let rows = snapshot.nodes.len();
-    let samples = Samples::of(snapshot);
     let dense = |quantity| {
         let column = snapshot.measures.of(quantity);
         column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
@@ -214,7 +233,9 @@ mod tests {
 
     /// Time off the CPU of each row.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
-        settled(snapshot).measures.off_cpu_by_row(snapshot.nodes.len())
+        settled(snapshot, &Samples::of(snapshot))
+            .measures
+            .off_cpu_by_row(snapshot.nodes.len())
     }
 
     #[test]
@@ -239,7 +260,7 @@ mod tests {
         );
         // Waits that no row has go to those that have less CPU time than the clock says.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
-        let with = settled(&s);
+        let with = settled(&s, &Samples::of(&s));
         assert_eq!(
             with.measures.of_row(Quantity::Waiting, 1),
             3_000 - with.measures.of_row(Quantity::Waiting, 0)
@@ -261,7 +282,11 @@ mod tests {
         s.lines.set([sample(0, 1_900)]);
         s.estimates = estimates(&[(0, 9_000), (1, 70), (2, 9_000)]);
         // A sample stands for 10 ticks.
-        let errors = |s: &Snapshot| work_errors(s).into_values().collect::<Vec<u64>>();
+        let errors = |s: &Snapshot| {
+            work_errors(s, &Samples::of(s))
+                .into_values()
+                .collect::<Vec<u64>>()
+        };
         assert_eq!(errors(&s), [436, 70, 10]);
         s.measures.push_row(Quantity::Sampled, 1, 6_000);
         s.measures.push_row(Quantity::Sampled, 2, 2_000);
@@ -280,7 +305,7 @@ mod tests {
             let rows = whole.nodes.len();
             prop_assume!(rows > 0);
             whole.lines.set(samples.into_iter().map(|(row, samples)| sample(row.index(rows) as u32, samples)));
-            let with = settled(&whole);
+            let with = settled(&whole, &Samples::of(&whole));
             let mut bytes = Vec::new();
             codec::encode(&with, &mut bytes).unwrap();
             prop_assert!(codec::decode(&bytes).is_ok());

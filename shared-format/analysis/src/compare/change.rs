@@ -156,6 +156,11 @@ impl Change {
         [Quantity::Calls, total, Quantity::SelfTime]
     }
 
+    /// Whether all of its calls were counted.
+    pub fn is_counted(&self) -> bool {
+        self.off == [false; 2]
+    }
+
     /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has
     /// changed by at least so many nanoseconds, and that is not noise. Calls that were not all counted do not compare.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
@@ -164,7 +169,7 @@ impl Change {
             change > 0.0 && change >= least_ns && !is_noise(what)
         };
         let has_other_calls = self.presence != Presence::Both || self.of(Quantity::Calls) != 0.0;
-        has_other_calls && self.off == [false; 2]
+        has_other_calls && self.is_counted()
             || self.of(Quantity::Sum) != 0.0
             || of_time(Quantity::Total)
             || of_time(Quantity::SelfTime)

@@ -222,7 +222,7 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
-        |id: &FunctionId| condition.what != Quantity::Calls || diff.by_function[id.index()].off == [false; 2];
+        |id: &FunctionId| condition.what != Quantity::Calls || diff.by_function[id.index()].is_counted();
     let functions = asked.unwrap_or_else(|| ids(diff).filter(is_counted).collect());
     let functions = functions.into_iter().map(Judged::Function);
     let all: Vec<Judged> = whole.into_iter().chain(functions).collect();
@@ -347,7 +347,7 @@ fn judge_times(
                     && most > 0.0
                     && most >= least
                     && is_known(id)
-                    && !(what.is_latency() && change.off != [false; 2])
+                    && (!what.is_latency() || change.is_counted())
             };
             let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
             whole
