@@ -81,15 +81,6 @@ pub(crate) mod tree;
 pub(crate) mod typical_paths;
 pub(crate) mod unit;
 pub(crate) mod untimed;
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-#[cfg_attr(
-    not(feature = "functions"),
-    allow(
-        dead_code,
-        reason = "polls of async bodies are seen only where the compiler has prepared them"
-    )
-)]
-pub(crate) mod vanished_calls;
 pub(crate) mod waiters;
 pub(crate) mod waits;
 pub(crate) mod watch;

@@ -21,9 +21,9 @@ pub(crate) struct Done {
     pub(crate) ticks: u64,
     /// The ticks that the clock has charged to its nodes and those below, in calls that are open as well.
     pub(crate) charged: u64,
-    /// The same with a recursion once.
+    /// The charged ticks where a recursion counts once.
     pub(crate) charged_once: u64,
-    /// The same of calls around which nothing counts.
+    /// The charged ticks of calls around which nothing counts.
     pub(crate) charged_outermost: u64,
 }
 

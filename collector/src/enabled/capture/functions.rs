@@ -7,12 +7,10 @@ use tickscope_format::snapshot::Functions;
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::platform::sync::Ordering;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use crate::enabled::record::function_sites;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use crate::enabled::record::vanished_calls;
+use crate::enabled::record::{calls_by_future, function_sites};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
@@ -88,7 +86,7 @@ impl Ends {
             returned: self.returned,
             unwound: self.unwound,
             elsewhere: self.elsewhere,
-            vanished: vanished_calls::count(),
+            vanished: calls_by_future::vanished(),
             fixed: function_sites::refused().is_some(),
             budget: told.budget,
             cost_share: told.cost_share,

@@ -10,13 +10,12 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::in_flight;
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
-use crate::enabled::record::vanished_calls;
 use crate::enabled::runtime::config;
 
 /// How long a call must seem to be over.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
-/// So many calls are looked at by a snapshot that is not to be whole: some milliseconds.
+/// The number of calls that a snapshot looks at unless it is to be whole: that takes some milliseconds.
 const AT_ONCE: u32 = 10_000;
 
 /// Looks at calls of async functions between two polls, and ends those that are over. Returns the rows of finished threads that
@@ -29,7 +28,7 @@ pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
     let most = if is_whole { u32::MAX } else { AT_ONCE };
     calls_by_future::take_suspected(most, config::now(), long, suspicion, |held| {
-        of_finished.extend(vanished_calls::end(held));
+        of_finished.extend(held.vanish());
     });
     of_finished
 }

@@ -25,7 +25,6 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
-use crate::enabled::record::vanished_calls;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
@@ -63,7 +62,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
                 if let Some(held) = held
                     && !calls_by_future::put_over(future, held)
                 {
-                    _ = vanished_calls::end(held);
+                    _ = held.vanish();
                 }
                 if state == UNRESUMED { Call::NEW } else { Call::OVER }
             }
@@ -195,7 +194,7 @@ fn hold(tree: &'static Tree, future: Future, call: Call, node: Option<&'static N
         state,
     };
     if !calls_by_future::put(future, held) {
-        _ = vanished_calls::end(held);
+        _ = held.vanish();
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether an event counts, and the functions and polls that have ended before it without one.
 
+#[cfg(feature = "functions")]
 use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::enabled::call::Call;
@@ -13,7 +14,6 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::tree::Tree;
-use crate::enabled::record::vanished_calls;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
@@ -41,6 +41,7 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
 
 /// Returns whether a function whose call has just begun was switched off meanwhile.
 #[inline(always)]
+#[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
     // SYNC POINT: the open call before the site's state (meets the barrier in all threads between that and the look at open
     // calls): either the look finds the call, or this finds the function off.
@@ -76,12 +77,13 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let Some(site) = poll.node.site.get() else { return };
     if call.is_in_flight() && site.is_ruled_off() {
         // The end may have come while the function was being switched off.
-        _ = vanished_calls::end(Held {
+        let held = Held {
             began: call.began,
             call: call.id,
             row: Owner::node(tree, poll.node.index()).number(),
             state: 0,
-        });
+        };
+        _ = held.vanish();
     } else {
         call.end(site, Some(poll.node), true);
     }

@@ -49,8 +49,8 @@ const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 /// A function whose calls last so many times what measuring them costs stays on.
 const WORTH: f64 = 100.0;
 
-/// One whose calls last so many times that stays on once the cost is within the budget; the others go until it is at [`AIM`]. So
-/// those that tell most do not come and go with the last per mille of the cost.
+/// A function whose calls last so many times what measuring them costs stays on once the cost is within the budget; the others go
+/// until the cost is at [`AIM`]. So functions that tell much do not come and go with the last per mille of the cost.
 const TELLS_MUCH: f64 = 20.0;
 
 /// A function that costs less than this share of the CPU time stays on.
@@ -409,7 +409,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to mute, with what each costs: those that tell much until the rest costs no more than `most`, and the others
+/// Returns the functions to mute, with what each costs: functions that tell much until the rest costs no more than `most`, and the others
 /// until it is no more than `aim`.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;

@@ -7,9 +7,12 @@
 //! The table is in static memory. A future has its place in one group; each group has a lock of its own, which is held for some
 //! loads and stores. A thread that does not get it gives up ([`retried`]).
 
-use crate::enabled::record::in_flight::CallId;
+use tickscope_format::snapshot::Quantity;
+
+use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
+use crate::enabled::record::registry;
 use crate::enabled::record::tree::Tree;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -81,6 +84,15 @@ struct Table<const GROUPS: usize> {
 
 static TABLE: Table<GROUPS> = Table::new();
 
+/// The number of calls that have vanished since the start of the program.
+static VANISHED: AtomicU64 = AtomicU64::new(0);
+
+/// Returns the number of calls whose end was not seen, since the start of the program: the future was dropped by code that was inlined,
+/// or some of its polls are parts of other functions.
+pub(crate) fn vanished() -> u64 {
+    VANISHED.load(Ordering::Relaxed)
+}
+
 /// Puts the call of a future in. Returns false if there is no place for it.
 pub(crate) fn put(future: Future, held: Held) -> bool {
     TABLE.put(future, held)
@@ -141,6 +153,27 @@ pub(crate) fn take_suspected(
     taken: impl FnMut(Held),
 ) {
     TABLE.take_suspected(most, now, ticks, suspicion, taken);
+}
+
+impl Held {
+    /// Ends the call, whose end was not seen: when that was is not known, so it has no latency. It counts in the row of its last poll.
+    /// Returns that row if it is not of a thread that runs: the rows of finished threads have others who count.
+    pub(crate) fn vanish(self) -> Option<Owner> {
+        VANISHED.fetch_add(1, Ordering::Relaxed);
+        in_flight::end_without_tree(self.call);
+        let row = Owner::numbered(self.row)?;
+        let of_row = |block: &&'static registry::Block| Owner::of_tree(&block.tree).contains(&row);
+        let Some(block) = registry::living().find(of_row) else {
+            return Some(row);
+        };
+        if let Some(measures) = block.tree.measures.get(row.index()) {
+            // Any thread may find that the call is over, so this quantity alone is not its own thread's to write.
+            measures
+                .of(Quantity::FutureVanished)
+                .fetch_add(1, Ordering::Release);
+        }
+        None
+    }
 }
 
 impl Place {

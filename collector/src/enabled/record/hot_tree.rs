@@ -21,7 +21,7 @@ macro_rules! hot_tree_name {
         )
     };
 }
-#[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
+#[cfg(all(feature = "functions", target_arch = "x86_64", target_env = "gnu"))]
 pub(crate) use hot_tree_name;
 
 #[cfg(not(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu")))]
