@@ -13,7 +13,13 @@ fn each_call_of_an_unaware_program_ends_once() {
         for words in [&["-O0"][..], &["-O2"], &["-O2", "-fno-omit-frame-pointer"]] {
             let words = [words, &["-std=c++17", "-g", "-finstrument-functions"]].concat();
             let program = support::build(dir.path(), compiler, Language::Cpp, &words, "unaware.cpp");
-            for mode in ["exact", "adaptive", "sampled"] {
+            // How a compiler translates it does not matter to the clocks of a mode.
+            let modes = if words.contains(&"-O0") {
+                &["exact", "adaptive", "sampled"][..]
+            } else {
+                &["exact"]
+            };
+            for mode in modes {
                 let kept = dir.path().join("kept.tks");
                 let _ = std::fs::remove_file(&kept);
                 let mut command = support::program(&program, dir.path());

@@ -12,6 +12,8 @@ use tickscope_testkit::suite::skip;
 
 /// What a linker needs behind the static library.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
+/// A linker that copies the library's debug information takes twice as long.
+pub(crate) const QUICKLY: &str = "-Wl,--strip-debug";
 
 /// A language, with its compilers and its standards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +116,7 @@ pub(crate) fn build(dir: &Path, compiler: &str, language: Language, words: &[&st
     command.arg(source(name)).args(["-x", "none", "-o"]).arg(&program);
     command
         .arg(libraries().join("libtickscope.a"))
-        .arg("-Wl,--no-whole-archive");
+        .args(["-Wl,--no-whole-archive", QUICKLY]);
     done(command.args(SYSTEM));
     program
 }
