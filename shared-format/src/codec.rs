@@ -950,7 +950,8 @@ mod tests {
     use crate::ids::SiteId;
     use crate::latency::Histogram;
     use crate::snapshot::{
-        CauseKind, FunctionChoice, MuteReason, Note, OpenFrame, Site, Tally, Trace, TraceGap, Watch,
+        CauseKind, Column, FunctionChoice, MuteReason, Note, OpenFrame, Quantity, Site, Tally, Trace,
+        TraceGap, Watch,
     };
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -1276,6 +1277,32 @@ mod tests {
         encode_small(&snapshot, &mut small).unwrap();
         snapshot.watches[0].exemplars.clear();
         assert_eq!(decode(&small).unwrap(), snapshot);
+    }
+
+    #[test]
+    fn measures_and_futures_that_do_not_fit_are_refused() {
+        type Craft = fn(&mut Snapshot);
+        fn polls(s: &mut Snapshot, rows: Vec<(u32, u64)>) {
+            let outside = Vec::new();
+            s.measures.set(Quantity::Polls, Column { rows, outside });
+        }
+        let crafts: [(&str, Craft); 6] = [
+            (Quantity::Polls.name(), |s| polls(s, vec![(0, 0)])),
+            (Quantity::Polls.name(), |s| polls(s, vec![(1, 1), (0, 1)])),
+            (Quantity::Polls.name(), |s| polls(s, vec![(8, 1)])),
+            ("futures", |s| s.tasks.paths[0].polled = 21),
+            ("futures", |s| s.tasks.paths[1].innermost = 21),
+            ("futures", |s| s.tasks.paths[1].parent = 1),
+        ];
+        for (index, (what, craft)) in crafts.into_iter().enumerate() {
+            let mut snapshot = fixture::serving();
+            craft(&mut snapshot);
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains(what), "{index}: {error}");
+        }
+        let mut all_at_once = fixture::serving();
+        all_at_once.tasks.paths[0].polled = 20;
+        assert_eq!(decode(&encoded(&all_at_once)).unwrap(), all_at_once);
     }
 
     #[test]

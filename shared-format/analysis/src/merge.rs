@@ -115,7 +115,8 @@ impl<'a> Adder<'a> {
                         Some(&to) if !is_last => to,
                         _ => {
                             let to = nodes.push(above.map(NodeId), SiteId(key.1), 0, 0).0;
-                            *known.entry(key).or_insert(to)
+                            known.entry(key).or_insert(to);
+                            to
                         }
                     };
                 }
@@ -183,6 +184,7 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::latency::Histogram;
     use tickscope_format::snapshot::{Extremes, Quantity};
     use tickscope_testkit::fixture;
 
@@ -243,6 +245,31 @@ mod tests {
         assert_eq!(less.capture.since_reset_ns, one.capture.since_reset_ns);
         assert_eq!(less.threads, one.threads);
         assert_eq!(sum(&[&one]), one);
+    }
+
+    #[test]
+    fn rows_of_the_same_path_stay_apart_and_give_together() {
+        let mut one = fixture::two_threads();
+        // What `insert` called is a second `insert` of `worker`.
+        (one.nodes.site[2], one.nodes.parent[2]) = (one.nodes.site[1], one.nodes.parent[1]);
+        for (row, calls) in [(1, 400), (2, 100)] {
+            let mut latency = Histogram::default();
+            (0..calls).for_each(|call| latency.insert(1_000 + call));
+            one.latencies.push(row, &latency);
+        }
+        assert_eq!(sum(&[&one]), one);
+        let both = sum(&[&one, &one]);
+        assert_eq!(both.nodes.calls[1..3], [900, 100]);
+        // Of the earlier one, rows are one where the threads are not the same row by row.
+        one.threads[0].rows = 4;
+        one.threads[1].first_row = 4;
+        one.threads[1].rows = 2;
+        one.nodes.parent[3..6].copy_from_slice(&[0, NO_PARENT, 4]);
+        one.nodes.site[3..6].copy_from_slice(&[2, 0, 1]);
+        let taken = less(&both, &one);
+        assert_eq!(taken.nodes.calls[1..3].iter().sum::<u64>(), 500);
+        let count: u64 = (1..3).map(|row| taken.latencies.of(row).count()).sum();
+        assert_eq!(count, 500);
     }
 
     #[test]

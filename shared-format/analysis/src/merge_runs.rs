@@ -272,6 +272,10 @@ mod tests {
         assert_eq!(sum.capture.since_reset_ns, 2 * run.capture.since_reset_ns);
         assert!(sum.watches.is_empty() && !sum.window);
         assert_eq!(
+            (sum.process.name, sum.capture.kind),
+            (run.process.name, CaptureKind::Final)
+        );
+        assert_eq!(
             said,
             ["slow calls, lines and tasks of 2 of 2 runs are left out: they are of one run alone"]
         );

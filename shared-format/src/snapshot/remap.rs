@@ -638,6 +638,26 @@ mod tests {
         let samples: Vec<_> = sum.waits_in.samples().collect();
         assert_eq!(samples, [(1, "fsync", 6), (1, "read", 6)]);
         assert_eq!(sum.waits_in.now().count(), 1);
+
+        let mut nothing = adaptive(&[(NO_PARENT, 0, None)]);
+        let too_little = Part {
+            ratio: 0.01,
+            ..Part::now(
+                &s,
+                RowMap {
+                    rows: vec![0; 3],
+                    threads: vec![0],
+                    sums: None,
+                },
+            )
+        };
+        nothing.gather(&[too_little]);
+        assert!(
+            nothing
+                .measures
+                .of(Quantity::Ready)
+                .is_none_or(|column| column.rows.is_empty())
+        );
     }
 
     proptest! {
