@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::support::{
     self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, publisher_of,
@@ -48,6 +49,30 @@ fn live_can_be_watched_from_the_first_scope_on() {
     std::fs::write(running.place().join("end"), "").unwrap();
     running.wait().succeeded();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
+}
+
+/// No record is written before the first scope, so none may become due: the publisher looked ten thousand times a second.
+fn live_rests_before_the_first_scope() {
+    let done = Isolated::as_usual(test_name!())
+        .env("TICKSCOPE", "live")
+        .env("TICKSCOPE_INTERVAL_MS", "10")
+        .run(|| {
+            let status = format!("/proc/self/task/{}/status", publisher_of(std::process::id()));
+            let looks = || -> u64 {
+                let text = std::fs::read_to_string(&status).unwrap();
+                let line = text
+                    .lines()
+                    .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+                line.unwrap().trim().parse().unwrap()
+            };
+            wait_until("some looks", || looks() > 10);
+            // A rest is as long as all before it together, up to a tenth of a second.
+            let began = Instant::now();
+            let before = looks();
+            wait_until("three looks", || looks() >= before + 3);
+            assert!(began.elapsed() >= Duration::from_millis(100));
+        });
+    done.succeeded();
 }
 
 /// A viewer that looks in between must not take the ring of a moment for the program's.
@@ -609,6 +634,7 @@ tickscope_testkit::tests![
     nodes_without_memory_do_not_count_against_the_limit,
     live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,
     live_can_be_watched_from_the_first_scope_on,
+    live_rests_before_the_first_scope,
     live_shows_no_ring_before_the_first_scope_or_start,
     live_outlives_the_sessions_of_the_program,
     live_begins_also_where_threads_include_themselves,

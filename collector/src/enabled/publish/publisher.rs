@@ -343,12 +343,16 @@ impl Publisher {
 
     /// Returns how long to wait until there is work.
     pub(crate) fn rest(&self) -> Duration {
-        if !self.prepared && config::is_settled() {
+        // The threads of a short program are sampled from early on.
+        let look = self.began.elapsed().clamp(FIRST_LOOK, LOOK);
+        // Before the first scope a round does nothing, so nothing becomes due in it.
+        if !config::is_settled() {
+            return look;
+        }
+        if !self.prepared {
             return Duration::ZERO;
         }
-        let record = self.interval.saturating_sub(self.last_record.elapsed()).min(LOOK);
-        // The threads of a short program are sampled from early on.
-        let record = record.min(self.began.elapsed().max(FIRST_LOOK));
+        let record = self.interval.saturating_sub(self.last_record.elapsed()).min(look);
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         let record = self
