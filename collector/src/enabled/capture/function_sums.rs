@@ -17,7 +17,7 @@ pub(crate) struct Done {
     pub(crate) calls: u64,
     /// Those of them whose time is known.
     pub(crate) timed: u64,
-    /// The ticks of these.
+    /// The ticks of all of them: each node's calls last as long as those of its calls whose time is known.
     pub(crate) ticks: u64,
     /// The ticks that the clock has charged to its nodes and those below, in calls that are open as well.
     pub(crate) charged: u64,
@@ -124,15 +124,18 @@ impl FunctionSums {
     }
 }
 
-/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and their ticks.
+/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and the ticks of all.
 fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
     let Some(latency) = node.latency.get() else {
         return (0, 0);
     };
     let timed = latency.timed.load(Ordering::Relaxed).min(begun);
     let ticks = latency.timed_ticks.load(Ordering::Relaxed);
-    let part = timed as f64 / begun.max(1) as f64;
-    ((calls as f64 * part) as u64, ticks)
+    if timed == 0 {
+        return (0, 0);
+    }
+    let part = timed as f64 / begun as f64;
+    ((calls as f64 * part) as u64, (ticks as f64 / part) as u64)
 }
 
 #[cfg(test)]
@@ -171,5 +174,31 @@ mod tests {
         assert_eq!((done(6).charged_once, done(6).charged_outermost), (520, 20));
         sums.add(&tree, Mode::Exact, &[]);
         assert_eq!(sums.by_number[6].calls, 106);
+    }
+
+    /// All of a recursion's few outer calls are timed, and few of its many inner ones: timed calls alone said that it lasts long.
+    #[test]
+    fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
+        function_sites::set_for_tests();
+        let tree = Box::new(Tree::new());
+        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let root = tree.take().unwrap();
+        let add = |parent, calls, timed, ticks| {
+            let node = tree
+                .add_child(parent, function_sites::get(5).unwrap(), || true)
+                .unwrap();
+            node.calls.store(calls, Ordering::Relaxed);
+            node.latency.set_release(tree.latencies.make(node.index()));
+            let latency = node.latency.get().unwrap();
+            latency.timed.store(timed, Ordering::Relaxed);
+            latency.timed_ticks.store(ticks, Ordering::Relaxed);
+            node
+        };
+        let outer = add(root, 2, 2, 50_000);
+        add(outer, 1_000, 10, 200);
+        let mut sums = FunctionSums::new();
+        sums.add(&tree, Mode::Adaptive, &[]);
+        let done = sums.by_number[5];
+        assert_eq!((done.calls, done.timed, done.ticks), (1_002, 12, 70_000));
     }
 }

@@ -28,8 +28,10 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
-/// The time to the first look; each further one comes after twice the time.
+/// The time to the first look. Each further one comes when the program is an [`OFTEN`]th older: what it begins to call costs its
+/// whole until then.
 const FIRST: Duration = Duration::from_millis(2);
+const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
 /// A look may cost one in so many parts of the time, but for those of the beginning: a short run would be over before the next
@@ -97,7 +99,6 @@ pub(crate) struct Governor {
     budget: f64,
     began: Instant,
     next: Instant,
-    pause: Duration,
     /// The mode of the last look, and what a call costs in it; `None` before the first one.
     mode: Option<(Switch, CallCost)>,
     /// By function: what it had done at the last look.
@@ -151,7 +152,6 @@ impl Governor {
             budget,
             began: Instant::now(),
             next: Instant::now() + FIRST,
-            pause: FIRST,
             mode: None,
             seen: vec![Done::default(); sites.len()],
             cpu_ns: os::process_cpu_ns(),
@@ -191,11 +191,14 @@ impl Governor {
         let began = os::own_cpu_ns();
         let changed = self.look(call_ns);
         let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(began));
-        self.pause = (self.pause * 2).min(LONGEST);
-        if self.began.elapsed() > BEGINNING {
-            self.pause = self.pause.max(cost * LOOK_SHARE);
+        let age = self.began.elapsed();
+        let mut pause = (age / OFTEN).clamp(FIRST, LONGEST);
+        if self.is_trial {
+            pause = FIRST;
+        } else if age > BEGINNING {
+            pause = pause.max(cost * LOOK_SHARE);
         }
-        self.next = Instant::now() + self.pause;
+        self.next = Instant::now() + pause;
         changed
     }
 
@@ -231,7 +234,6 @@ impl Governor {
             let tried = self.to_try();
             if !tried.is_empty() {
                 self.is_trial = true;
-                self.pause = FIRST / 2;
             }
             let on = if self.is_trial {
                 tried
@@ -390,12 +392,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let timed = now.timed.saturating_sub(before.timed).min(calls);
     let cost_ns = timed as f64 * cost.timed + (calls - timed) as f64 * cost.counted;
     let call_ns = cost_ns / calls as f64;
-    // In adaptive mode the first calls are all timed, and say little of the others.
-    let (timed_ticks, of) = match timed >= SETTLED {
-        true => (now.ticks.saturating_sub(before.ticks), timed),
-        false => (now.ticks, now.timed),
-    };
-    let mean_ns = timed_ticks as f64 * ns_per_tick / of.max(1) as f64 * now.once();
+    let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
     // What lasts no longer than measuring it is nobody's caller.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
@@ -499,19 +496,19 @@ mod tests {
             ticks,
             ..Done::default()
         };
-        let found = since(done(11_000, 110, 22_000), done(1_000, 10, 2_000)).unwrap();
+        let found = since(done(11_000, 110, 2_200_000), done(1_000, 10, 200_000)).unwrap();
         assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
         assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
         // Too few were timed, or each lasts long for what measuring it costs.
-        assert!(!since(done(11_000, 60, 12_000), done(0, 0, 0)).unwrap().may_go);
+        assert!(!since(done(11_000, 60, 2_200_000), done(0, 0, 0)).unwrap().may_go);
         assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
         // A recursion tells of its time once.
         let recursion = Done {
             charged: 1_000,
             charged_once: 250,
-            ..done(11_000, 110, 22_000)
+            ..done(11_000, 110, 2_200_000)
         };
-        assert_eq!(since(recursion, done(1_000, 10, 2_000)).unwrap().mean_ns, 25.0);
+        assert_eq!(since(recursion, done(1_000, 10, 200_000)).unwrap().mean_ns, 25.0);
         // Nothing was called.
         assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
         let outermost = |ticks, charged_outermost| Done {
