@@ -6,7 +6,8 @@ mod sums;
 
 use std::ops::RangeInclusive;
 
-use crate::app::keyhash::KeyMap;
+use crate::app::keyhash::{KeyMap, KeySet};
+use crate::app::thread_rows::ThreadRow;
 use crate::app::timeline::slot::{Load, Slot};
 use crate::app::timeline::slots::{Past, Slots};
 
@@ -72,6 +73,8 @@ pub(crate) struct Timeline {
     pub(crate) lanes: Lanes,
     /// What those on the screen are of.
     drawn: Lanes,
+    /// The keys of the threads that have a line.
+    threads: KeySet<u64>,
     /// How much time is on the screen, where that was chosen.
     span: Option<Span>,
     choice: Option<Choice>,
@@ -106,6 +109,8 @@ pub(super) struct Shown<'a> {
     pub(super) past: Past<'a>,
     /// What the lines are of.
     pub(super) lanes: Lanes,
+    /// The threads that have a line.
+    pub(super) threads: &'a [ThreadRow],
     /// How long the recording is; none where it is none.
     pub(super) recorded_ns: Option<u64>,
     /// When the moment on screen was, while the screen stands still.
@@ -172,6 +177,11 @@ impl Timeline {
     /// Reads what is on the screen, for so many columns.
     pub(super) fn read(&mut self, shown: Shown<'_>, columns: u16) {
         self.drawn = shown.lanes;
+        let keys = shown.threads.iter().map(|thread| thread.key);
+        if shown.threads.len() != self.threads.len() || !keys.clone().all(|key| self.threads.contains(&key)) {
+            self.threads = keys.collect();
+            self.summed.of = None;
+        }
         let newest_ns = shown.past.newest.capture.unix_ns;
         let span_ns = match self.span(shown.recorded_ns.is_some()) {
             Span::Seconds(seconds) => seconds * SECOND_NS,
@@ -215,8 +225,17 @@ impl Timeline {
             for load in slot.functions.values() {
                 most = most.max(load.working + load.waiting);
             }
-            for (&key, &load) in self.lanes_of(slot) {
-                means.entry(key).or_default().add(load);
+            if self.drawn == Lanes::Functions {
+                for (&key, &load) in &slot.functions {
+                    means.entry(key).or_default().add(load);
+                }
+            }
+        }
+        if self.drawn == Lanes::Threads {
+            for &key in &self.threads {
+                let slots = self.numbers().filter_map(|number| self.slots.get(number));
+                let mean = means.entry(key).or_default();
+                slots.for_each(|slot| mean.add(slot.thread(key, &self.threads)));
             }
         }
         for mean in means.values_mut() {
@@ -283,14 +302,10 @@ impl Timeline {
     /// What a line shows in a column; none where nothing is known of that time.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
-        Some(self.lanes_of(slot).get(&key).copied().unwrap_or_default())
-    }
-
-    fn lanes_of<'a>(&self, slot: &'a Slot) -> &'a KeyMap<u64, Load> {
-        match self.drawn {
-            Lanes::Threads => &slot.threads,
-            Lanes::Functions => &slot.functions,
-        }
+        Some(match self.drawn {
+            Lanes::Threads => slot.thread(key, &self.threads),
+            Lanes::Functions => slot.functions.get(&key).copied().unwrap_or_default(),
+        })
     }
 
     /// The mean of a line over all columns that are known; none where none is.

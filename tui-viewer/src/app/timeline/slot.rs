@@ -1,6 +1,6 @@
 //! A slot of the time line: what threads and functions did in it.
 
-use crate::app::keyhash::KeyMap;
+use crate::app::keyhash::{KeyMap, KeySet};
 
 /// What a thread or a function did in a slot, in parts of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -20,8 +20,23 @@ pub(crate) struct Load {
 pub(crate) struct Slot {
     /// By the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
+    /// These threads by the key that they have once they have ended.
+    pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
     /// By the key of the function, in all threads.
     pub(crate) functions: KeyMap<u64, Load>,
+}
+
+impl Slot {
+    /// What a thread did that has a line. `lines` has the threads with lines of their own: the others have ended since, and are in the
+    /// line of those of their name that have.
+    pub(super) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
+        let mut all = Load::default();
+        let threads = self.by_line_once_ended.get(&line).into_iter().flatten();
+        let ended = threads.filter(|&thread| *thread != line && !lines.contains(thread));
+        let loads = ended.chain([&line]).filter_map(|thread| self.threads.get(thread));
+        loads.for_each(|&load| all.add(load));
+        all
+    }
 }
 
 impl Load {

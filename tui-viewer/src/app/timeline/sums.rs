@@ -123,6 +123,10 @@ impl Sums {
             slot.threads.entry(thread).or_default().add(load);
             slot.functions.entry(function).or_default().add(load);
         }
+        for &thread in slot.threads.keys() {
+            let line = self.threads.get(&thread).copied().unwrap_or(thread);
+            slot.by_line_once_ended.entry(line).or_default().push(thread);
+        }
         Some(slot)
     }
 }
@@ -173,5 +177,27 @@ mod tests {
         assert_eq!(loads, [0.25, 0.5]);
         let all: f64 = slot.functions.values().map(|load| load.working).sum();
         assert_eq!(all, 0.75);
+    }
+
+    /// The last moment of a recording has ended threads alone: their lines were empty but for its last column.
+    #[test]
+    fn what_a_thread_did_is_in_the_line_of_its_name_once_it_has_ended() {
+        let slot =
+            moment(100, &[(0, 30.25), (5, 90.5), (6, 0.125)]).since(&moment(99, &[(0, 30.0), (5, 90.0)]));
+        let slot = slot.unwrap();
+        let line = |tid| {
+            key_of(&Thread {
+                name: "worker".into(),
+                tid,
+                ..Thread::default()
+            })
+        };
+        let worked = |shown: &[u32], tid| {
+            slot.thread(line(tid), &shown.iter().map(|&tid| line(tid)).collect())
+                .working
+        };
+        assert_eq!([0, 5, 6].map(|tid| worked(&[0, 5, 6], tid)), [0.25, 0.5, 0.125]);
+        assert_eq!([0, 6].map(|tid| worked(&[0, 6], tid)), [0.75, 0.125]);
+        assert_eq!(worked(&[0], 0), 0.875);
     }
 }

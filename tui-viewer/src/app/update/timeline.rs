@@ -39,7 +39,7 @@ impl App {
                 .map(|place| place.width),
             View::Hot | View::Function | View::Flame | View::Sites | View::Tasks | View::Slow => None,
         };
-        let Some(columns) = columns.filter(|_| self.derived.data.is_some()) else {
+        let Some((columns, data)) = columns.zip(self.derived.data.as_ref()) else {
             return;
         };
         let Some(past) = past_of(&self.playback, &self.program) else {
@@ -54,6 +54,7 @@ impl App {
             } else {
                 Lanes::Threads
             },
+            threads: data.threads(),
             recorded_ns: self
                 .playback
                 .recorded_ns(&self.program)
