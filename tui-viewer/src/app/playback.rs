@@ -8,6 +8,7 @@ use crate::app::activity::Activity;
 use crate::app::compare::Mark;
 use crate::app::program::Program;
 use crate::app::thread_choice::ThreadChoice;
+use crate::app::timeline::USUAL_NS;
 use crate::source::history::History;
 use crate::source::status::Status;
 
@@ -148,6 +149,14 @@ impl Playback {
     pub(crate) fn recorded_ns(&self, program: &Program) -> Option<u64> {
         let begin = self.begin_ns.filter(|_| program.status == Status::Kept)?;
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
+    }
+
+    /// How long all is that a time line shows by itself: a recording, or the run of a program that has ended soon.
+    pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
+        let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
+        let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
+        let short = run_ns.filter(|&ns| ended && ns > 0 && ns < USUAL_NS);
+        self.recorded_ns(program).or(short)
     }
 
     /// How long after the beginning of its recording the moment of the past was captured that is on screen.

@@ -34,9 +34,12 @@ pub(crate) enum Lanes {
 pub(crate) enum Span {
     /// So many seconds.
     Seconds(u64),
-    /// All of a recording.
+    /// All of a recording or a run.
     All,
 }
+
+/// The time on the screen where none was chosen.
+pub(super) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// The spans that one can choose from, without that of a whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
@@ -111,8 +114,8 @@ pub(super) struct Shown<'a> {
     pub(super) lanes: Lanes,
     /// The threads that have a line.
     pub(super) threads: &'a [ThreadRow],
-    /// How long the recording is; none where it is none.
-    pub(super) recorded_ns: Option<u64>,
+    /// How long all of a recording or a run is, where that has an end.
+    pub(super) whole_ns: Option<u64>,
     /// When the moment on screen was, while the screen stands still.
     pub(super) cursor_ns: Option<u64>,
     /// That is the end, wherever it is.
@@ -133,21 +136,21 @@ pub(crate) struct Part {
 }
 
 impl Timeline {
-    /// Whether the whole recording is on the screen, or how many seconds.
-    pub(crate) fn span(&self, is_recording: bool) -> Span {
-        let usual = match is_recording {
+    /// How much time is on the screen.
+    pub(crate) fn span(&self, has_whole: bool) -> Span {
+        let usual = match has_whole {
             true => Span::All,
-            false => Span::Seconds(30),
+            false => Span::Seconds(USUAL_NS / SECOND_NS),
         };
         self.span
-            .filter(|&span| is_recording || span != Span::All)
+            .filter(|&span| has_whole || span != Span::All)
             .unwrap_or(usual)
     }
 
     /// Takes more or less time on the screen; false where there is no more, or no less.
-    pub(super) fn zoom(&mut self, closer: bool, recorded_ns: Option<u64>) -> bool {
-        let all_s = recorded_ns.map(|ns| ns.div_ceil(SECOND_NS));
-        let seconds = match self.span(recorded_ns.is_some()) {
+    pub(super) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
+        let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
+        let seconds = match self.span(whole_ns.is_some()) {
             Span::Seconds(seconds) => seconds,
             Span::All => all_s.unwrap_or(u64::MAX),
         };
@@ -162,7 +165,7 @@ impl Timeline {
             (None, false) if all_s.is_some() => Some(Span::All),
             (None, _) => None,
         };
-        let changes = to.is_some() && to != Some(self.span(recorded_ns.is_some()));
+        let changes = to.is_some() && to != Some(self.span(whole_ns.is_some()));
         if changes {
             self.span = to;
         }
@@ -183,15 +186,15 @@ impl Timeline {
             self.summed.of = None;
         }
         let newest_ns = shown.past.newest.capture.unix_ns;
-        let span_ns = match self.span(shown.recorded_ns.is_some()) {
+        let span_ns = match self.span(shown.whole_ns.is_some()) {
             Span::Seconds(seconds) => seconds * SECOND_NS,
-            Span::All => shown.recorded_ns.unwrap_or(30 * SECOND_NS),
+            Span::All => shown.whole_ns.unwrap_or(USUAL_NS),
         };
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
         // What is short is shown when it is over, as it would be read several times; what is long, when half of it is.
-        let known_ns = match shown.recorded_ns {
+        let known_ns = match shown.whole_ns {
             Some(_) => newest_ns.saturating_sub(1),
             None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),
             None => newest_ns.saturating_sub(slot_ns / 2),

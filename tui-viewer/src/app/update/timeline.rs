@@ -55,10 +55,7 @@ impl App {
                 Lanes::Threads
             },
             threads: data.threads(),
-            recorded_ns: self
-                .playback
-                .recorded_ns(&self.program)
-                .filter(|_| !beside_threads),
+            whole_ns: self.playback.whole_ns(&self.program).filter(|_| !beside_threads),
             cursor_ns: self.cursor_ns(),
             ends_there: beside_threads,
         };
@@ -237,11 +234,11 @@ impl App {
 
     /// More or less time on the screen.
     pub(in crate::app) fn zoom_timeline(&mut self, action: Action) {
-        let recorded_ns = self.playback.recorded_ns(&self.program);
+        let whole_ns = self.playback.whole_ns(&self.program);
         let closer = action == Action::Closer;
         if action == Action::WholeCall {
             self.views.timeline.zoom_usual();
-        } else if !self.views.timeline.zoom(closer, recorded_ns) {
+        } else if !self.views.timeline.zoom(closer, whole_ns) {
             self.tell(match closer {
                 true => "this is as close as it gets",
                 false => "this is as far back as the past is kept",
@@ -252,8 +249,10 @@ impl App {
     /// How much time is on the time line: `the last 30 s`, `these 2 min`.
     pub(crate) fn timeline_words(&self) -> String {
         let is_recording = self.playback.recorded_ns(&self.program).is_some();
-        match self.views.timeline.span(is_recording) {
-            Span::All => "the whole recording".to_string(),
+        let has_whole = self.playback.whole_ns(&self.program).is_some();
+        match self.views.timeline.span(has_whole) {
+            Span::All if is_recording => "the whole recording".to_string(),
+            Span::All => "the whole run".to_string(),
             Span::Seconds(seconds) if is_recording || self.cursor_ns().is_some() => {
                 format!("these {}", long(seconds))
             }
