@@ -197,11 +197,14 @@ impl Measure {
     }
 
     /// Returns what lists of functions are sorted by unless told: the time on a CPU, so that joins and parks are not the hottest
-    /// functions; all time where waits are not known.
-    pub fn of_lists(snapshot: &Snapshot) -> Self {
-        match Self::Working.check(snapshot) {
-            Ok(()) => Self::Working,
-            Err(_) => Self::Time,
+    /// functions; all time where waits are not known in each of the snapshots.
+    pub fn of_lists(snapshots: &[&Snapshot]) -> Self {
+        match snapshots
+            .iter()
+            .all(|snapshot| Self::Working.check(snapshot).is_ok())
+        {
+            true => Self::Working,
+            false => Self::Time,
         }
     }
 

@@ -11,6 +11,8 @@ pub struct Values {
     pub self_ns: f64,
     /// The same of itself and all below; of a function in its outermost calls.
     pub total_ns: f64,
+    /// The standard errors of self and total time, in the same unit; 0 where they are exact.
+    pub errors_ns: [f64; 2],
     /// What it has added up, where it is a counter.
     pub sum: f64,
     /// Nanoseconds that 99 of 100 calls did not exceed; none where no latency of a call is known.
@@ -141,6 +143,17 @@ impl Change {
         self.after.get(what) - self.before.get(what)
     }
 
+    /// By how much more than chance it has changed: the change of a time, whatever its sign, less twice its standard error.
+    pub fn beyond_error(&self, what: Quantity) -> f64 {
+        let error = |values: &Values| match what {
+            Quantity::SelfTime => values.errors_ns[0],
+            Quantity::Total => values.errors_ns[1],
+            Quantity::Calls | Quantity::Sum | Quantity::P99 | Quantity::Max => 0.0,
+        };
+        let error = error(&self.before).hypot(error(&self.after));
+        (self.of(what).abs() - 2.0 * error).max(0.0)
+    }
+
     /// Whether latencies of calls are known on both sides.
     pub fn has_latencies(&self) -> bool {
         self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
@@ -166,9 +179,11 @@ impl Change {
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
-            change > 0.0 && change >= least_ns && !is_noise(what)
+            self.beyond_error(what) > 0.0 && change >= least_ns && !is_noise(what)
         };
-        let has_other_calls = self.presence != Presence::Both || self.of(Quantity::Calls) != 0.0;
+        // What was sampled alone has no calls: that samples met it on one side is no change by itself.
+        let is_called = self.before.calls + self.after.calls > 0.0;
+        let has_other_calls = self.presence != Presence::Both && is_called || self.of(Quantity::Calls) != 0.0;
         has_other_calls && self.is_counted()
             || self.of(Quantity::Sum) != 0.0
             || of_time(Quantity::Total)
@@ -185,5 +200,50 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
         0 => 0.0,
         odd if odd % 2 == 1 => values[middle],
         _ => (values[middle - 1] + values[middle]) / 2.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_changed_by_what_its_errors_leave_of_the_change() {
+        let side = |self_ns: f64, error: f64| Values {
+            self_ns,
+            errors_ns: [error, 0.0],
+            ..Values::default()
+        };
+        let change = |before: Values, after: Values| Change {
+            before,
+            after,
+            presence: Presence::Both,
+            is_counter: false,
+            is_gauge: false,
+            calls_exact: true,
+            off: [false; 2],
+            self_estimated: true,
+            total_estimated: false,
+            is_rough: [true, false],
+            is_p99_rough: false,
+            is_max_least: false,
+            is_max_most: false,
+            calls_per_run: false,
+            times_per_run: false,
+            around_scope: false,
+        };
+        // The errors are 3 and 4: 5 together.
+        let larger = change(side(100.0, 3.0), side(125.0, 4.0));
+        assert_eq!(larger.beyond_error(Quantity::SelfTime), 15.0);
+        let chance = change(side(100.0, 3.0), side(91.0, 4.0));
+        assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
+        let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
+        assert!(is_worth(&larger) && !is_worth(&chance));
+        // A function that samples met on one side alone has no other calls.
+        let met_once = Change {
+            presence: Presence::New,
+            ..change(Values::default(), side(9.0, 5.0))
+        };
+        assert!(!is_worth(&met_once));
     }
 }

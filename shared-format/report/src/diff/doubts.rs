@@ -29,7 +29,7 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
         ));
     } else if all().any(|run| run.capture.mode.has_estimated_times()) {
         doubts.push(format!(
-            "times are estimates (mode {}); calls are exact",
+            "times are estimates (mode {}); calls are exact, but where ~ stands before them",
             list(modes(before))
         ));
     }

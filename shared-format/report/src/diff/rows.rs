@@ -25,10 +25,12 @@ impl Rest {
     }
 }
 
-/// By the change of a time, whatever its sign, then by that of calls.
+/// By the change of a time, whatever its sign, as far as it is more than its error may be, then by the change of calls.
 fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
     let by = |what: Quantity| b.of(what).abs().total_cmp(&a.of(what).abs());
-    by(time)
+    b.beyond_error(time)
+        .total_cmp(&a.beyond_error(time))
+        .then_with(|| by(time))
         .then_with(|| by(Quantity::Sum))
         .then_with(|| by(Quantity::Calls))
 }
@@ -143,7 +145,7 @@ impl Comparison<'_> {
             return None;
         }
         let many = if rest.rows == 1 { "" } else { "s" };
-        let by_chance = if self.diff.can_tell_noise() {
+        let by_chance = if self.diff.can_tell_noise() || self.diff.whole.self_estimated {
             " or by chance"
         } else {
             ""

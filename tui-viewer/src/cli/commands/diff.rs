@@ -59,7 +59,14 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
             Misuse(format!("{target}: {}{meant}", printable(&why.to_string())))
         })
     };
-    let diff = by(args.by.unwrap_or_default())?;
+    let usual = match format {
+        DiffFormat::Json => Measure::Time,
+        DiffFormat::Text | DiffFormat::Markdown | DiffFormat::Html => {
+            let all: Vec<&Snapshot> = before_snapshots.iter().chain(&after_snapshots).collect();
+            Measure::of_lists(&all)
+        }
+    };
+    let diff = by(args.by.unwrap_or(usual))?;
     let judge = |condition: &Condition| -> Result<Verdict, Misuse> {
         // Calls are in every comparison.
         let verdict = if [Measure::Calls, diff.measure].contains(&condition.measure) {
@@ -93,13 +100,17 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
             }
         }
     }
+    let mut notes = doubts(&before_snapshots, &after_snapshots);
+    if args.by.is_none() && usual == Measure::Working {
+        notes.push("times are those on a CPU; --by time has waits as well".into());
+    }
     let comparison = Comparison {
         diff: &diff,
         measures: &measures,
         runs: (&before_runs, &after_runs),
         per,
         verdicts: &verdicts,
-        doubts: &doubts(&before_snapshots, &after_snapshots),
+        doubts: &notes,
         tables: args.view.map(Into::into).unwrap_or_default(),
         min_share: args.min_share.unwrap_or(MIN_SHARE),
         ascii: console::is_ascii(),

@@ -78,7 +78,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     let is_list = matches!(args.view, Some(ReportView::Hot | ReportView::Flat)) && form == Form::Text;
     let by = args.by.unwrap_or_else(|| match is_list {
-        true => Measure::of_lists(&live.snapshot),
+        true => Measure::of_lists(&[&live.snapshot]),
         false => Measure::Time,
     });
     by.check(&live.snapshot)

@@ -24,7 +24,7 @@ pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;
     let by = args
         .by
-        .unwrap_or_else(|| Measure::of_lists(&answered.live.snapshot));
+        .unwrap_or_else(|| Measure::of_lists(&[&answered.live.snapshot]));
     by.check(&answered.live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     if args.json {

@@ -75,6 +75,13 @@ pub(super) struct Merged {
     whole_basis: Basis,
 }
 
+/// The standard errors of self and total time, in nanoseconds.
+fn errors_ns(snapshot: &Snapshot, uncertainty: Option<Uncertainty>) -> [f64; 2] {
+    let of = uncertainty.unwrap_or_default();
+    let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
+    [of.self_error * ns_per_tick, of.total_error * ns_per_tick]
+}
+
 /// Returns whether self and total time are rough estimates.
 fn rough(uncertainty: Option<Uncertainty>, self_ticks: u64, total_ticks: u64) -> [bool; 2] {
     let rough = uncertainty.unwrap_or_default().rough(self_ticks, total_ticks);
@@ -148,6 +155,7 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
+                    errors_ns: errors_ns(snapshot, row.uncertainty),
                     sum: row.tally.map_or(0, Tally::sum) as f64,
                     ..Values::default()
                 },
@@ -183,6 +191,7 @@ impl Merged {
                     calls: row.calls as f64,
                     self_ns: row.self_ns as f64,
                     total_ns: row.total_ns as f64,
+                    errors_ns: errors_ns(snapshot, Some(uncertainty)),
                     sum: row.tally.map_or(0, Tally::sum) as f64,
                     ..Values::default()
                 },
@@ -358,6 +367,8 @@ impl Merged {
                 calls: of(Quantity::Calls),
                 self_ns: of(Quantity::SelfTime),
                 total_ns: of(Quantity::Total),
+                errors_ns: [0, 1]
+                    .map(|at| median(side(is_after).map(|run| cell_of(run).values.errors_ns[at]))),
                 sum: of(Quantity::Sum),
                 p99_ns: latency(Quantity::P99),
                 max_ns: latency(Quantity::Max),
@@ -442,6 +453,7 @@ impl Cell {
         if !basis.times_per_run {
             self.values.self_ns /= per;
             self.values.total_ns /= per;
+            self.values.errors_ns = self.values.errors_ns.map(|error| error / per);
         }
     }
 }

@@ -194,7 +194,10 @@ impl Tools {
         }
         let snapshot = &answered.live.snapshot;
         let by = top.by.as_deref();
-        let by = by.map_or_else(|| Ok(Measure::of_lists(snapshot)), |name| measure(name, snapshot))?;
+        let by = by.map_or_else(
+            || Ok(Measure::of_lists(&[snapshot])),
+            |name| measure(name, snapshot),
+        )?;
         let next = answered.named.in_tools(self.may_control);
         Ok(brief::top::json(&answered.subject(&next), by, length))
     }
@@ -269,7 +272,8 @@ impl Tools {
             .map_err(|error| error.context("before"))?;
         let after = compare.after.as_deref().unwrap_or(&before.snapshot.process.name);
         let after = self.side(after).map_err(|error| error.context("after"))?;
-        let name = compare.by.as_deref().unwrap_or(Measure::Time.name());
+        let usual = Measure::of_lists(&[&before.snapshot, &after.snapshot]);
+        let name = compare.by.as_deref().unwrap_or(usual.name());
         let by = measure(name, &before.snapshot)?;
         measure(name, &after.snapshot)?;
         let per = compare.per.as_deref();
