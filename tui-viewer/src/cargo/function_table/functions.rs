@@ -28,7 +28,7 @@ const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 /// The path of the functions that drop values of a type begins so; the type follows.
 const DROP: &str = "core::ptr::drop_in_place::<";
 
-/// How the body of an async function ends that is not called after the function.
+/// What stands behind the name of an async function in that of its body.
 const ASYNC_FN: &str = "::{async_fn}";
 
 /// How the other bodies end.
@@ -82,7 +82,7 @@ pub(super) fn describe(
         {
             name.name = format!("{before}{{{}}}", declaration.body);
         }
-        name.name = name_of_body(name.name, poll.is_some());
+        name.name = name_of_body(&name.name, poll.is_some());
         let place = places.of(&declaration.file, &name);
         if name.module.is_empty() {
             name.module = place.module;
@@ -138,18 +138,13 @@ fn is_closure(path: &str) -> bool {
     last.starts_with("{closure#") || last == "{{closure}}"
 }
 
-/// The name of an async body: that of the function if its row shows calls of the function, and else one that says that its
-/// calls are polls.
-fn name_of_body(name: String, is_certain: bool) -> String {
-    let function = name.strip_suffix(ASYNC_FN);
-    match function {
-        Some(function) if is_certain => function.into(),
-        Some(function) => format!("{function}{POLL}"),
-        None if !is_certain && OTHER_BODIES.iter().any(|body| name.ends_with(body)) => {
-            format!("{name}{POLL}")
-        }
-        None => name,
-    }
+/// The name of a function, or of an async body: that of the function if its row shows calls of the function, and else one that says
+/// that its calls are polls. What is inside an async function, or made for its future, has the function's own name in its name.
+fn name_of_body(name: &str, is_certain: bool) -> String {
+    let is_function = name.ends_with(ASYNC_FN);
+    let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));
+    let poll = if is_body && !is_certain { POLL } else { "" };
+    name.replace(ASYNC_FN, "") + poll
 }
 
 /// Makes the beginning of a function that drops a future one of the places of the future's own function.
