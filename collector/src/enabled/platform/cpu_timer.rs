@@ -143,7 +143,7 @@ impl CpuTimer {
         }
         let timer = Self { id };
         let period = libc::timespec {
-            tv_sec: period.as_secs() as libc::time_t,
+            tv_sec: period.as_secs().try_into().unwrap_or_default(),
             tv_nsec: c_long::from(period.subsec_nanos()),
         };
         let times = libc::itimerspec {

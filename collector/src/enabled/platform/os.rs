@@ -379,7 +379,8 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         std::ptr::null_mut()
     }
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    let mut thread: libc::pthread_t = 0;
+    // A number or a pointer, as the C library has it.
+    let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: a valid place for attributes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
     // SAFETY: the attributes were initialised in the line before.
@@ -387,7 +388,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut create = |attributes: *const libc::pthread_attr_t| {
         let body = body as *const () as *mut c_void;
         // SAFETY: the attributes are initialised or null, and `run` takes the argument given here.
-        unsafe { libc::pthread_create(&mut thread, attributes, run, body) }
+        unsafe { libc::pthread_create(thread.as_mut_ptr(), attributes, run, body) }
     };
     // A thread inherits the mask of its creator. Signals are blocked around the call, so that the thread never runs
     // without the mask.
@@ -401,8 +402,8 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     if made != 0 {
         return Err(io::Error::from_raw_os_error(made));
     }
-    // SAFETY: the thread was made above and is joined nowhere.
-    unsafe { libc::pthread_detach(thread) };
+    // SAFETY: the thread was made above, which filled its place in, and is joined nowhere.
+    unsafe { libc::pthread_detach(thread.assume_init()) };
     Ok(())
 }
 

@@ -103,7 +103,7 @@ const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
     /// Where in it the place stands, for assembly.
-    #[cfg(feature = "functions")]
+    #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const PLACE: usize = std::mem::offset_of!(Self, place);
 
     /// Returns where the return address stands.
@@ -162,7 +162,7 @@ impl Call {
 
 impl Frames {
     /// Where in it the innermost frame stands, for assembly.
-    #[cfg(feature = "functions")]
+    #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
     pub(crate) const fn new() -> Self {
