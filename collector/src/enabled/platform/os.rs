@@ -402,8 +402,10 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     if made != 0 {
         return Err(io::Error::from_raw_os_error(made));
     }
-    // SAFETY: the thread was made above, which filled its place in, and is joined nowhere.
-    unsafe { libc::pthread_detach(thread.assume_init()) };
+    // SAFETY: the call that made the thread filled its place in.
+    let thread = unsafe { thread.assume_init() };
+    // SAFETY: the thread was made above and is joined nowhere.
+    unsafe { libc::pthread_detach(thread) };
     Ok(())
 }
 
