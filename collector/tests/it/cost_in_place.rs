@@ -80,11 +80,12 @@ fn a_function_that_repeats_is_the_unit_and_every_call_and_tick_stays() {
         for mode in [Mode::Exact, Mode::Adaptive] {
             let (snapshot, times) = measured_in(mode);
             let found = in_place(&snapshot);
-            assert_eq!(
-                (found.state, found.unit.as_str()),
-                (InPlaceState::Measuring, concat!(module_path!(), "::frame")),
+            // It may know enough already.
+            assert!(
+                matches!(found.state, InPlaceState::Measuring | InPlaceState::Done),
                 "{found:?}"
             );
+            assert_eq!(found.unit, concat!(module_path!(), "::frame"));
             // Beside other programs it is not always exact.
             assert!((found.scopes / LEAVES as f64 - 1.0).abs() < 0.1, "{found:?}");
             assert!(found.low <= found.slowdown().unwrap() && found.slowdown().unwrap() <= found.high);
