@@ -368,7 +368,7 @@ class Tree extends Rows {
       const fn = this.fn[entry];
       let row = list.get(fn);
       if (!row) {
-        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, sampled: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], open: 0, errors: 0, uncertain: new Uncertainty(), rows: [], outermost: [] };
+        row = { fn, calls: 0, futures: 0, over: 0, wall: 0, sampled: 0, tally: NOTHING, self: 0, total: 0, off: [0, 0], selfOff: 0, open: 0, errors: 0, uncertain: new Uncertainty(), rows: [], outermost: [] };
         list.set(fn, row);
       }
       row.calls += this.calls[entry];
@@ -377,6 +377,7 @@ class Tree extends Rows {
       row.wall += this.wall[entry];
       row.sampled += this.sampled[entry];
       row.self += this.self[entry];
+      row.selfOff += this.ownOff[0][entry] + this.ownOff[1][entry];
       row.tally = bothTallies(row.tally, this.tally[entry]);
       row.open += this.open[entry];
       row.errors += this.errors[entry];
