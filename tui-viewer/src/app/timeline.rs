@@ -228,17 +228,13 @@ impl Timeline {
             for load in slot.functions.values() {
                 most = most.max(load.working + load.waiting);
             }
-            if self.drawn == Lanes::Functions {
-                for (&key, &load) in &slot.functions {
-                    means.entry(key).or_default().add(load);
+            let mut add = |key: u64, load: Load| means.entry(key).or_default().add(load);
+            match self.drawn {
+                Lanes::Threads => {
+                    let threads = self.threads.iter();
+                    threads.for_each(|&key| add(key, slot.thread(key, &self.threads)));
                 }
-            }
-        }
-        if self.drawn == Lanes::Threads {
-            for &key in &self.threads {
-                let slots = self.numbers().filter_map(|number| self.slots.get(number));
-                let mean = means.entry(key).or_default();
-                slots.for_each(|slot| mean.add(slot.thread(key, &self.threads)));
+                Lanes::Functions => slot.functions.iter().for_each(|(&key, &load)| add(key, load)),
             }
         }
         for mean in means.values_mut() {

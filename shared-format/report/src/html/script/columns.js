@@ -33,10 +33,10 @@ function columns(profile, inTree) {
   return inTree ? all : [...all, column("place", "WHERE", "place", "minmax(0, 0.7fr)", "Where it stands in the source")];
 }
 
-// What a column is sorted by; null stands last either way.
 // Lists of functions are in the order of the time on a CPU, so that joins and parks are not the hottest.
 const onCpu = (row, page) => (page.profile.measure === "time" ? row.self - (row.selfOff || 0) : row.self);
 
+// What a column is sorted by; null stands last either way.
 const SORT_VALUES = {
   share: (row) => row.total,
   total: (row) => row.total,
