@@ -14,7 +14,6 @@ mod live;
 mod log;
 mod mcp;
 mod merging;
-mod message_page;
 mod messages;
 mod metrics;
 mod muting;
@@ -51,7 +50,6 @@ pub(crate) const TESTS: &[&[Case]] = &[
     log::TESTS,
     mcp::TESTS,
     merging::TESTS,
-    message_page::TESTS,
     messages::TESTS,
     metrics::TESTS,
     muting::TESTS,

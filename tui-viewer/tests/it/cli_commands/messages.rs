@@ -1,4 +1,4 @@
-//! What is said where no other test here listens, word for word: `docs/errors.md` has all of it.
+//! Messages that no other test here sees, word for word.
 
 use std::fs;
 use std::os::unix::fs::symlink;
