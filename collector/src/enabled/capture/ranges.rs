@@ -17,7 +17,7 @@ pub(crate) struct Read {
     pub(crate) node: u32,
     /// The executions before its histogram was read.
     pub(crate) calls: u64,
-    /// `None` if its thread was in the middle of beginning one.
+    /// `None` if there was no memory for its numbers.
     pub(crate) stretches: Option<[Seen; STRETCHES]>,
     /// The level of a gauge and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
@@ -163,8 +163,8 @@ impl Ranges {
         node.level = read.level.or(node.level);
         node.now = match &read.stretches {
             Some(stretches) => Range::of_epoch(read, stretches, stretch, node.closed),
-            // The next reading knows more. Only the histogram of a value bounds what was not seen.
             None if read.level.is_some() => node.now,
+            // Only the histogram bounds the numbers.
             None => Range {
                 maybe: Some(Bounds::ALL),
                 ..node.now
@@ -327,12 +327,11 @@ mod tests {
         assert_eq!(shown(&ranges, &[]), None);
         ranges.show(&read(3, &[seen(4, 2, 40, 40), seen(2, 0, 1, 90)]), 4);
         assert_eq!(shown(&ranges, &[40]), Some((40, true, 40, true)));
-        // A thread that is beginning a stretch: what it was given is known by the histogram alone.
-        let turning = Read {
+        let without_memory = Read {
             stretches: None,
             ..read(4, &[])
         };
-        ranges.show(&turning, 4);
+        ranges.show(&without_memory, 4);
         assert_eq!(shown(&ranges, &[40, 2_000]), Some((40, true, 2_047, false)));
     }
 

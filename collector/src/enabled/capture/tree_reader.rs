@@ -427,7 +427,7 @@ fn read_value(
     ranges::Read {
         node: node.index(),
         calls,
-        stretches: numbers.and_then(Numbers::stretches),
+        stretches: numbers.map(Numbers::stretches),
         level: None,
     }
 }
@@ -441,7 +441,7 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     (counts.calls > 0).then(|| ranges::Read {
         node: node.index(),
         calls: counts.calls,
-        stretches: numbers.and_then(Numbers::stretches),
+        stretches: numbers.map(Numbers::stretches),
         level: Some((node.level(), set_tick)),
     })
 }

@@ -123,17 +123,16 @@ fn numbers_that_are_counted_are_in_their_stretches() {
         let mut histogram = Histogram::default();
         let counted = numbers.read(&mut histogram);
         assert!((1..=2).contains(&counted));
-        if let Some([newest, older, _]) = numbers.stretches() {
-            let begun = newest.stretch == 4;
-            assert!(counted < 2 || begun);
-            let before = if begun { older } else { newest };
-            assert_eq!(
-                (before.stretch, before.first, before.min, before.max),
-                (2, 0, 100, 100)
-            );
-            if begun {
-                assert_eq!((newest.first, newest.min, newest.max), (1, 300, 300));
-            }
+        let [newest, older, _] = numbers.stretches();
+        let begun = newest.stretch == 4;
+        assert!(counted < 2 || begun);
+        let before = if begun { older } else { newest };
+        assert_eq!(
+            (before.stretch, before.first, before.min, before.max),
+            (2, 0, 100, 100)
+        );
+        if begun {
+            assert_eq!((newest.first, newest.min, newest.max), (1, 300, 300));
         }
         owner.join().unwrap();
     });

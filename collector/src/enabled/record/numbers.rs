@@ -12,11 +12,11 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::latency::{Latencies, Octave, fill, read_octaves};
 use crate::enabled::record::node::Node;
 
-/// How often a reader tries to read the stretches at one moment.
-const LOOKS: u32 = 20;
-
 /// The stretches that are kept of each node: that between two resets, and those of both resets.
 pub(crate) const STRETCHES: usize = 3;
+
+/// Places for older stretches: two that are read, and one in which the next is kept meanwhile.
+const OLDER: usize = STRETCHES;
 
 /// The number of the stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
 static STRETCH: AtomicU64 = AtomicU64::new(2);
@@ -39,9 +39,11 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Numbers {
-        /// The stretches in which it was executed last, the newest first.
-        stretches: [Stretch; STRETCHES],
-        /// Odd while another stretch becomes the newest.
+        /// The stretch in which it was executed last.
+        newest: Stretch,
+        /// The stretches before it: number `n`, from 0, is in place `n % OLDER`.
+        older: [Stretch; OLDER],
+        /// Twice the number of older stretches; odd while `newest`, which is kept as the last of them, changes.
         turning: AtomicU64,
         /// Of a value: a bit for each octave that exists.
         present: AtomicU64,
@@ -54,7 +56,7 @@ zeroed! {
     }
 }
 
-const _: () = assert!(size_of::<Numbers>() == 640);
+const _: () = assert!(size_of::<Numbers>() == 704);
 
 zeroed! {
     /// The numbers of all values and gauges of a tree, side by side in the order in which they were made.
@@ -127,7 +129,7 @@ impl Numbers {
     /// The same in a stretch.
     #[inline(always)]
     pub(crate) fn note_in(&self, stretch: u64, number: u64, calls: u64) {
-        let newest = &self.stretches[0];
+        let newest = &self.newest;
         if newest.number.load(Ordering::Relaxed) != stretch {
             return self.turn(Seen {
                 stretch,
@@ -148,15 +150,21 @@ impl Numbers {
     #[cold]
     #[inline(never)]
     fn turn(&self, newest: Seen) {
+        let turning = self.keep_newest();
+        self.newest.set(newest);
+        self.turning.store(turning + 1, Ordering::Release);
+    }
+
+    /// Keeps the newest stretch among the older ones, before it changes. Returns the count of turns, which is odd.
+    fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
-        self.turning.store(turning + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves.
+        // A reader looks at the two places before this one.
+        self.older[turning as usize / 2 % OLDER].set(self.newest.get());
+        // SYNC POINT: kept before the newest counts as changing.
+        self.turning.store(turning + 1, Ordering::Release);
+        // SYNC POINT: odd before the newest changes.
         fence(Ordering::Release);
-        for at in (1..STRETCHES).rev() {
-            self.stretches[at].set(self.stretches[at - 1].get());
-        }
-        self.stretches[0].set(newest);
-        self.turning.store(turning + 2, Ordering::Release);
+        turning + 1
     }
 
     /// Counts a number in its bucket. `current` is taken out.
@@ -209,28 +217,37 @@ impl Numbers {
             .wrapping_add(self.missed.load(Ordering::Relaxed))
     }
 
-    /// Reads the stretches; `None` if the thread is in the middle of beginning one. All numbers that a histogram read
-    /// before has counted are in them.
-    pub(crate) fn stretches(&self) -> Option<[Seen; STRETCHES]> {
-        for _ in 0..LOOKS {
+    /// Reads the stretches, the newest first. All numbers that a histogram read before has counted are in them, also while the
+    /// thread begins another stretch.
+    ///
+    /// The caller holds the capture lock, so that no stretch begins meanwhile, and the thread begins at most those that it has
+    /// found: this looks a second or third time at most.
+    pub(crate) fn stretches(&self) -> [Seen; STRETCHES] {
+        loop {
             let before = self.turning.load(Ordering::Acquire);
-            let seen = self.stretches.each_ref().map(Stretch::get);
+            let kept = before.div_ceil(2);
+            let older = |back: u64| match kept.checked_sub(back) {
+                Some(number) => self.older[number as usize % OLDER].get(),
+                None => Seen::default(),
+            };
+            let seen = if before.is_multiple_of(2) {
+                [self.newest.get(), older(1), older(2)]
+            } else {
+                [older(1), older(2), Seen::default()]
+            };
             // SYNC POINT: what was looked at before the second look at `turning`.
             fence(Ordering::Acquire);
-            if before.is_multiple_of(2) && self.turning.load(Ordering::Relaxed) == before {
-                return Some(seen);
+            if self.turning.load(Ordering::Relaxed) == before {
+                return seen;
             }
             sync::spin_loop();
         }
-        None
     }
 
     /// Forgets everything of an earlier life.
     fn clear(&self) {
         self.octaves.iter().for_each(|octave| octave.set(None));
-        self.stretches
-            .iter()
-            .for_each(|stretch| stretch.set(Seen::default()));
+        self.newest.set(Seen::default());
         for word in [&self.turning, &self.present, &self.missed, &self.set_tick] {
             word.store(0, Ordering::Relaxed);
         }
@@ -288,13 +305,31 @@ mod tests {
             }
             assert_eq!(numbers.read(&mut histogram), 5);
             assert_eq!(histogram.buckets[..2], [(0, 1), (1, 2)]);
-            let seen = numbers.stretches().unwrap();
+            let seen = numbers.stretches();
             assert_eq!((seen[0].first, seen[0].min, seen[0].max), (0, 0, 5_000));
             assert_eq!(seen[1], Seen::default());
             nodes.clear();
             tree.clear();
             pool.clear();
         }
+    }
+
+    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may be all that comes before it goes on.
+    #[test]
+    fn stretches_are_read_while_another_begins() {
+        let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());
+        let node = nodes.add(None, None).unwrap();
+        tree.make(node);
+        let numbers = tree.of(node).unwrap();
+        for stretch in 1..=7 {
+            numbers.note_in(stretch, stretch, stretch);
+            numbers.note_in(stretch, 100 + stretch, stretch);
+        }
+        let shown = |numbers: &Numbers| numbers.stretches().map(|seen| (seen.stretch, seen.min, seen.max));
+        assert_eq!(shown(numbers), [(7, 7, 107), (6, 6, 106), (5, 5, 105)]);
+        numbers.keep_newest();
+        numbers.newest.set(Seen::default());
+        assert_eq!(shown(numbers), [(7, 7, 107), (6, 6, 106), (0, 0, 0)]);
     }
 
     #[test]
