@@ -150,9 +150,9 @@ impl Numbers {
     #[cold]
     #[inline(never)]
     fn turn(&self, newest: Seen) {
-        let turning = self.keep_newest();
+        let odd = self.keep_newest();
         self.newest.set(newest);
-        self.turning.store(turning + 1, Ordering::Release);
+        self.turning.store(odd + 1, Ordering::Release);
     }
 
     /// Keeps the newest stretch among the older ones, before it changes. Returns the count of turns, which is odd.
