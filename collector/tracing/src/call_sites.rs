@@ -1,4 +1,6 @@
 //! The rows of call sites: each is made when `tracing` meets its call site, and found by the address of its metadata, which is static.
+//!
+//! They are in a table that never shrinks, because a call site of `tracing` has no word for its subscriber.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};

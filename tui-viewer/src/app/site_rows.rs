@@ -1,5 +1,9 @@
 //! The rows of the view Sites: the places in the source that were met, and where the program has functions, all of them below
 //! their crates and modules.
+//!
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions that were
+//! never called are in no snapshot, so they come from the table in the program's file (`source/known_functions.rs`). Which of them are
+//! on follows from the rules and the choice in the snapshot, by the collector's own code (`function_choice.rs` of tickscope-format).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

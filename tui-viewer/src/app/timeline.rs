@@ -1,4 +1,7 @@
 //! The view Timeline: which time is on the screen, cut into slots of a column each, and which part of it is chosen.
+//!
+//! A chosen stretch is no state beside the others: it is a moment of the past (`playback`) and a window (`query`), which all views
+//! show already.
 
 pub(crate) mod slot;
 pub(crate) mod slots;

@@ -1,5 +1,9 @@
 //! Reads all rings of a host, again and again, and adds up what their programs count. It only reads: programs are asked for nothing, and do
 //! not notice.
+//!
+//! Of a ring it keeps only how far it was read. It decodes the newest record, and only where the reset epoch has changed those between,
+//! for the last record of each epoch. A run is a process (pid, start time, start of the collector), so a ring that takes the place of
+//! a lost one goes on with its numbers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;

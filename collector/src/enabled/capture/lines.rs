@@ -1,4 +1,7 @@
 //! Samples of the program counter: the timers of the threads, and what they found, added up by function and place.
+//!
+//! A sample stands for the CPU time that its thread has used since the sample before, because timers fire less often than they are
+//! asked to. Addresses become those of files here, where the loader can be asked; readers find the lines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;

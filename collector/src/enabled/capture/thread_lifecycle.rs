@@ -1,4 +1,7 @@
 //! How threads begin and end, and which of them count.
+//!
+//! The names of threads are the kernel's, and the capturing thread reads them: to ask std for the name of the current thread
+//! allocates, and aborts the program if an allocator asks while std sets the thread up.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};

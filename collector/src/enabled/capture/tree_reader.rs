@@ -1,4 +1,8 @@
 //! Reads a live tree while its thread runs.
+//!
+//! A program may have 100 000 nodes, so a reading does again only what can have changed: parent and site of a node are read once, and
+//! a histogram only where its node was called or open since the reading before. The calls of a node are read right after its
+//! histogram, because calls between the two then look like calls that are still open.
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;

@@ -1,4 +1,8 @@
 //! The functions that are watched: what their calls did, by path, over all threads.
+//!
+//! Typical and slow calls are both added up, and typical is not "all less slow". So both together are all watched calls to the tick, a
+//! call that is open counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins anew has
+//! another number: a thread empties its own sums when it meets one, so no thread writes another one's sums.
 
 mod threshold;
 

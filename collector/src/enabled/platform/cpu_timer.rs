@@ -2,6 +2,9 @@
 //!
 //! The kernel looks at such timers when its clock ticks, mostly 250 or 1000 times a second: it fires no more often than that. A
 //! thread that waits uses no CPU time and is not interrupted. Timers end with a `fork` and an `exec`.
+//!
+//! `perf_event_open` would fire more often. It needs a descriptor for each thread, in a program that may close all descriptors that it
+//! does not know, and then has files of its own under these numbers. A timer has no number that the program could take.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::io;

@@ -2,6 +2,9 @@
 //! them each thread has open.
 //!
 //! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans meet no lock.
+//!
+//! Two threads may enter a span at once for the first time, and one of them is to count it, which takes an exchange. Closing takes none:
+//! who has the only handle is alone with the span. Fields and parents are not kept, because no number needs them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};

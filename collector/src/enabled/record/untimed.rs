@@ -169,6 +169,9 @@ pub(crate) fn xorshift(state: u64) -> u64 {
 
 /// Computes the rate of a node by itself. It grows with the number of calls that were timed, in this thread and in
 /// earlier ones, and it is 0 if calls are long.
+///
+/// The mean is that of all calls so far: a rate that followed the latest durations would time long calls more often, and so make
+/// their mean too large.
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
