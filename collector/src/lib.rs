@@ -56,8 +56,8 @@
 //! The crate `tickscope-c` is a library and a header with scopes, counters and reports for programs in C and C++.
 //!
 //! # Spans
-//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` and `tickscope-puffin` have the macros of the
-//! crates `profiling` and `puffin`: programs that use these stay as they are.
+//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate `profiling`:
+//! programs that use these stay as they are.
 //!
 //! # Benchmarks
 //! The crate `tickscope-criterion` writes a report for each benchmark of the crate `criterion`.

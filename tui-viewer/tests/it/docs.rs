@@ -40,7 +40,6 @@ const FIRST_PAGES: [&str; 14] = [
     "collector/criterion/README.md",
     "collector/macros/README.md",
     "collector/profiling/README.md",
-    "collector/puffin/README.md",
     "collector/tracing/README.md",
     "shared-format/README.md",
     "shared-format/analysis/README.md",
