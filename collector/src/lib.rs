@@ -24,7 +24,7 @@
 //! | (none) | Macros and the calling API do nothing, and nothing is left of them in a release build. Only this crate and its macros are built. |
 //! | `enable` | Scopes count, and a session publishes them to viewers. Dumps and reports are written as `.tks` files, which `tickscope report FILE` converts. |
 //! | `report` | `enable`, and reports as text, HTML, folded stacks and callgrind; the log of groups. |
-//! | `export` | `report`, and reports as JSON, CSV, speedscope and pprof. |
+//! | `export` | `report`, and reports as JSON, speedscope and pprof. |
 //!
 //! # Macros
 //! | macro | what it measures |

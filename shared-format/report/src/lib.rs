@@ -12,7 +12,6 @@
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
 //!          -> brief              short answers for scripts and agents (feature `json`)
-//!          -> csv                the facts of the nodes as a table (feature `export`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
@@ -48,8 +47,6 @@ pub mod brief;
 pub mod callgrind;
 pub mod clock;
 pub mod cost;
-#[cfg(feature = "export")]
-pub mod csv;
 pub mod diff;
 mod escape;
 #[cfg(feature = "exemplar")]

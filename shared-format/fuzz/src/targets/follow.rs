@@ -32,9 +32,7 @@ use tickscope_report::stacks::{self, StacksOptions};
 use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
-use tickscope_report::{
-    Extent, ProcessState, SourceCode, callgrind, csv, folded, json, pprof, sites, speedscope,
-};
+use tickscope_report::{Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope};
 
 /// Gives the short answers for scripts and agents, which are short whatever the snapshot has.
 fn briefly(snapshot: &Snapshot) {
@@ -113,7 +111,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
                 ..Default::default()
             },
         )),
-        4 => csv::write(one, Unit::Both, &mut out).unwrap(),
+        // The corpus knows these by their numbers; 4 was a form that is gone.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),

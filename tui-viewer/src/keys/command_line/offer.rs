@@ -178,7 +178,6 @@ mod tests {
             "speedscope",
             "pprof",
             "callgrind",
-            "csv",
             "tks",
         ];
         assert_eq!(list("report --format "), forms);

@@ -112,7 +112,7 @@ fn numbers_per_call_of_a_function() {
     for form in ["folded", "speedscope", "pprof", "callgrind"] {
         report(&["--per", "outer", "-f", form, "-o", "x"]).failed(
             2,
-            &["--per is for text, html, json and csv; this form has whole nanoseconds"],
+            &["--per is for text, html and json; this form has whole nanoseconds"],
         );
     }
     assert!(!place.work().join("x").exists());
