@@ -104,9 +104,8 @@ static TABLE: [Entry; 8] = [
         prefix: None,
         description: "For reading",
         help: "\
-For reading; --view chooses a part. graph is gprof's call graph: around each function
-its callers above and what it calls below, with their parts of its time; flat is
-gprof's flat profile; threads has each thread's times and open scopes.",
+For reading; --view chooses a part. flat is gprof's flat profile; threads has each
+thread's times and open scopes.",
         feature: "report",
         refuses_per: None,
         refuses_unit: None,

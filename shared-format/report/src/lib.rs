@@ -2,7 +2,7 @@
 //! `String` or writes to an `io::Write` of the caller.
 //!
 //! ```text
-//! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
+//! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, threads
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow

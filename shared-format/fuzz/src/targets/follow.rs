@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use tickscope_analysis::call_graph::CallGraph;
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::callers::{self, Neighbours};
+use tickscope_analysis::callers::Neighbours;
 use tickscope_analysis::code::Scope;
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::focus::{Focus, in_focus};
@@ -185,7 +184,6 @@ fn texts(snapshot: &Snapshot, which: usize) {
         View::Tree,
         View::Hot,
         View::Flat,
-        View::Graph,
         View::Threads,
         View::Source,
     ];
@@ -226,9 +224,8 @@ fn trees(snapshot: &Snapshot) {
         hot(&tree),
         tree.measured_ns(),
         uncertainty::uncertainties(snapshot),
-        callers::cycles(&tree),
     );
-    let _ = (CallGraph::of(&tree), transform::fold_recursion(&tree));
+    let _ = transform::fold_recursion(&tree);
     let _ = transform::bottom_up(&tree, 100_000, |_| true);
     for (id, _) in tree
         .functions

@@ -55,8 +55,8 @@ pub struct ReportArgs {
     /// The form; without it as the ending of FILE says, else text.
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
-    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
-    /// graph, the threads, or the lines of each function.
+    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, the threads, or
+    /// the lines of each function.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
     /// Of which time.
@@ -104,8 +104,6 @@ pub enum ReportView {
     Hot,
     /// The same with gprof's columns.
     Flat,
-    /// Each function between its callers and its callees, as gprof's call graph.
-    Graph,
     /// The threads: their times, what they do, and the scopes they have open.
     Threads,
     /// The lines of each function, and what it calls that is not measured: by samples (tickscope lines on).
@@ -197,7 +195,6 @@ impl From<ReportView> for View {
             ReportView::Tree => Self::Tree,
             ReportView::Hot => Self::Hot,
             ReportView::Flat => Self::Flat,
-            ReportView::Graph => Self::Graph,
             ReportView::Threads => Self::Threads,
             ReportView::Source => Self::Source,
         }

@@ -130,11 +130,7 @@ fn views_of_the_text() {
         place.tickscope(&args).ok().quiet().out
     };
     let (tree, hot, flat) = (view("tree"), view("hot"), view("flat"));
-    let (graph, threads) = (view("graph"), view("threads"));
-    assert!(
-        graph.contains("(top of a thread)\n[1] ") && graph.contains("Index by name"),
-        "{graph}"
-    );
+    let threads = view("threads");
     assert!(
         threads.contains("STATE     THREAD\n") && threads.contains("  busy-0\n"),
         "{threads}"
@@ -142,7 +138,7 @@ fn views_of_the_text() {
     assert!(tree.contains("Call tree") && !tree.contains("Top functions"));
     assert!(hot.contains("Top functions") && !hot.contains("Call tree"));
     assert!(flat.contains("SELF/CALL  TOTAL/CALL  FUNCTION"), "{flat}");
-    for text in [&tree, &hot, &flat, &graph] {
+    for text in [&tree, &hot, &flat] {
         assert!(text.contains("outer") && text.contains("leaf"), "{text}");
     }
     let of_one = place.tickscope(&["report", &kept, "--thread", "busy-0"]).ok();
