@@ -20,7 +20,7 @@ pub(super) struct Node<'a> {
     id: u32,
     parent: Option<u32>,
     thread: u32,
-    name: &'a str,
+    pub(super) name: &'a str,
     module: &'a str,
     file: &'a str,
     line: u32,
@@ -38,7 +38,7 @@ pub(super) struct Node<'a> {
     self_ticks: Quotient,
     /// Only where no call is counted: samples of the code tell of the node, and its time is theirs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    sampled: bool,
+    pub(super) sampled: bool,
     open: bool,
     errors: u64,
     #[serde(flatten)]
