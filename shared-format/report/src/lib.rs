@@ -16,7 +16,6 @@
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
-//! Windows of one run -> over_time  tracks over time, for Perfetto and the Firefox Profiler (feature `exemplar`)
 //! Records of one run -> slots -> html  what threads did when, in a page
 //! A kept file, a page -> archive -> Snapshot
 //! Lines of a program's code (`SourceCode`) -> text, json, callgrind, pprof
@@ -65,8 +64,6 @@ pub mod modules;
 pub mod muting;
 mod names;
 pub mod number;
-#[cfg(feature = "exemplar")]
-pub mod over_time;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;
@@ -84,8 +81,6 @@ pub mod stacks;
 pub mod tally;
 pub mod tasks;
 pub mod text;
-#[cfg(feature = "exemplar")]
-mod trace_events;
 pub mod trend;
 pub mod unit;
 
