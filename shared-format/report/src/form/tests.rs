@@ -14,11 +14,11 @@ fn a_files_name_says_the_form() {
     }
     assert_eq!(
         Form::endings(),
-        ".txt .html .json .folded .speedscope.json .pb.gz .callgrind .csv .tks"
+        ".txt .html .json .folded .speedscope.json .pb.gz .callgrind .tks"
     );
     assert_eq!(form("now.JSON"), Some(Form::Json));
     assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
-    for none in ["csv", "a.csv/now", "", "/", "now.gz"] {
+    for none in ["json", "a.json/now", "", "/", "now.gz"] {
         assert_eq!(form(none), None, "{none}");
     }
 }
@@ -106,18 +106,6 @@ mod across {
                 let document = json();
                 let nodes = document["nodes"].as_array().unwrap();
                 Some(nodes.iter().map(|node| number(&node["self_ns"])).sum())
-            }
-            Form::Csv => {
-                let mut reader = ::csv::Reader::from_reader(bytes);
-                let at = reader
-                    .headers()
-                    .unwrap()
-                    .iter()
-                    .position(|name| name == "self_ns");
-                let cells = reader
-                    .records()
-                    .map(|row| row.unwrap()[at.unwrap()].parse::<u128>().unwrap());
-                Some(cells.sum())
             }
             Form::Folded => {
                 let cells = text()

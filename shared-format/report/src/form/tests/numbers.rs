@@ -145,38 +145,6 @@ fn in_json(bytes: &[u8]) -> Rows {
     of_plain(&plain)
 }
 
-fn in_csv(bytes: &[u8]) -> Rows {
-    let mut reader = ::csv::Reader::from_reader(bytes);
-    let names = reader.headers().unwrap().clone();
-    let mut paths: BTreeMap<u64, String> = BTreeMap::new();
-    let mut plain = Vec::new();
-    for record in reader.records() {
-        let record = record.unwrap();
-        let cell = |name: &str| {
-            let at = names.iter().position(|column| column == name);
-            &record[at.unwrap_or_else(|| panic!("no column {name}"))]
-        };
-        let number = |name: &str| cell(name).parse::<u64>().ok();
-        let path = match number("parent") {
-            None => cell("name").to_string(),
-            Some(parent) => format!("{}/{}", paths[&parent], cell("name")),
-        };
-        paths.insert(number("id").unwrap(), path.clone());
-        plain.push(Plain {
-            path,
-            is_top: number("parent").is_none(),
-            calls: number("calls").unwrap(),
-            timed: number("timed_calls").unwrap(),
-            total_ns: number("total_ns").unwrap(),
-            self_ns: number("self_ns").unwrap(),
-            p50_ns: number("p50_ns"),
-            p99_ns: number("p99_ns"),
-            max: number("max_ns").zip(cell("max_exact").parse().ok()),
-        });
-    }
-    of_plain(&plain)
-}
-
 /// What the page's own scripts make of the data of pages, row by row: a page without a document, of each thread.
 const ROWS_OF_PAGES: &str = "
 for (const data of PAGES) {
@@ -254,11 +222,6 @@ fn averages_shares_and_percentiles_of_random_programs_are_those_of_each_form() {
                 rows,
                 in_json(&bytes(Form::Json, program, thread)),
                 "JSON of program {number}"
-            );
-            assert_eq!(
-                rows,
-                in_csv(&bytes(Form::Csv, program, thread)),
-                "CSV of program {number}"
             );
             assert_eq!(rows.len(), program.rows_of(thread).len());
         }
