@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::cli_commands::support::{Place, name, until};
+use crate::cli_commands::support::{Place, until};
 
 fn number(value: &Value) -> u64 {
     value
