@@ -166,7 +166,7 @@ pub fn offered(snapshot: &Snapshot) -> Vec<SiteCost> {
 }
 
 /// Adds up what was counted of each site. A call of `call_ns` has the cost of the calls in it taken out, and that part of its own
-/// which lies between its clock reads: as `overhead_correction` of tickscope-analysis does.
+/// which lies between its clock reads: a half.
 fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
     let nodes = &snapshot.nodes;
     let totals = nodes.totals(&nodes.self_ticks);

@@ -300,7 +300,6 @@ impl Screen {
                 snapshot,
                 extent,
                 thread,
-                compensated,
                 by,
                 formats,
                 file,
@@ -309,7 +308,6 @@ impl Screen {
                     state: state_of(&self.app.program.status),
                     thread,
                     ascii: self.app.screen.ascii,
-                    compensated,
                     by,
                     extent,
                     ..TextOptions::default()

@@ -81,8 +81,6 @@ pub(crate) enum Effect {
         extent: Extent,
         /// The one thread in scope.
         thread: Option<ThreadId>,
-        /// Without what measuring costs at least.
-        compensated: bool,
         /// What shares and the order are of.
         by: Measure,
         /// For reading, for programs, or for other tools; a file for each.

@@ -237,7 +237,6 @@ impl App {
             Action::Percent => {
                 self.next_percent_of();
             }
-            Action::Compensate => self.compensate(),
             Action::PerCall => self.per_call(),
             Action::Units => self.change_units(),
             Action::Measure => self.next_measure(),
@@ -271,7 +270,7 @@ impl App {
             Action::Undo => self.undo(effects),
             Action::Report => {
                 let formats = vec![Form::Text, Form::Html];
-                self.report_in(formats, None, self.query.compensated, self.measure(), effects);
+                self.report_in(formats, None, self.measure(), effects);
             }
             Action::Keep => self.keep_in(None, effects),
             Action::ReportAs => self.report_as(),
@@ -432,15 +431,6 @@ impl App {
             }
             Some(Overlay::Confirm(_) | Overlay::Help(_)) | None => {}
         }
-    }
-
-    /// Takes off what measuring costs at least, or shows times as they were measured.
-    fn compensate(&mut self) {
-        self.query.compensated = !self.query.compensated;
-        self.tell(match self.query.compensated {
-            true => "what measuring costs at least is taken off all times; x shows them raw",
-            false => "raw times, as they were measured",
-        });
     }
 
     /// Sorts by a column; by the one that sorts already, the other way round.

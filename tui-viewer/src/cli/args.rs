@@ -44,7 +44,7 @@ pub use self::mute::MuteArgs;
 pub use self::push::PushArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
-pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
+pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs};
 pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
 pub use self::top::TopArgs;
 pub use self::trigger::{TriggerArgs, TriggerOptions};

@@ -15,7 +15,7 @@ use tickscope_report::form::Form;
 
 use crate::cli::args::look::ThemeKind;
 use crate::cli::args::values::{duration, form, measure, pattern};
-use crate::cli::args::{ModeArgs, SitesArgs, TimesArgs, TriggerOptions, WatchArgs, When, ending, trigger};
+use crate::cli::args::{ModeArgs, SitesArgs, TriggerOptions, WatchArgs, When, ending, trigger};
 pub(crate) use crate::keys::command_line::offer::{Known, Offers, offers};
 use crate::keys::command_line::wrong::{reason, unknown};
 pub(crate) use crate::text::words::words;
@@ -113,9 +113,6 @@ pub(crate) enum ScreenCommand {
         /// What shares and the order are of.
         #[arg(long, value_parser = measure(), value_name = "MEASURE")]
         by: Option<Measure>,
-        /// Whose times.
-        #[command(flatten)]
-        times: TimesArgs,
     },
     /// Keep the past once this becomes true, like p99(handle) > 50ms.
     #[command(alias = "triggers")]
@@ -238,7 +235,7 @@ fn named<'a>(all: &'a Command, word: &str) -> Option<&'a Command> {
     })
 }
 
-/// `report [FILE] [--format FORM] [--by MEASURE] [--compensated] [--raw]`.
+/// `report [FILE] [--format FORM] [--by MEASURE]`.
 fn usage(command: &Command) -> String {
     let mut parts = vec![command.get_name().to_string()];
     for arg in command.get_arguments() {
@@ -383,14 +380,11 @@ mod tests {
             );
         }
         assert!(matches!(parse("rate 20"), Ok(ScreenCommand::Rate { hz: 20 })));
-        let Ok(ScreenCommand::Report {
-            file, format, times, ..
-        }) = parse("report 'my file.json' --compensated")
-        else {
+        let Ok(ScreenCommand::Report { file, format, by }) = parse("report 'my file.json'") else {
             panic!("report")
         };
         assert_eq!(file, Some("my file.json".into()));
-        assert!(format.is_none() && times.compensated);
+        assert!(format.is_none() && by.is_none());
         assert!(matches!(
             parse("snapshot"),
             Ok(ScreenCommand::Snapshot { file: None })
@@ -417,7 +411,7 @@ mod tests {
             ),
             (
                 "report a b",
-                "report knows no b; wanted :report [FILE] [--format FORM] [--by MEASURE] [--compensated] [--raw]",
+                "report knows no b; wanted :report [FILE] [--format FORM] [--by MEASURE]",
             ),
             (
                 "at noon",
@@ -442,7 +436,6 @@ mod tests {
         );
         assert!(parse("report x.svg -f json").is_ok());
         assert!(wrong("snapshot x.json").starts_with("x.json: what is kept here is no text"));
-        assert!(wrong("report --raw --compensated").contains("cannot be used with"));
     }
 
     #[test]

@@ -43,8 +43,6 @@ pub(super) struct Document<'a> {
     /// 0 unless sampled.
     sampling_hz: f64,
     samples: u64,
-    /// Whether what measuring costs at least was taken off the times.
-    compensated: bool,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
@@ -246,7 +244,6 @@ impl<'a> Document<'a> {
             histograms: measuring.histograms,
             sampling_hz: finite(measuring.sampling_hz),
             samples: measuring.samples,
-            compensated: false,
             sites: sites(snapshot, per),
             rules: rules(snapshot),
             groups: groups(snapshot, per),
@@ -297,21 +294,6 @@ impl<'a> Document<'a> {
         Self {
             lines: lines(snapshot, addresses),
             ..self
-        }
-    }
-
-    /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
-    pub(super) fn compensated(
-        less: &'a Snapshot,
-        raw: &'a Snapshot,
-        per: Option<&'a PerCall>,
-        state: ProcessState,
-    ) -> Self {
-        Self {
-            cost: cost(raw),
-            mute: Mute::new(raw),
-            compensated: true,
-            ..Self::new(less, per, state)
         }
     }
 }

@@ -4,9 +4,7 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{
-    CaptureKind, InPlace, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing,
-};
+use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
 use super::scale::Time;
@@ -51,9 +49,6 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
     facts.push(("cost", cost(page)));
-    if page.options.compensated {
-        facts.push(("compensated", compensation(page)));
-    }
     facts.push(("lost", lost(page)));
     for warning in &page.snapshot.process.warnings {
         facts.push(("warning", visible(warning, page.options.ascii).into_owned()));
@@ -215,22 +210,6 @@ fn switched_off(page: &Page<'_>) -> Option<String> {
             names.join(", ")
         )
     })
-}
-
-fn compensation(page: &Page<'_>) -> String {
-    let in_place = page.raw.measured_in_place().and_then(InPlace::scope_cost);
-    let ns = match in_place {
-        Some(cost) => format!("{:.1} ns a scope, as measured in place,", cost.middle_ns),
-        None => format!("at least {:.1} ns a scope", page.raw.capture.cost.lower_ns),
-    };
-    format!(
-        "{ns} taken off, half in it, half in its caller{}",
-        if page.snapshot.latencies.row.is_empty() {
-            ""
-        } else {
-            "; percentiles are raw"
-        }
-    )
 }
 
 fn threads(page: &Page<'_>) -> String {

@@ -153,30 +153,20 @@ fn others_who_watch_are_asked_about_as_with_the_key() {
 fn files_are_named_and_their_ending_says_the_form() {
     let mut app = live(120, 30);
     let report = |effects: Vec<Effect>| match &effects[..] {
-        [
-            Effect::WriteReport {
-                formats,
-                file,
-                compensated,
-                ..
-            },
-        ] => (formats[0], file.clone(), *compensated),
+        [Effect::WriteReport { formats, file, .. }] => (formats[0], file.clone()),
         _ => panic!("{effects:?}"),
     };
-    assert_eq!(report(run(&mut app, "report")), (Form::Text, None, false));
+    assert_eq!(report(run(&mut app, "report")), (Form::Text, None));
     let json = Some("now.json".into());
     assert_eq!(
-        report(run(&mut app, "report now.json --compensated")),
-        (Form::Json, json.clone(), true)
+        report(run(&mut app, "report now.json")),
+        (Form::Json, json.clone())
     );
     assert_eq!(
         report(run(&mut app, "report now.json -f text")),
-        (Form::Text, json, false)
+        (Form::Text, json)
     );
     assert_eq!(report(run(&mut app, "report now.pb.gz")).0, Form::Pprof);
-    keys(&mut app, "x");
-    assert!(report(run(&mut app, "report")).2, "as the screen is");
-    assert!(!report(run(&mut app, "report --raw")).2);
     keys(&mut app, "D");
     assert_eq!(line(&app), "report ");
     assert!(text(&app).contains("--format"), "{}", text(&app));
@@ -291,9 +281,9 @@ fn tab_completes_and_goes_round() {
         key(&mut app, code);
         assert_eq!(line(&app), expected);
     }
-    keys(&mut app, " now.txt --c");
+    keys(&mut app, " now.txt --f");
     key(&mut app, Code::Tab);
-    assert_eq!(line(&app), "report now.txt --compensated ");
+    assert_eq!(line(&app), "report now.txt --format ");
     key(&mut app, Code::Esc);
     keys(&mut app, ":off rebal");
     key(&mut app, Code::Tab);

@@ -145,7 +145,6 @@ impl App {
             | Action::PreviousSibling
             | Action::NextSibling
             | Action::Percent
-            | Action::Compensate
             | Action::Yes
             | Action::Complete
             | Action::CompleteBack

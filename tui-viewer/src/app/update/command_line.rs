@@ -140,25 +140,13 @@ impl App {
             ScreenCommand::Live => self.perform(Action::Live, effects),
             ScreenCommand::Snapshot { file } => self.keep_in(file, effects),
             ScreenCommand::By { measure } => self.go_by(measure),
-            ScreenCommand::Report {
-                file,
-                format,
-                by,
-                times,
-            } => {
+            ScreenCommand::Report { file, format, by } => {
                 let format = format
                     .or_else(|| file.as_deref().and_then(Form::of_file))
                     .unwrap_or_default();
-                let compensated = times.compensated || (self.query.compensated && !times.raw);
                 // Of a form that has every measure none is chosen.
                 let on_screen = Some(self.measure()).filter(|_| format.check_by().is_ok());
-                self.report_in(
-                    vec![format],
-                    file,
-                    compensated,
-                    by.or(on_screen).unwrap_or_default(),
-                    effects,
-                );
+                self.report_in(vec![format], file, by.or(on_screen).unwrap_or_default(), effects);
             }
             ScreenCommand::Trigger { condition, options } => match &condition.join(" ")[..] {
                 "" => self.tell_trigger(),

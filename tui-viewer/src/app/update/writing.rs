@@ -20,7 +20,6 @@ impl App {
         &mut self,
         formats: Vec<Form>,
         file: Option<PathBuf>,
-        compensated: bool,
         by: Measure,
         effects: &mut Vec<Effect>,
     ) {
@@ -57,7 +56,6 @@ impl App {
             snapshot,
             extent,
             thread,
-            compensated,
             by,
             formats,
             file,

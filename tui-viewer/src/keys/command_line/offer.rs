@@ -168,8 +168,8 @@ mod tests {
         assert_eq!(list("mode "), ["exact", "adaptive", "sampled", "off"]);
         assert_eq!(list("mode a"), ["adaptive"]);
         assert!(list("mode exact ").is_empty());
-        assert_eq!(list("report "), ["--format", "--by", "--compensated", "--raw"]);
-        assert_eq!(list("report x.json --r"), ["--raw"]);
+        assert_eq!(list("report "), ["--format", "--by"]);
+        assert_eq!(list("report x.json --b"), ["--by"]);
         let forms = [
             "text",
             "html",

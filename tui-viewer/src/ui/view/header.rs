@@ -106,9 +106,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             }
         }
         if app.layout().tabs.is_none() || area.width < tabs::WORDY {
-            if app.query.compensated {
-                left.push(part("at least", Meaning::Notable, 1, 1));
-            }
             for words in app.unit_words(false) {
                 left.push(part(words, Meaning::Notable, 1, 1));
             }

@@ -101,7 +101,7 @@ fn the_json_has_exactly_the_members_promised() {
     assert_eq!(names[at..at + node.len()], node);
 
     let last: Vec<&str> = "kind unix_ns withdraws viewers pruned warnings histograms sampling_hz samples \
-        compensated sites name module file line group off calls id"
+        sites name module file line group off calls id"
         .split_whitespace()
         .collect();
     let at = names.iter().position(|name| name == "kind").unwrap();

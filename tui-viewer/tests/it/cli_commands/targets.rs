@@ -139,7 +139,6 @@ fn a_command_line_that_makes_no_sense_is_two() {
         &["reset", "--after", "10x"],
         &["report", "-p", "1", "name"],
         &["report", "-p", "one"],
-        &["report", "--raw", "--compensated"],
         &["mode"],
         &["mode", "fast"],
         &["off"],
