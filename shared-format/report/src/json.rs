@@ -17,7 +17,6 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::document::cost;
 pub(crate) use self::layout::VERSION;
 
 use serde::Serialize;

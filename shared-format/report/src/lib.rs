@@ -47,7 +47,6 @@ pub mod archive;
 pub mod brief;
 pub mod callgrind;
 pub mod clock;
-pub mod cost;
 #[cfg(feature = "export")]
 pub mod csv;
 pub mod diff;
@@ -64,6 +63,7 @@ pub mod json;
 pub mod label;
 pub mod log;
 mod markup;
+pub mod memory_bound;
 pub mod modules;
 pub mod muting;
 mod names;

@@ -1,7 +1,6 @@
 //! What can be typed behind `tickscope`.
 
 pub mod cargo;
-mod cost;
 pub(crate) mod diff;
 pub(crate) mod ending;
 mod export;
@@ -30,7 +29,6 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use self::cost::CostArgs;
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
 pub use self::export::{ExportArgs, ExportFormat};
 pub use self::lines::{LinesArgs, OnOff};
@@ -241,8 +239,6 @@ pub enum Command {
     },
     /// Sample where threads are in their code from now on, or no longer; report --view source shows the lines.
     Lines(LinesArgs),
-    /// Measure in a running program what measuring costs it.
-    Cost(Box<CostArgs>),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),
     /// Print a guide for agents and scripts: what numbers mean, how to measure, change and compare.

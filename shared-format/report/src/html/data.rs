@@ -20,7 +20,7 @@ use super::slow;
 use super::timeline;
 use crate::escape::{Json, visible};
 use crate::label::{labels, place};
-use crate::{ProcessState, clock, extent, number, text};
+use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
 /// From here on measuring is dear enough to be named among the doubts.
 const DEAR_SHARE: f64 = 0.1;
@@ -149,6 +149,9 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         let most = number::percent(upper);
         format!("measuring itself is up to {most} of all time in scopes")
     });
+    if let Some(text) = memory_bound::doubt(snapshot, capture.mode) {
+        doubt(true, &|| text.to_string());
+    }
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
     });

@@ -11,7 +11,7 @@ use super::scale::Time;
 use crate::escape::visible;
 use crate::process_state::heading;
 use crate::unit::Unit;
-use crate::{extent, muting, number};
+use crate::{extent, memory_bound, muting, number};
 
 /// So many of the sites that are switched off are named.
 const SITES_NAMED: usize = 2;
@@ -36,6 +36,8 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     let focus = part.focus_words();
     facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
     facts.push(("mode", mode(page)));
+    let doubt = memory_bound::doubt(page.raw, page.raw.capture.mode);
+    facts.extend(doubt.map(|text| ("memory", text.to_string())));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
     facts.extend(unit(page).map(|text| ("unit", text)));
     facts.extend(per_call(page).map(|text| ("numbers", text)));
@@ -276,24 +278,19 @@ fn frequency(ticks_per_second: f64) -> String {
 fn cost(page: &Page<'_>) -> String {
     let (lower, upper) = page.raw.cost_share();
     let (lower, upper) = (number::percent(lower), number::percent(upper));
-    let slowdown = crate::cost::slowdown(page.raw);
-    let share = if page.raw.may_cost_more() {
-        format!("at least {lower}")
+    let (share, each) = if page.raw.may_cost_more() {
+        (format!("at least {lower}"), ", a lower bound")
     } else if lower == upper {
-        upper
+        (upper, "")
     } else {
-        format!("{lower} to {upper}")
+        (format!("{lower} to {upper}"), "")
     };
     let of = match page.raw.has_function_cost() {
         true => "more CPU time than the plain build takes",
         false => "of work in scopes",
     };
     format!(
-        "{}{share} {of} ({} each); publisher {} of a core",
-        slowdown.map_or(String::new(), |slowdown| format!(
-            "{}; ",
-            visible(&slowdown, page.options.ascii)
-        )),
+        "{share} {of} ({} each{each}); publisher {} of a core",
         page.raw.scope_cost(),
         number::percent(page.snapshot.capture.cost.publisher_share),
     )

@@ -302,9 +302,6 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
         // In short only the upper bound: it is never too good.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
-    if wordy && let Some(slowdown) = tickscope_report::cost::slowdown(snapshot) {
-        right.push(part(safe(&slowdown, canvas.ascii), Meaning::Plain, 5, gap));
-    }
     if low > 0.05 {
         right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
     } else {

@@ -77,7 +77,6 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
         (&["record", "--follow", "-o", "-"], 2),
         (&["why", "work"], 2),
         (&["wait-until", "calls(work) > 1"], 2),
-        (&["cost"], 2),
         (&["report", "--window", "10s"], 2),
     ] {
         let args = [command, &all[..]].concat();
@@ -228,7 +227,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["sites", "-f", "exclude"],
         &["why", "marked", "--json"],
         &["why", "marked", "-f", "markdown"],
-        &["cost", "--json"],
         &["mute", "--dry-run", "--json"],
         &["snapshot"],
         &["export"],
@@ -267,7 +265,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["top"],
         &["sites"],
         &["stacks"],
-        &["cost"],
         &["mute", "--dry-run"],
     ] {
         place
