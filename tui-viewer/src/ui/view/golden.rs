@@ -268,7 +268,5 @@ fn the_cost_of_measuring() {
         events(&mut app, Status::Live, Some(dear.clone()));
         keys(&mut app, "jjjjj");
         assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&app));
-        keys(&mut app, "xj");
-        assert_snapshot!(format!("compensated_{width}x{height}"), looks(&app));
     }
 }
