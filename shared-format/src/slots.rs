@@ -54,8 +54,6 @@ pub enum Op {
     Watch(Pattern, Over),
     /// Watch the functions of this pattern no longer.
     Unwatch(Pattern),
-    /// Mute what matches of the sites whose scopes cost more than they tell; see [`muting`](crate::muting).
-    Mute(Pattern),
     /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
     Lines(u32),
     /// Measure in place what the clock costs, for so many seconds at most, in a function that matches and repeats; 0 seconds end it.
@@ -121,7 +119,6 @@ impl Op {
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
-            Self::Mute(pattern) => (13, pattern.as_str().len() as u64),
             Self::MeasureCost(pattern, seconds) => (
                 12,
                 pattern.as_str().len() as u64 | u64::from(seconds) << LENGTH_BITS,
@@ -146,7 +143,6 @@ impl Op {
             | Self::ForgetRule(pattern)
             | Self::Watch(pattern, _)
             | Self::Unwatch(pattern)
-            | Self::Mute(pattern)
             | Self::MeasureCost(pattern, _) => Some(pattern),
             Self::PublishNow
             | Self::Reset
@@ -184,7 +180,7 @@ impl Op {
                     u32::try_from(argument >> LENGTH_BITS).ok()?,
                 ))
             }
-            13 => text(words, argument).map(Self::Mute),
+            // 13 was the muting of scopes.
             _ => None,
         }
     }
@@ -435,7 +431,6 @@ mod tests {
             Op::Watch(pattern, Over::Tail),
             Op::Watch(pattern, Over::Ns(5_000_000)),
             Op::Unwatch(pattern),
-            Op::Mute(pattern),
             Op::Lines(1_000),
             Op::Lines(0),
             Op::MeasureCost(pattern, 10),

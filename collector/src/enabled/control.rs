@@ -8,7 +8,7 @@ use tickscope_format::snapshot;
 use crate::enabled::capture::collector_state::{self, FORKED, measure_cost_in, watch_in};
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
-use crate::types::{AutoMute, CostError, Mode, Over, SitesError, WatchError};
+use crate::types::{CostError, Mode, Over, SitesError, WatchError};
 
 /// Measures in another mode from now on, in all threads and with scopes open.
 ///
@@ -137,16 +137,6 @@ pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
 pub fn measure_cost(pattern: &str, longest: Duration) -> Result<(), CostError> {
     let _own = current_thread::own_work();
     measure_cost_in(pattern, longest).map_err(|message| CostError { message })
-}
-
-impl From<AutoMute> for snapshot::AutoMute {
-    fn from(policy: AutoMute) -> Self {
-        match policy {
-            AutoMute::On => Self::On,
-            AutoMute::Offer => Self::Offer,
-            AutoMute::Off => Self::Off,
-        }
-    }
 }
 
 impl From<Over> for snapshot::Over {

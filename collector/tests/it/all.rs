@@ -37,7 +37,6 @@ mod locks;
 mod log;
 mod lost_ring;
 mod modes;
-mod muting;
 mod privileges;
 mod process;
 mod programs;
@@ -92,7 +91,6 @@ pub(crate) fn main() -> ExitCode {
         log::TESTS,
         lost_ring::TESTS,
         modes::TESTS,
-        muting::TESTS,
         privileges::TESTS,
         process::TESTS,
         programs::TESTS,

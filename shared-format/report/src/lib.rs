@@ -45,6 +45,7 @@
 pub mod archive;
 #[cfg(feature = "json")]
 pub mod brief;
+mod budget;
 pub mod callgrind;
 pub mod clock;
 pub mod cost;
@@ -65,7 +66,6 @@ pub mod label;
 pub mod log;
 mod markup;
 pub mod modules;
-pub mod muting;
 mod names;
 pub mod number;
 #[cfg(feature = "exemplar")]

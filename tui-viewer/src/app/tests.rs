@@ -7,7 +7,6 @@ mod functions;
 mod groups;
 mod measuring;
 pub(crate) mod moments;
-mod muting;
 mod notices;
 mod piped;
 mod recording;

@@ -8,7 +8,6 @@ mod find;
 mod flame;
 mod focus;
 mod function;
-mod mute;
 mod notice;
 mod on_event;
 mod pointer;
@@ -252,7 +251,6 @@ impl App {
             Action::Mark => self.mark_moment(),
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),
-            Action::Mute => self.mute_offered(effects),
             Action::ToggleCallees => self.toggle_callees(effects),
             Action::Command => self.command_begin(),
             Action::Complete => self.complete(true),

@@ -63,8 +63,6 @@ pub(crate) enum ScreenCommand {
         #[command(flatten)]
         sites: SitesArgs,
     },
-    /// Mute scopes that cost more than they tell.
-    Mute,
     /// Tell slow calls of a function from typical ones.
     Watch {
         /// Which function.

@@ -130,7 +130,6 @@ impl App {
             ScreenCommand::On { sites } => self.request_if_free("on", effects, |app, effects| {
                 app.send(Request::SitesOn(sites.pattern), effects);
             }),
-            ScreenCommand::Mute => self.mute(Pattern::all(), effects),
             ScreenCommand::Interval { between } => self.request_rate(between, effects),
             ScreenCommand::Rate { hz } => {
                 self.request_rate(Duration::from_secs(1) / hz.max(1) as u32, effects)

@@ -230,7 +230,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["why", "marked", "--json"],
         &["why", "marked", "-f", "markdown"],
         &["cost", "--json"],
-        &["mute", "--dry-run", "--json"],
         &["snapshot"],
         &["export"],
         &["diff", &pid],
@@ -269,7 +268,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["sites"],
         &["stacks"],
         &["cost"],
-        &["mute", "--dry-run"],
     ] {
         place
             .tickscope(&[args, &[&name]].concat())
