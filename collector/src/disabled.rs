@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use crate::own_thread::OwnThread;
 use crate::types::{
-    AutoMute, Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads,
-    WatchError,
+    Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads, WatchError,
 };
 
 /// The warning of a session on a platform that is not supported.
@@ -323,7 +322,6 @@ impl Builder {
         allow_remote_control: bool,
         waits: bool,
         lines: bool,
-        auto_mute: AutoMute,
     }
 
     /// Does nothing, because nothing is measured here.

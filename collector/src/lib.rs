@@ -94,7 +94,6 @@
 //! | `TICKSCOPE_MAX_PROCESS_NODES` | 1 to 100000000 nodes in all threads | 1048576 | [`Builder::max_process_nodes`] |
 //! | `TICKSCOPE_MAX_GAP_MS` | 0 (no limit) to 86400000 ms | 0 | [`Builder::max_gap`] |
 //! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
-//! | `TICKSCOPE_AUTOMUTE` | `on`, `offer`, `off`: whether scopes that cost more than they tell are muted, or offered for it | `offer` | [`Builder::auto_mute`] |
 //! | `TICKSCOPE_WATCH` | functions whose slow calls are told from typical ones, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
@@ -160,8 +159,7 @@ pub use amount::{Amount, Level};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
 pub use types::{
-    AutoMute, Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads,
-    WatchError,
+    Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads, WatchError,
 };
 
 #[doc(hidden)]

@@ -51,19 +51,6 @@ pub enum Threads {
     OptIn,
 }
 
-/// What is done about scopes that cost more than they tell. The default is [`AutoMute::Offer`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AutoMute {
-    /// The program mutes them by itself while a session publishes. Reports and viewers say which, and why.
-    On,
-    /// Viewers offer them for muting, and reports list them.
-    #[default]
-    Offer,
-    /// Nothing.
-    Off,
-}
-
 /// Which calls of a watched function are slow: see [`watch`](crate::watch). The default is [`Over::Tail`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]

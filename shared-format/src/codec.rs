@@ -13,9 +13,9 @@
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
 //! New data gets a new section; the body of an existing section never changes.
 
+mod functions;
 mod lines;
 mod measures;
-mod muting;
 mod section;
 mod small;
 mod tallies;
@@ -25,9 +25,9 @@ mod watches;
 use bincode::config::Config;
 use bincode::{Decode, Encode};
 
+use self::functions::{FunctionsIn, FunctionsOut};
 use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
-use self::muting::{FunctionsIn, FunctionsOut, Mutes};
 use self::section::{CONFIG, Coded, read, read_as, section, section_as, word};
 use self::tallies::{Gauges, Values, put_in, taken_out};
 use self::waits_in::{WaitsInIn, WaitsInOut};
@@ -37,8 +37,8 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Lines, Measuring, Muted, NodeErrors, Nodes,
-    Process, SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Lines, Measuring, NodeErrors, Nodes,
+    OverBudget, Process, SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -67,8 +67,7 @@ const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
 // 24 was samples of the code by function, without rows.
 const DRAINS: u64 = 25;
-// 26 was what the clock cost, as measured in the program.
-const MUTING: u64 = 27;
+// 26 was what the clock cost, as measured in the program, and 27 scopes that were muted.
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
 const LINES: u64 = 30;
@@ -208,7 +207,6 @@ fn encode_around(
         waits,
         waits_in,
         functions,
-        muting,
         watches,
         lines: _,
         drains_ns,
@@ -282,10 +280,7 @@ fn encode_around(
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if let Some(functions) = functions {
-        section(out, FUNCTIONS, &FunctionsOut::new(functions, muting))?;
-    }
-    if let Some(mutes) = Mutes::new(muting) {
-        section(out, MUTING, &mutes)?;
+        section(out, FUNCTIONS, &FunctionsOut::new(functions))?;
     }
     if !watches.is_empty() {
         let watches: Vec<_> = watches
@@ -403,14 +398,7 @@ fn decode_with(
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
             FUNCTIONS => {
-                let (functions, muted) = read::<FunctionsIn>(body, body_at)?.functions();
-                snapshot.functions = Some(functions);
-                snapshot.muting.muted.extend(muted);
-            }
-            MUTING => {
-                let muting = read::<Mutes>(body, body_at)?.muting();
-                snapshot.muting.policy = muting.policy;
-                snapshot.muting.muted.extend(muting.muted);
+                snapshot.functions = Some(read::<FunctionsIn>(body, body_at)?.functions());
             }
             WATCHES => {
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
@@ -436,8 +424,9 @@ fn decode_with(
     }
     // Earlier versions did not check them.
     let sites = snapshot.sites.len();
-    let muted = &mut snapshot.muting.muted;
-    muted.retain(|muted| !muted.reason.is_budget() || muted.site.index() < sites);
+    if let Some(functions) = &mut snapshot.functions {
+        functions.over_budget.retain(|over| over.site.index() < sites);
+    }
     if !of_values.row.is_empty() {
         let rows = snapshot.nodes.len();
         check_latencies(&snapshot.latencies, rows)?;
@@ -625,19 +614,16 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             format!("below {}", s.sites.len()),
         );
     }
-    let is_wrong = |muted: &Muted| {
-        let numbers = [muted.mean_ns, muted.call_ns, muted.cost_share];
-        muted.site.index() >= s.sites.len()
-            || numbers
-                .iter()
-                .any(|number| !(number.is_finite() && *number >= 0.0))
+    let is_wrong = |over: &OverBudget| {
+        let is_sound = |number: f64| number.is_finite() && number >= 0.0;
+        !(is_sound(over.mean_ns) && is_sound(over.cost_share))
     };
-    if let Some(at) = s.muting.muted.iter().position(is_wrong) {
+    if let Some(at) = s.over_budget().iter().position(is_wrong) {
         return damaged(
-            "muted site",
+            "function over the budget",
             at,
-            format!("{:?}", s.muting.muted[at]),
-            format!("a site below {} and numbers of 0 or more", s.sites.len()),
+            format!("{:?}", s.over_budget()[at]),
+            "numbers of 0 or more".into(),
         );
     }
     if let Some(ns) = s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
@@ -943,8 +929,7 @@ mod tests {
     use crate::ids::SiteId;
     use crate::latency::Histogram;
     use crate::snapshot::{
-        CauseKind, Column, FunctionChoice, MuteReason, Note, OpenFrame, Quantity, Site, Tally, Trace,
-        TraceGap, Watch,
+        CauseKind, Column, FunctionChoice, Note, OpenFrame, Quantity, Site, Tally, Trace, TraceGap, Watch,
     };
 
     fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -973,8 +958,7 @@ mod tests {
             fixture::two_threads(),
             fixture::recursion(),
             fixture::slow_frames(),
-            fixture::costly_scopes(),
-            fixture::muted_scopes(),
+            fixture::over_budget(),
             programs::order_sim_counting(),
             programs::queries(),
         ] {
@@ -982,67 +966,74 @@ mod tests {
         }
     }
 
-    /// Before other sites could be muted, the section of functions had those over the budget as its member before the last.
     #[test]
-    fn what_is_over_the_budget_stands_where_older_readers_look_for_it() {
-        #[derive(Debug, PartialEq, Encode, Decode)]
-        struct OverBudget(u32, f64, f64, bool);
+    fn functions_stand_where_older_versions_look_for_them() {
         type Older = (
             (u32, u32, u64, u64, u64, u64, bool),
             (f64, f64, f64),
-            Vec<OverBudget>,
+            Vec<(u32, f64, f64, bool)>,
             FunctionChoice,
         );
         let older: Older = (
             (7, 5, 9, 1, 2, 3, true),
             (0.05, 0.01, 31.5),
-            vec![OverBudget(1, 85.5, 0.25, true), OverBudget(99, 1.0, 0.5, false)],
+            vec![(1, 85.5, 0.25, true)],
             FunctionChoice::default(),
         );
-        let mut bytes = encoded(&fixture::costly_scopes());
-        section(&mut bytes, FUNCTIONS, &older).unwrap();
-        let read = decode(&bytes).unwrap();
+        let mut written = Vec::new();
+        section(&mut written, FUNCTIONS, &older).unwrap();
+        let read = decode(&[encoded(&fixture::two_threads()), written.clone()].concat()).unwrap();
         let functions = read.functions.as_ref().unwrap();
         assert_eq!((functions.known, functions.on, functions.vanished), (7, 5, 3));
-        let muted = Muted {
+        let over = OverBudget {
             site: SiteId(1),
-            reason: MuteReason::Budget { learned: true },
             mean_ns: 85.5,
-            call_ns: 31.5,
             cost_share: 0.25,
+            learned: true,
         };
-        assert_eq!(read.muting.muted, [muted], "there is no site 99");
-        let mut both = fixture::muted_scopes();
-        both.functions.clone_from(&read.functions);
-        both.muting.muted.insert(0, muted);
-        let again = encoded(&both);
-        assert_eq!(decode(&again).unwrap(), both);
-        let older: Option<Older> = sections(&again)
-            .find(|(id, _)| *id == FUNCTIONS)
-            .map(|(_, body)| super::read(body, 0).unwrap());
-        assert_eq!(older.unwrap().2, [OverBudget(1, 85.5, 0.25, true)]);
+        assert_eq!(read.over_budget(), [over]);
+        let again = encoded(&read);
+        assert!(again.windows(written.len()).any(|bytes| bytes == written));
+    }
+
+    /// Earlier versions told as well which scopes were muted, in a section of their own.
+    #[test]
+    fn a_program_whose_scopes_were_muted_opens() {
+        #[derive(Encode)]
+        enum Policy {
+            On,
+        }
+        #[derive(Encode)]
+        enum Reason {
+            Budget { learned: bool },
+            Asked,
+        }
+        let muted =
+            [Reason::Asked, Reason::Budget { learned: true }].map(|reason| (1u32, reason, 55.0, 20.0, 0.04));
+        let snapshot = fixture::over_budget();
+        let mut bytes = Vec::new();
+        section(&mut bytes, 27, &(Policy::On, Vec::from(muted))).unwrap();
+        encode(&snapshot, &mut bytes).unwrap();
+        assert_eq!(decode(&bytes).unwrap(), snapshot);
     }
 
     #[test]
-    fn a_muted_site_that_does_not_exist_is_damage() {
+    fn what_is_over_the_budget_is_of_a_site_that_exists_and_has_numbers() {
+        let mut snapshot = fixture::over_budget();
+        let over_budget = &mut snapshot.functions.as_mut().unwrap().over_budget;
+        let first = over_budget[0];
+        over_budget[1].site = SiteId(99);
+        // Earlier versions did not check that.
+        assert_eq!(decode(&encoded(&snapshot)).unwrap().over_budget(), [first]);
         for change in [
-            |muted: &mut Muted| muted.site = SiteId(99),
-            |muted: &mut Muted| muted.mean_ns = f64::NAN,
-            |muted: &mut Muted| muted.cost_share = -1.0,
+            |over: &mut OverBudget| over.mean_ns = f64::NAN,
+            |over: &mut OverBudget| over.cost_share = -1.0,
         ] {
-            let mut snapshot = fixture::muted_scopes();
-            change(&mut snapshot.muting.muted[1]);
+            let mut snapshot = fixture::over_budget();
+            change(&mut snapshot.functions.as_mut().unwrap().over_budget[1]);
             let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
-            assert!(error.contains("muted site"), "{error}");
+            assert!(error.contains("function over the budget"), "{error}");
         }
-    }
-
-    fn sections(mut bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-        std::iter::from_fn(move || {
-            let (id, body) = section_at(bytes, 0).ok().filter(|_| !bytes.is_empty())?;
-            bytes = &bytes[16 + body.len()..];
-            Some((id, body))
-        })
     }
 
     #[test]

@@ -6,10 +6,10 @@ pub mod programs;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{
-    AutoMute, CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Lifetime, LineSample,
-    Lines, LinesState, LostCalls, Module, MuteReason, Muted, Muting, NO_MODULE, NodeErrors, Note, Now,
-    OpenFrame, Over, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot, TaskPath,
-    Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
+    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Functions, Lifetime,
+    LineSample, Lines, LinesState, LostCalls, Module, NO_MODULE, NodeErrors, Note, Now, OpenFrame, Over,
+    OverBudget, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot, TaskPath, Then,
+    Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -58,55 +58,26 @@ fn base() -> Snapshot {
     }
 }
 
-/// A program that has parsed for ten seconds. Two of its scopes cost more than they tell: peek has 45 ns a call and is_space has 12, of
-/// which 10 are measuring; a scope costs 20 ns.
-pub fn costly_scopes() -> Snapshot {
-    let mut s = base();
-    s.sites = [
-        site("app", "main", 3),
-        site("app::parse", "parse", 10),
-        site("app::parse", "peek", 20),
-        site("app::lex", "is_space", 30),
-        site("app::lex", "number", 40),
-    ]
-    .into();
-    s.clock.ticks_per_second = 1e9;
-    s.capture.since_reset_ns = 10_000_000_000;
-    (s.capture.cost.lower_ns, s.capture.cost.upper_ns) = (20.0, 24.0);
-    let main = s.nodes.push(None, SiteId(0), 1, 500_000_000);
-    let parse = s.nodes.push(Some(main), SiteId(1), 120_000, 6_000_000_000);
-    s.nodes.push(Some(parse), SiteId(2), 20_000_000, 20_000_000 * 45);
-    s.nodes.push(Some(parse), SiteId(3), 60_000_000, 60_000_000 * 12);
-    s.nodes.push(Some(parse), SiteId(4), 5_000_000, 5_000_000 * 300);
-    s.threads = vec![Thread {
-        name: "main".into(),
-        tid: 41873,
-        state: ThreadState::Running,
-        count: 1,
-        rows: 5,
-        ..Thread::default()
-    }];
-    s
-}
-
-/// The same after peek was muted because somebody asked for it, and is_space because the program mutes by itself.
-pub fn muted_scopes() -> Snapshot {
-    let mut s = costly_scopes();
-    s.measuring.off_sites = vec![SiteId(2), SiteId(3)];
-    let muted = |site, reason, mean_ns, cost_share| Muted {
+/// [`two_threads`], with functions of the compiler. Two are off for the budget; an earlier run has found the first.
+pub fn over_budget() -> Snapshot {
+    let mut s = two_threads();
+    s.measuring.off_sites = vec![SiteId(1), SiteId(2)];
+    let over = |site, cost_share, learned| OverBudget {
         site: SiteId(site),
-        reason,
-        mean_ns,
-        call_ns: 20.0,
+        mean_ns: 85.4,
         cost_share,
+        learned,
     };
-    s.muting = Muting {
-        policy: AutoMute::On,
-        muted: vec![
-            muted(2, MuteReason::Asked, 55.0, 0.042),
-            muted(3, MuteReason::Automatic, 22.0, 0.125),
-        ],
-    };
+    s.functions = Some(Functions {
+        known: 40,
+        on: 38,
+        returned: 502,
+        budget: 0.05,
+        cost_share: 0.031,
+        call_ns: 31.5,
+        over_budget: vec![over(1, 0.121, true), over(2, 0.042, false)],
+        ..Functions::default()
+    });
     s
 }
 

@@ -8,7 +8,7 @@
 //! file/, mapping              making, opening, listing and cleaning up ring files
 //! ring/, slots                the two protocols over shared memory
 //! codec/                      snapshots as bytes
-//! function_choice, muting     which functions count from the start, and which sites cost more than they tell
+//! function_choice             which functions count from the start
 //! addresses                   functions and lines of code
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, path, function_table, error
@@ -54,7 +54,6 @@ pub mod ids;
 pub mod latency;
 pub mod layout;
 mod mapping;
-pub mod muting;
 pub mod os;
 pub mod path;
 pub mod pattern;

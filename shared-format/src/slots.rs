@@ -54,8 +54,6 @@ pub enum Op {
     Watch(Pattern, Over),
     /// Watch the functions of this pattern no longer.
     Unwatch(Pattern),
-    /// Mute what matches of the sites whose scopes cost more than they tell; see [`muting`](crate::muting).
-    Mute(Pattern),
     /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
     Lines(u32),
 }
@@ -119,8 +117,7 @@ impl Op {
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
-            Self::Mute(pattern) => (13, pattern.as_str().len() as u64),
-            // 12 was to measure in place what the clock costs.
+            // 12 was to measure in place what the clock costs, and 13 the muting of scopes.
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -140,8 +137,7 @@ impl Op {
             | Self::SitesOn(pattern)
             | Self::ForgetRule(pattern)
             | Self::Watch(pattern, _)
-            | Self::Unwatch(pattern)
-            | Self::Mute(pattern) => Some(pattern),
+            | Self::Unwatch(pattern) => Some(pattern),
             Self::PublishNow
             | Self::Reset
             | Self::UndoReset
@@ -171,7 +167,6 @@ impl Op {
             }
             10 => text(words, argument).map(Self::Unwatch),
             11 => u32::try_from(argument).ok().map(Self::Lines),
-            13 => text(words, argument).map(Self::Mute),
             _ => None,
         }
     }
@@ -422,7 +417,6 @@ mod tests {
             Op::Watch(pattern, Over::Tail),
             Op::Watch(pattern, Over::Ns(5_000_000)),
             Op::Unwatch(pattern),
-            Op::Mute(pattern),
             Op::Lines(1_000),
             Op::Lines(0),
             Op::SitesOff(longest),

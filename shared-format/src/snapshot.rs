@@ -10,7 +10,6 @@ mod lines;
 mod losses;
 mod measures;
 mod mode;
-mod muted;
 mod over;
 mod remap;
 mod scope_cost;
@@ -26,15 +25,13 @@ use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
 pub use self::by_function::{FunctionName, FunctionNumbers};
-pub use self::functions::{CALL_IN_PROGRAM, FunctionChoice, Functions};
+pub use self::functions::{CALL_IN_PROGRAM, FunctionChoice, Functions, OverBudget};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, Module, NO_MODULE, Sampled, SampledIn,
 };
 pub use self::losses::{Loss, Losses};
 pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_error};
 pub use self::mode::{Mode, ModeTraits, Timing};
-pub(crate) use self::muted::own_share;
-pub use self::muted::{AutoMute, MuteReason, Muted, Muting};
 pub use self::over::Over;
 pub use self::remap::{Left, Part, RowMap, SAME_RATE, When, scaled};
 pub use self::scope_cost::{ScopeCost, SeenCost};
@@ -99,8 +96,6 @@ pub struct Snapshot {
     pub waits_in: WaitsIn,
     /// What is known of functions that the compiler has prepared; `None` if there are none.
     pub functions: Option<Functions>,
-    /// The sites that are off because of what measuring them cost, and what is done about others.
-    pub muting: Muting,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
     /// Where threads were in the program's code, as far as that was asked for.
@@ -641,6 +636,13 @@ impl Snapshot {
     /// for loads.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
+    }
+
+    /// Returns the functions that are off because of the budget.
+    pub fn over_budget(&self) -> &[OverBudget] {
+        self.functions
+            .as_ref()
+            .map_or(&[], |functions| &functions.over_budget)
     }
 
     /// Returns what a call of a function costs that the compiler has prepared, if the program has such functions.

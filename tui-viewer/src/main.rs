@@ -9,8 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    agents, attach, completions, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, mute,
-    push, record, report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
+    agents, attach, completions, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, push, record,
+    report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -68,7 +68,6 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Mode { how, target }) => mode::run(&target, how.mode),
         Some(Command::Off { sites, target }) => switch::run(&target, sites.pattern, Switch::Off),
         Some(Command::On { sites, target }) => switch::run(&target, sites.pattern, Switch::On),
-        Some(Command::Mute(args)) => mute::run(&args),
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
         Some(Command::Lines(args)) => lines::run(&args),

@@ -1,7 +1,6 @@
 //! What leaves the program beside the screen: standard output, messages, and whole files.
 
 pub mod console;
-pub(crate) mod muted;
 pub mod output_file;
 pub(crate) mod similar;
 pub mod switched;

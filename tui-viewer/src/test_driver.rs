@@ -10,7 +10,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::addresses::Frame;
 use tickscope_format::function_table::{Function, Origin, encode};
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Functions, MuteReason, Muted};
+use tickscope_format::snapshot::{Functions, OverBudget};
 use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
@@ -98,15 +98,14 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
         budget: 0.05,
         cost_share: 0.031,
         call_ns: 31.0,
+        over_budget: vec![OverBudget {
+            site: over,
+            mean_ns: 85.4,
+            cost_share: 0.121,
+            learned: false,
+        }],
         ..Functions::default()
     });
-    s.muting.muted = vec![Muted {
-        site: over,
-        reason: MuteReason::Budget { learned: false },
-        mean_ns: 85.4,
-        call_ns: 31.0,
-        cost_share: 0.121,
-    }];
     (s, Rc::new(known))
 }
 

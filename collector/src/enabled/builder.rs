@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::enabled::publish::session::{self, Session};
 use crate::enabled::runtime::settings::Settings;
-use crate::types::{AutoMute, Clock, Destination, Mode, Over, StartError, Threads};
+use crate::types::{Clock, Destination, Mode, Over, StartError, Threads};
 
 /// Configures a session. Every setting has a default; the matching `TICKSCOPE_*` environment variable overrides it.
 ///
@@ -207,13 +207,6 @@ impl Builder {
     /// the program uses that. Variable: `TICKSCOPE_LINES`.
     pub fn lines(mut self, wanted: bool) -> Self {
         self.settings.lines = wanted;
-        self
-    }
-
-    /// Sets what is done about scopes that cost more than they tell: more than half of what is inside them, and more than 2 % of all
-    /// time in which threads work in scopes. Without it they are offered for muting. Variable: `TICKSCOPE_AUTOMUTE`.
-    pub fn auto_mute(mut self, policy: AutoMute) -> Self {
-        self.settings.auto_mute = policy.into();
         self
     }
 

@@ -11,7 +11,6 @@ pub(crate) mod histograms;
 pub(crate) mod lines;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 mod lost_futures;
-pub(crate) mod muting;
 pub(crate) mod ranges;
 pub(crate) mod row;
 pub(crate) mod shares;

@@ -6,7 +6,7 @@ use tickscope_format::snapshot;
 use crate::enabled::capture::collector_state::{self, FORKED, watch_in};
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
-use crate::types::{AutoMute, Mode, Over, SitesError, WatchError};
+use crate::types::{Mode, Over, SitesError, WatchError};
 
 /// Measures in another mode from now on, in all threads and with scopes open.
 ///
@@ -113,16 +113,6 @@ pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
     let mut state = collector_state::lock().ok_or_else(|| failed(FORKED.into()))?;
     state.unwatch(pattern);
     Ok(())
-}
-
-impl From<AutoMute> for snapshot::AutoMute {
-    fn from(policy: AutoMute) -> Self {
-        match policy {
-            AutoMute::On => Self::On,
-            AutoMute::Offer => Self::Offer,
-            AutoMute::Off => Self::Off,
-        }
-    }
 }
 
 impl From<Over> for snapshot::Over {

@@ -36,7 +36,6 @@ mod locks;
 mod log;
 mod lost_ring;
 mod modes;
-mod muting;
 mod privileges;
 mod process;
 mod programs;
@@ -90,7 +89,6 @@ pub(crate) fn main() -> ExitCode {
         log::TESTS,
         lost_ring::TESTS,
         modes::TESTS,
-        muting::TESTS,
         privileges::TESTS,
         process::TESTS,
         programs::TESTS,

@@ -229,6 +229,7 @@ fn absent(thread: &Thread) -> Thread {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::Snapshot;
     use tickscope_testkit::fixture;
 
     use super::align;
@@ -238,22 +239,19 @@ mod tests {
         let mut later = fixture::slow_frames();
         later.waits = true;
         later.drains_ns = Some(3.0);
-        let mut earlier = fixture::muted_scopes();
-        let name = earlier.site_of_muted();
+        let mut earlier = fixture::over_budget();
+        let name = over_budget(&earlier);
         earlier.waits = true;
         let (now, then) = align(&later, &earlier);
         assert!(now.waits && then.waits);
         assert_eq!((&now.watches, now.drains_ns), (&later.watches, Some(3.0)));
-        assert_eq!(then.site_of_muted(), name, "in the numbers of both");
+        assert_eq!(over_budget(&then), name, "in the numbers of both");
     }
 
-    trait SiteOfMuted {
-        fn site_of_muted(&self) -> String;
-    }
-
-    impl SiteOfMuted for tickscope_format::Snapshot {
-        fn site_of_muted(&self) -> String {
-            self.sites[self.muting.muted[0].site.index()].name.clone()
-        }
+    /// The name of the first function that is over the budget.
+    fn over_budget(snapshot: &Snapshot) -> String {
+        snapshot.sites[snapshot.over_budget()[0].site.index()]
+            .name
+            .clone()
     }
 }

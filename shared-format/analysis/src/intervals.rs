@@ -329,7 +329,6 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         waits: snapshot.waits,
         waits_in: WaitsIn::default(),
         functions: snapshot.functions.clone(),
-        muting: snapshot.muting.clone(),
         watches: Vec::new(),
         lines: Lines::default(),
         drains_ns: snapshot.drains_ns,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Lines, Losses, Measuring, Muting, Nodes, Process, SAME_RATE,
+    CaptureInfo, CaptureKind, ClockInfo, Functions, Lines, Losses, Measuring, Nodes, Process, SAME_RATE,
     Snapshot, Tasks, Thread, ThreadState, scaled,
 };
 
@@ -188,7 +188,10 @@ fn plain(run: Snapshot, ratio: f64) -> Snapshot {
         tasks: Tasks::default(),
         watches: Vec::new(),
         lines: Lines::default(),
-        muting: Muting::default(),
+        functions: run.functions.map(|functions| Functions {
+            over_budget: Vec::new(),
+            ..functions
+        }),
         ..run
     }
 }

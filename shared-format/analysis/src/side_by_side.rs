@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::ids::{NO_PARENT, SiteId};
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Functions, Lifetime, Lines, Losses, Mode, Muted,
+    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Functions, Lifetime, Lines, Losses, Mode, OverBudget,
     Part as Moved, Process, RowMap, Site, Snapshot, TaskPath, Tasks, Thread, scaled,
 };
 
@@ -63,10 +63,13 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
             ..Snapshot::default()
         },
         sites: HashMap::new(),
+        over_budget: Vec::new(),
     };
     let maps = parts.iter().map(|part| beside.add(part));
     let maps: Vec<RowMap> = maps.collect();
-    let Beside { mut out, .. } = beside;
+    let Beside {
+        mut out, over_budget, ..
+    } = beside;
     let gathered = parts.iter().zip(maps).map(|(part, map)| Moved {
         ratio: part.ratio,
         ..Moved::now(part.snapshot, map)
@@ -75,7 +78,10 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     out.lines = Lines::default();
     out.measuring.off_sites.sort_unstable();
     out.measuring.off_sites.dedup();
-    out.functions = functions(parts);
+    out.functions = functions(parts).map(|functions| Functions {
+        over_budget,
+        ..functions
+    });
     out.process.warnings = warnings(parts);
     hold(&mut out);
     out
@@ -186,7 +192,8 @@ fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     warnings
 }
 
-/// What the compiler has prepared: calls of all processes, and of the rest what is largest.
+/// What the compiler has prepared: calls of all processes, and of the rest what is largest. What is over the budget is for the
+/// caller to give, in the numbers of the whole.
 fn functions(parts: &[Part<'_>]) -> Option<Functions> {
     let mut all: Option<Functions> = None;
     for functions in parts.iter().filter_map(|part| part.snapshot.functions.as_ref()) {
@@ -212,6 +219,8 @@ fn functions(parts: &[Part<'_>]) -> Option<Functions> {
 struct Beside<'a> {
     out: Snapshot,
     sites: HashMap<&'a Site, u32>,
+    /// What is over the budget in any of them, in the numbers of the whole.
+    over_budget: Vec<OverBudget>,
 }
 
 impl<'a> Beside<'a> {
@@ -299,12 +308,10 @@ impl<'a> Beside<'a> {
         measuring
             .off_sites
             .extend(theirs.off_sites.iter().copied().map(moved));
-        let (muting, theirs) = (&mut self.out.muting, &of.muting);
-        muting.policy = theirs.policy;
-        for muted in &theirs.muted {
-            let site = moved(muted.site);
-            if muting.of(site).is_none() {
-                muting.muted.push(Muted { site, ..*muted });
+        for over in of.over_budget() {
+            let site = moved(over.site);
+            if self.over_budget.iter().all(|known| known.site != site) {
+                self.over_budget.push(OverBudget { site, ..*over });
             }
         }
         self.out.waits |= of.waits;

@@ -8,7 +8,6 @@ mod groups;
 mod layout;
 mod lines;
 pub(crate) mod measures;
-mod mute;
 pub(crate) mod node;
 mod raw;
 mod sites;
@@ -50,11 +49,6 @@ pub fn of_part(
 pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
     let document = sites::SitesDocument::new(snapshot, state);
     written(&document, snapshot.sites.len())
-}
-
-/// Returns the member `mute` of the document: what is muted and offered for muting, ending in a newline.
-pub fn mute(snapshot: &Snapshot) -> String {
-    written(&mute::Mute::new(snapshot), 1)
 }
 
 pub(crate) fn written(document: &impl Serialize, lines: usize) -> String {

@@ -43,6 +43,7 @@
 pub mod archive;
 #[cfg(feature = "json")]
 pub mod brief;
+mod budget;
 pub mod callgrind;
 pub mod clock;
 pub mod diff;
@@ -61,7 +62,6 @@ pub mod log;
 mod markup;
 pub mod memory_bound;
 pub mod modules;
-pub mod muting;
 mod names;
 pub mod number;
 #[cfg(feature = "export")]

@@ -3,7 +3,6 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::sites;
-use tickscope_format::muting;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Site, Snapshot};
 
@@ -97,14 +96,12 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
-/// Returns patterns of the sites that are off for what measuring them cost, and of those that are worth muting, in one line with
-/// commas between them, as `--not` takes them: what the next build or run leaves out.
+/// Returns patterns of the functions that are off for their budget, in one line with commas between them, as `--not` takes them: what
+/// the next build or run leaves out.
 pub fn exclude(snapshot: &Snapshot) -> String {
-    let muted = snapshot.muting.muted.iter().map(|muted| muted.site);
-    let offered = muting::offered(snapshot).into_iter().map(|cost| cost.site);
     let mut patterns: Vec<String> = Vec::new();
-    for site in muted.chain(offered) {
-        let pattern = Pattern::of_path(&snapshot.sites[site.index()].path());
+    for over in snapshot.over_budget() {
+        let pattern = Pattern::of_path(&snapshot.sites[over.site.index()].path());
         // A comma would part it.
         let text = pattern.map(|pattern| pattern.as_str().replace(',', "*"));
         patterns.extend(text.filter(|text| !patterns.contains(text)));
@@ -137,14 +134,13 @@ mod tests {
     }
 
     #[test]
-    fn what_costs_more_than_it_tells_is_left_out_by_patterns() {
+    fn what_is_over_the_budget_is_left_out_by_patterns() {
+        let mut snapshot = fixture::over_budget();
+        snapshot.sites[2].name = "rebalance<A, B>".into();
         assert_eq!(
-            exclude(&fixture::costly_scopes()),
-            "app::lex::is_space,app::parse::peek\n"
+            exclude(&snapshot),
+            "order_book::book::insert,order_book::book::rebalance<A* B>\n"
         );
-        let mut muted = fixture::muted_scopes();
-        muted.sites[3].name = "is<A, B>".into();
-        assert_eq!(exclude(&muted), "app::parse::peek,app::lex::is<A* B>\n");
         assert_eq!(exclude(&fixtures::order_sim()), "\n");
     }
 

@@ -3,10 +3,10 @@
 use bincode::{Decode, Encode};
 
 use super::scope_cost::ScopeCost;
+use crate::ids::SiteId;
 
 /// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
-/// change them. Each call that began has returned, was unwound or is still open. Which ones are off because of the budget is in
-/// [`Snapshot::muting`](crate::Snapshot::muting).
+/// change them. Each call that began has returned, was unwound or is still open.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Functions {
     /// How many have sleds.
@@ -29,8 +29,25 @@ pub struct Functions {
     pub cost_share: f64,
     /// What measuring a call costs, in nanoseconds; 0 if it is not known yet.
     pub call_ns: f64,
+    /// Those that are off because of the budget.
+    pub over_budget: Vec<OverBudget>,
     /// Which ones were to count when the program began.
     pub choice: FunctionChoice,
+}
+
+/// A function that is off: its calls were among the shortest when measuring functions took more than the budget. Its time became
+/// that of its callers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
+pub struct OverBudget {
+    /// Its site.
+    pub site: SiteId,
+    /// How long its calls took on average, with all calls inside and what measuring them took, in nanoseconds.
+    pub mean_ns: f64,
+    /// How much of the program's CPU time measuring it took, from 0 to 1.
+    pub cost_share: f64,
+    /// Whether it was off from the program's start, because an earlier run of the same build had found that; the numbers are then
+    /// of that run.
+    pub learned: bool,
 }
 
 /// In the loop in which the cost of a call is measured it is so many times less than in a program, as far as that is known.

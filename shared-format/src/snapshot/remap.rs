@@ -144,7 +144,6 @@ impl Snapshot {
             waits,
             waits_in: _,
             functions,
-            muting,
             watches,
             lines,
             drains_ns,
@@ -162,7 +161,6 @@ impl Snapshot {
             tasks: tasks.clone(),
             waits: *waits,
             functions: functions.clone(),
-            muting: muting.clone(),
             watches: watches.clone(),
             lines: lines.without_samples(),
             drains_ns: *drains_ns,
@@ -498,10 +496,11 @@ impl Snapshot {
         self.measuring.off_sites.iter_mut().for_each(moved);
         self.measuring.off_sites.sort_unstable();
         self.measuring.off_sites.dedup();
-        self.muting
-            .muted
+        let over_budget = self
+            .functions
             .iter_mut()
-            .for_each(|muted| moved(&mut muted.site));
+            .flat_map(|functions| &mut functions.over_budget);
+        over_budget.for_each(|over| moved(&mut over.site));
         let paths = self.watches.iter_mut().flat_map(|watch| &mut watch.paths);
         paths.for_each(|path| moved(&mut path.site));
         self.tasks.paths.iter_mut().for_each(|path| moved(&mut path.site));

@@ -69,24 +69,10 @@ impl SeenCost {
             since_ns as f64 / samples as f64
         } / calls as f64;
         Some(ScopeCost {
-            low_ns: self.seen_least_ns(calls) * OVERLAP - LAYOUT_NS,
+            low_ns: (looks - 2.0 * looks.sqrt()).max(0.0) * look_ns * OVERLAP - LAYOUT_NS,
             middle_ns: looks * look_ns,
             high_ns: (looks + 2.0 * (looks + 1.0).sqrt() + 1.0) * look_ns + UNSEEN_NS + LAYOUT_NS,
         })
-    }
-
-    /// Returns what each of so many scopes takes at least, in nanoseconds, for code that stays as it is laid out.
-    pub(crate) fn least_ns(self, calls: u64) -> f64 {
-        (self.seen_least_ns(calls) - LAYOUT_NS).max(0.0)
-    }
-
-    /// Returns the lower bound of what samples saw of each of so many scopes, in nanoseconds.
-    fn seen_least_ns(self, calls: u64) -> f64 {
-        if calls == 0 || self.looks == 0 {
-            return 0.0;
-        }
-        let looks = self.looks as f64;
-        (looks - 2.0 * looks.sqrt()).max(0.0) * self.ns / looks / calls as f64
     }
 
     /// Adds what others saw.

@@ -1,7 +1,6 @@
 //! The snapshot on the screen and everything derived from it for the threads in scope.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -13,8 +12,6 @@ use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::muting::SiteCost;
-use tickscope_format::snapshot::Site;
 use tickscope_report::tasks::name;
 
 use crate::app::cpu_history::CpuHistory;
@@ -77,8 +74,6 @@ pub(crate) struct Data {
     former_sites: Option<Kept>,
     /// All functions of the program, where they are known.
     pub(super) known: Option<Rc<KnownFunctions>>,
-    /// The sites that are worth muting.
-    pub(super) offered: Rc<HashMap<Site, SiteCost>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
     /// What happened in slow calls that are kept whole, and how their times are shown.
@@ -133,7 +128,6 @@ impl Data {
             threads: OnceCell::new(),
             sites: OnceCell::new(),
             former_sites: former.and_then(Self::kept_sites),
-            offered: Rc::default(),
             known: former.and_then(|former| former.known.clone()),
             tasks: OnceCell::new(),
             slow: OnceCell::new(),
@@ -233,7 +227,6 @@ impl Data {
             SiteTable::of(
                 &self.snapshot,
                 self.known.as_ref(),
-                &self.offered,
                 self.former_sites.as_ref(),
                 self.ascii,
             )

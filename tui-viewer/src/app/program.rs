@@ -1,11 +1,9 @@
 //! What is known of the program: which one it is, how it is doing, and its newest snapshot.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_format::muting::SiteCost;
-use tickscope_format::snapshot::{Mode, Site};
+use tickscope_format::snapshot::Mode;
 
 use crate::app::cpu_history::CpuHistory;
 use crate::source::events::{Processes, RingLine, Target};
@@ -28,10 +26,6 @@ pub(crate) struct Program {
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
-    /// The sites that cost more than they tell, as the newest snapshot has it, unless nothing is to be offered.
-    pub(crate) offered: Rc<HashMap<Site, SiteCost>>,
-    /// How many of them the user was told of.
-    pub(super) told_offered: usize,
     /// All its functions, where they are known.
     pub(super) functions: Option<Rc<KnownFunctions>>,
     /// What happened in slow calls that are kept whole.
@@ -53,8 +47,6 @@ impl Default for Program {
             processes: None,
             chosen: 0,
             newest: None,
-            offered: Rc::default(),
-            told_offered: 0,
             functions: None,
             traces: Rc::default(),
             warnings_seen: false,

@@ -5,8 +5,6 @@ use std::time::Duration;
 
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
-use tickscope_format::ids::SiteId;
-use tickscope_format::muting;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::LinesState;
 
@@ -55,7 +53,6 @@ impl Pending {
                 "switching"
             }
             Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => "asking",
-            Request::Mute(_) => "muting",
             Request::Interval { .. } => "",
         }
     }
@@ -89,17 +86,8 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
         Request::SitesOn(pattern) => Some((pattern, Some(false))),
         Request::ForgetRule(pattern) => Some((pattern, None)),
         Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => None,
-        Request::Watch(..) | Request::Unwatch(_) | Request::Mute(_) | Request::Lines(_) => None,
+        Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => None,
     }
-}
-
-/// Whether a snapshot shows that what a pattern matches is muted, or nothing of it is worth it any more.
-fn is_muted(snapshot: &Snapshot, pattern: &Pattern) -> bool {
-    let matches = |site: SiteId| pattern.matches(&snapshot.sites[site.index()]);
-    let muted = &snapshot.muting.muted;
-    let asked = muted.iter().filter(|muted| !muted.reason.is_budget());
-    let is_any = asked.map(|muted| muted.site).any(matches);
-    is_any || !muting::offered(snapshot).iter().any(|cost| matches(cost.site))
 }
 
 /// Rules that are in force.
@@ -174,7 +162,6 @@ impl Requests {
         let is_shown = match pending.request {
             Request::Watch(function, _) => watches(function),
             Request::Unwatch(function) => !watches(function),
-            Request::Mute(pattern) => is_muted(newest, &pattern),
             Request::Lines(hz) => (hz > 0) == (newest.lines.state != LinesState::Off),
             Request::Reset
             | Request::Undo
@@ -197,12 +184,11 @@ impl Requests {
             }
             Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => {}
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) | Request::Lines(_) => {}
-            Request::Mute(_) => {}
         }
         self.undoable = match request {
             Request::Reset => true,
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => self.undoable,
-            Request::Watch(..) | Request::Unwatch(_) | Request::Mute(_) | Request::Lines(_) => self.undoable,
+            Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => self.undoable,
             Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
         };
         Some(request)

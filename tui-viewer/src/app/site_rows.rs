@@ -13,9 +13,8 @@ use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::function_choice::Chosen;
 use tickscope_format::ids::SiteId;
-use tickscope_format::muting::SiteCost;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{FunctionChoice, Muted, Rule, Site, Sites};
+use tickscope_format::snapshot::{FunctionChoice, OverBudget, Rule, Site, Sites};
 
 use crate::source::known_functions::KnownFunctions;
 use crate::text::cells::safe;
@@ -27,8 +26,6 @@ pub(crate) enum SiteState {
     Off,
     /// A function that was switched off because measuring it cost too much.
     OverBudget,
-    /// Switched off because its scopes cost more than they tell.
-    Muted,
     /// A function that was not to be measured from the beginning.
     NotChosen,
     /// Met, but not since the reset; of a function also: never called.
@@ -52,10 +49,8 @@ pub(crate) struct SiteRow {
     rule: Option<u16>,
     /// Why it was not chosen.
     pub(crate) chosen: Chosen,
-    /// What measuring cost where that was too much, so that it is off.
-    pub(crate) muted: Option<Muted>,
-    /// What it costs where that is worth muting.
-    pub(crate) offered: Option<SiteCost>,
+    /// What measuring cost where that was over the budget, so that it is off.
+    pub(crate) over_budget: Option<OverBudget>,
     /// The places in it, and how many of them are on; of a place itself.
     pub(crate) places: u32,
     pub(crate) on: u32,
@@ -124,7 +119,6 @@ impl SiteTable {
     pub(crate) fn of(
         snapshot: &Snapshot,
         known: Option<&Rc<KnownFunctions>>,
-        offered: &HashMap<Site, SiteCost>,
         former: Option<&Kept>,
         ascii: bool,
     ) -> Self {
@@ -152,7 +146,7 @@ impl SiteTable {
             || Rc::new(Ruled::of(&places, rules, choice)),
             |former| Rc::clone(&former.ruled),
         );
-        let rows = rows(snapshot, &places, &ruled, offered);
+        let rows = rows(snapshot, &places, &ruled);
         Self {
             kept: Kept { places, ruled },
             rows,
@@ -478,18 +472,13 @@ impl Ruled {
 }
 
 /// What the snapshot says of each place, and of the modules that it is in.
-fn rows(
-    snapshot: &Snapshot,
-    places: &Places,
-    ruled: &Ruled,
-    offered: &HashMap<Site, SiteCost>,
-) -> Vec<SiteRow> {
+fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
     let mut by_site = vec![(0, false); snapshot.sites.len()];
     for row in sites(snapshot) {
         by_site[row.site.index()] = (row.calls, row.off);
     }
-    let muted = snapshot.muting.muted.iter();
-    let muted: HashMap<SiteId, Muted> = muted.map(|muted| (muted.site, *muted)).collect();
+    let over_budget = snapshot.over_budget().iter();
+    let over_budget: HashMap<SiteId, OverBudget> = over_budget.map(|over| (over.site, *over)).collect();
     let mut rows: Vec<SiteRow> = Vec::with_capacity(places.rows.len());
     for (place, &rule) in places.rows.iter().zip(&ruled.rule) {
         let is_module = place.site.is_none() && place.function.is_none();
@@ -503,15 +492,10 @@ fn rows(
             Some(site) => by_site[site.index()],
             None => (0, ruled_off.unwrap_or(chosen != Chosen::On)),
         };
-        let muted = place.site.and_then(|site| muted.get(&site)).copied();
-        let muted = muted.filter(|_| off && ruled_off.is_none());
-        let offered = match off {
-            true => None,
-            false => places.site(place).and_then(|site| offered.get(site)).copied(),
-        };
+        let over_budget = place.site.and_then(|site| over_budget.get(&site)).copied();
+        let over_budget = over_budget.filter(|_| off && ruled_off.is_none());
         let state = match (off, calls) {
-            (true, _) if muted.is_some_and(|muted| muted.reason.is_budget()) => SiteState::OverBudget,
-            (true, _) if muted.is_some() => SiteState::Muted,
+            (true, _) if over_budget.is_some() => SiteState::OverBudget,
             (true, _) if ruled_off.is_none() && chosen != Chosen::On => SiteState::NotChosen,
             (true, _) => SiteState::Off,
             (false, 0) => SiteState::NotSince,
@@ -524,8 +508,7 @@ fn rows(
             state: if is_module { SiteState::Off } else { state },
             rule,
             chosen,
-            muted,
-            offered,
+            over_budget,
             places: u32::from(!is_module),
             on: u32::from(!is_module && !off),
         });
@@ -563,7 +546,6 @@ impl SiteState {
         match self {
             Self::Off => "off",
             Self::OverBudget => "over budget",
-            Self::Muted => "muted",
             Self::NotChosen => "not chosen",
             Self::NotSince => "not since reset",
             Self::Hit => "on",

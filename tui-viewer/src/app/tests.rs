@@ -7,7 +7,6 @@ mod groups;
 mod helping;
 mod measuring;
 pub(crate) mod moments;
-mod muting;
 mod notices;
 mod piped;
 mod recording;
@@ -785,9 +784,7 @@ fn files_are_written_from_what_is_on_the_screen() {
     let effects = keys(&mut app, "ds");
     let [
         Effect::WriteReport {
-            snapshot: a,
-            thread,
-            ..
+            snapshot: a, thread, ..
         },
         Effect::KeepSnapshot(b),
     ] = &effects[..]

@@ -7,7 +7,6 @@ mod find;
 mod flame;
 mod focus;
 mod function;
-mod mute;
 mod notice;
 mod on_event;
 mod pointer;
@@ -245,7 +244,6 @@ impl App {
             Action::Mark => self.mark_moment(),
             Action::Compare => self.compare(),
             Action::ToggleSite => self.toggle_site(effects),
-            Action::Mute => self.mute_offered(effects),
             Action::ToggleCallees => self.toggle_callees(effects),
             Action::Scope => self.choose_threads(),
             Action::Freeze => self.freeze(),

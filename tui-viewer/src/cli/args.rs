@@ -11,7 +11,6 @@ mod mcp;
 mod merge;
 mod metrics;
 mod moment;
-mod mute;
 mod push;
 mod record;
 mod report;
@@ -36,7 +35,6 @@ pub use self::mcp::McpArgs;
 pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
 pub use self::moment::{MomentArgs, When};
-pub use self::mute::MuteArgs;
 pub use self::push::PushArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
@@ -212,8 +210,6 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Mute the scopes that cost more than they tell; their time is their callers'.
-    Mute(MuteArgs),
     /// Print the sites met so far, which are switched off, and the rules that say so.
     Sites {
         /// Which program.

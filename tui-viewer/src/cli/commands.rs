@@ -16,7 +16,6 @@ pub mod mcp;
 pub mod merge;
 pub mod metrics;
 pub mod mode;
-pub mod mute;
 pub mod push;
 pub mod record;
 pub mod report;

@@ -161,8 +161,6 @@ pub(crate) enum Action {
     Yes,
     /// Switch a place in the source off, or on again.
     ToggleSite,
-    /// Mute what costs more than it tells.
-    Mute,
     /// Switch the functions off that the row calls, or on again.
     ToggleCallees,
     /// Watch the function of the row, or show why its slow calls are slow.

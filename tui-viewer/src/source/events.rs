@@ -129,8 +129,6 @@ pub enum Request {
     Watch(Pattern, Over),
     /// Watch functions no longer.
     Unwatch(Pattern),
-    /// Mute what a pattern matches of the sites that cost more than they tell.
-    Mute(Pattern),
     /// Sample the program counter so many times a second of CPU time; at 0 no longer.
     Lines(u32),
 }

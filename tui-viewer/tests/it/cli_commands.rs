@@ -15,7 +15,6 @@ mod mcp;
 mod merging;
 mod messages;
 mod metrics;
-mod muting;
 mod push;
 mod recording;
 mod refusals;
@@ -50,7 +49,6 @@ pub(crate) const TESTS: &[&[Case]] = &[
     merging::TESTS,
     messages::TESTS,
     metrics::TESTS,
-    muting::TESTS,
     push::TESTS,
     recording::TESTS,
     refusals::TESTS,

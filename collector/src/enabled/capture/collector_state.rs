@@ -17,8 +17,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    AutoMute, BORDER_NS, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, MuteReason,
-    Now, Over, Process, SeenCost, Thread, WATCHES_MAX, WaitsIn,
+    BORDER_NS, CaptureInfo, CaptureKind, ClockInfo, Cost, Lifetime, Measuring, Mode, Now, Over, Process,
+    SeenCost, Thread, WATCHES_MAX, WaitsIn,
 };
 
 use crate::enabled::capture::baseline::Baseline;
@@ -30,7 +30,6 @@ use crate::enabled::capture::functions;
 use crate::enabled::capture::lines::Lines;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::capture::lost_futures;
-use crate::enabled::capture::muting::Mutes;
 use crate::enabled::capture::row::{Epoch, Lost};
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
@@ -106,7 +105,6 @@ pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
     sites: SiteIds,
     rules: Rules,
-    pub(crate) mutes: Mutes,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
     /// The publisher's looks at where each thread is, and those before this epoch.
@@ -197,7 +195,6 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     },
     sites: SiteIds::new(),
     rules: Rules::new(),
-    mutes: Mutes::new(),
     epoch: None,
     samples: Samples::NONE,
     samples_base: Samples::NONE,
@@ -556,10 +553,9 @@ impl CollectorState {
                 off_sites.push(id);
             }
         }
-        snapshot.functions = lost.ends.described(&self.session.functions);
-        snapshot.muting = self.mutes.shown(&mut self.sites);
+        snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
         // Functions that are off from the start have met no thread.
-        off_sites.extend(snapshot.muting.muted.iter().map(|muted| muted.site));
+        off_sites.extend(snapshot.over_budget().iter().map(|over| over.site));
         off_sites.sort_unstable();
         off_sites.dedup();
         snapshot.measuring = Measuring {
@@ -725,23 +721,6 @@ impl CollectorState {
         let matched = self.rules.add(pattern, off);
         functions::follow();
         matched
-    }
-
-    /// Mutes what a pattern matches of the sites that are worth it.
-    pub(crate) fn mute(&mut self, pattern: Pattern) {
-        let now = self.capture(CaptureKind::Periodic);
-        self.mutes.mute(&now, &mut self.sites, pattern, MuteReason::Asked);
-        functions::follow();
-    }
-
-    /// Mutes the sites that are worth it by a snapshot just captured, if the program is to do so by itself.
-    pub(crate) fn mute_by_itself(&mut self, now: &Snapshot) {
-        if self.mutes.policy == AutoMute::On && now.capture.reset_epoch == self.reset_epoch {
-            let told = self
-                .mutes
-                .mute(now, &mut self.sites, Pattern::all(), MuteReason::Automatic);
-            self.session.warnings.extend(told);
-        }
     }
 
     /// Watches the functions that a pattern matches, and switches those on that are off. Returns false if as many patterns are

@@ -4,9 +4,13 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use tickscope_format::snapshot::Functions;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use tickscope_format::snapshot::OverBudget;
 
+use crate::enabled::capture::site_ids::SiteIds;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::platform::sync::Ordering;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -39,6 +43,8 @@ pub(crate) struct Told {
     pub(crate) budget: f64,
     pub(crate) cost_share: f64,
     pub(crate) call_ns: f64,
+    /// The functions that are off because of the budget; the sites in what is told of them are not known yet.
+    pub(crate) over_budget: Vec<(&'static Site, OverBudget)>,
 }
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -47,7 +53,20 @@ impl Told {
         budget: 0.0,
         cost_share: 0.0,
         call_ns: 0.0,
+        over_budget: Vec::new(),
     };
+
+    /// Returns the functions that are off because of the budget. What a rule has switched off or on since is so no longer.
+    fn over_budget(&self, sites: &mut SiteIds) -> Vec<OverBudget> {
+        let over_budget = self.over_budget.iter();
+        let over_budget = over_budget.filter(|(site, _)| site.is_over_budget());
+        over_budget
+            .map(|&(site, over)| OverBudget {
+                site: sites.id(site),
+                ..over
+            })
+            .collect()
+    }
 }
 
 impl Ends {
@@ -79,7 +98,7 @@ impl Ends {
     }
 
     /// Returns what a snapshot says of functions, if this is how all calls ended.
-    pub(crate) fn described(self, told: &Told) -> Option<Functions> {
+    pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
             on: counts.on,
@@ -91,6 +110,7 @@ impl Ends {
             budget: told.budget,
             cost_share: told.cost_share,
             call_ns: told.call_ns,
+            over_budget: told.over_budget(sites),
             choice: function_sites::choice().cloned().unwrap_or_default(),
         })
     }
@@ -102,7 +122,7 @@ impl Ends {
         Self::NONE
     }
 
-    pub(crate) fn described(self, _: &Told) -> Option<Functions> {
+    pub(crate) fn described(self, _: &Told, _: &mut SiteIds) -> Option<Functions> {
         None
     }
 }
@@ -119,17 +139,6 @@ pub(crate) fn ends_wait() -> Option<Duration> {
     return function_sites::ends_wait();
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
     None
-}
-
-/// Returns whether a site is that of a function.
-pub(crate) fn is_function(site: &'static Site) -> bool {
-    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    return function_sites::number_of(site).is_some();
-    #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
-    {
-        let _ = site;
-        false
-    }
 }
 
 /// Whether there are functions whose cost is to be kept below a budget.

@@ -118,7 +118,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode, forget));
     for of in recalled {
         if let Some(site) = sites.get(of.number as usize) {
-            site.set_muted(true);
+            site.set_over_budget(true);
         }
     }
     // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.

@@ -1,21 +1,21 @@
 //! Keeps what measuring functions costs within its budget, a share of the program's CPU time: functions that cost much and tell
-//! little are muted until the rest fits. Their time becomes that of their callers, which stay, and samples say what they took of
+//! little are switched off until the rest fits. Their time becomes that of their callers, which stay, and samples say what they took of
 //! it. It works in each mode that counts: with what a call costs in that mode, and with the mean time of the calls that are timed
 //! or, where none is, that samples have found.
 //!
 //! Dependencies go before the packages of the workspace, and what costs most for the time that it measures goes first: so few
 //! functions go, and the same ones in each run. It decides by stretches of CPU time that are long enough, and by means of all
-//! calls so far once these are many. Never muted is what others need or what costs little for what it tells: polls of async
+//! calls so far once these are many. Never off is what others need or what costs little for what it tells: polls of async
 //! functions, functions around which nothing counts, and those that last much longer than measuring them.
 //!
 //! It looks often in the beginning and rarely later. When the cost has been far below the budget for some time, those that are off
-//! come back, each after a longer time than before. Those that an earlier run has muted are off from the start and tried once, as
+//! come back, each after a longer time than before. Those that an earlier run has switched off are off from the start and tried once, as
 //! soon as the budget has room for a short trial: so each run decides anew, and begins with what is probably right.
 
 use std::time::{Duration, Instant};
 
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Mode, MuteReason, Muted};
+use tickscope_format::snapshot::{Mode, OverBudget};
 
 use crate::enabled::capture::collector_state;
 use crate::enabled::capture::function_sums::Done;
@@ -75,7 +75,7 @@ const COMFORT: f64 = 0.4;
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
-/// A function that was muted.
+/// A function that was switched off.
 #[derive(Clone, Copy, Debug)]
 struct Off {
     of: Learned,
@@ -107,10 +107,10 @@ pub(crate) struct Governor {
     /// CPU time that looks have judged, and how much of it measuring took, in nanoseconds.
     judged_ns: f64,
     cost_ns: f64,
-    /// Whether functions are being tried that an earlier run has muted.
+    /// Whether functions are being tried that an earlier run has switched off.
     is_trial: bool,
     off: Vec<Off>,
-    /// By function: how often it was muted.
+    /// By function: how often it was switched off.
     times_off: Vec<u8>,
     /// Since when the cost is low.
     low_since: Option<Instant>,
@@ -126,7 +126,7 @@ struct Busy {
     cost_ns: f64,
     /// The same of a call.
     call_ns: f64,
-    /// Whether it may be muted.
+    /// Whether it may be switched off.
     may_go: bool,
     is_own: bool,
 }
@@ -165,7 +165,7 @@ impl Governor {
         let since = Instant::now();
         for &of in learned::recalled() {
             let site = sites.get(of.number as usize);
-            if site.is_some_and(Site::is_muted) {
+            if site.is_some_and(Site::is_over_budget) {
                 governor.off.push(Off {
                     of,
                     since,
@@ -250,16 +250,15 @@ impl Governor {
                 of: Learned {
                     number: busy.number,
                     mean_ns: busy.mean_ns,
-                    call_ns: busy.call_ns,
                     cost_share: *cost_share,
                 },
                 since,
                 is_learned: false,
             });
-            mute(busy.number, true);
+            set_off(busy.number, true);
         }
         self.off.retain(|off| !on.contains(&off.of.number));
-        on.iter().for_each(|number| mute(*number, false));
+        on.iter().for_each(|number| set_off(*number, false));
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
@@ -299,7 +298,6 @@ impl Governor {
         // Those that are off would cost this mode less, or more.
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
-            off.of.call_ns *= counted / before.counted;
         }
         self.cpu_ns = os::process_cpu_ns();
         self.low_since = None;
@@ -372,17 +370,16 @@ impl Governor {
         told.budget = self.budget;
         told.cost_share = cost_share;
         told.call_ns = call_ns;
-        let muted = self.off.iter().filter_map(|&Off { of, is_learned, .. }| {
-            let muted = Muted {
+        let over_budget = self.off.iter().filter_map(|&Off { of, is_learned, .. }| {
+            let over = OverBudget {
                 site: SiteId::default(),
-                reason: MuteReason::Budget { learned: is_learned },
                 mean_ns: of.mean_ns,
-                call_ns: of.call_ns,
                 cost_share: of.cost_share,
+                learned: is_learned,
             };
-            Some((function_sites::get(of.number)?, muted))
+            Some((function_sites::get(of.number)?, over))
         });
-        state.mutes.set_over_budget(muted);
+        told.over_budget = over_budget.collect();
     }
 }
 
@@ -406,7 +403,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to mute, with what each costs: functions that tell much until the rest costs no more than `most`, and the others
+/// Returns the functions to switch off, with what each costs: functions that tell much until the rest costs no more than `most`, and the others
 /// until it is no more than `aim`.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
@@ -425,9 +422,9 @@ fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(B
     off
 }
 
-fn mute(number: u32, muted: bool) {
+fn set_off(number: u32, off: bool) {
     if let Some(site) = function_sites::get(number)
-        && site.set_muted(muted)
+        && site.set_over_budget(off)
     {
         site_table::update_if_met(site);
     }

@@ -17,7 +17,7 @@ use tickscope_format::layout::slot;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
-use tickscope_format::snapshot::{AutoMute, CaptureKind, Cost, Mode};
+use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
 use crate::enabled::capture::collector_state;
@@ -570,12 +570,6 @@ impl Publisher {
                 }
                 Outcome::Done
             }
-            Some(Op::Mute(pattern)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.mute(pattern);
-                }
-                Outcome::Done
-            }
             Some(Op::Lines(hz)) => {
                 if let Some(mut state) = collector_state::lock() {
                     state.sample_lines(hz);
@@ -617,18 +611,8 @@ impl Publisher {
         let Some(snapshot) = snapshot else { return (0, 0) };
         let published = (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch);
         self.note(&snapshot);
-        self.mute_by_itself(&snapshot);
         self.coarse.offer(snapshot, self.began.elapsed());
         published
-    }
-
-    /// Mutes what a snapshot shows to cost more than it tells, if the program is to do so by itself.
-    fn mute_by_itself(&self, snapshot: &Snapshot) {
-        if self.settings.auto_mute == AutoMute::On
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.mute_by_itself(snapshot);
-        }
     }
 
     /// Passes a snapshot to the log, if the log needs it.

@@ -272,7 +272,6 @@ fn put_in_force(shared: &mut Shared, settings: &Settings) {
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
-        state.mutes.policy = settings.auto_mute;
         if settings.lines {
             state.sample_lines(LINES_HZ);
         }

@@ -28,7 +28,7 @@ pub struct Site {
     is_off_by_default: bool,
     /// Whether its calls are watched where nothing says otherwise.
     wants_watch: bool,
-    /// What rules and the cost of measuring say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`MUTED`].
+    /// What rules and the budget say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
     /// The place of the watch of its calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
@@ -53,8 +53,8 @@ pub(crate) fn late_futures() -> u32 {
 const RULED_OFF: u32 = 1;
 /// A rule enables the site.
 const RULED_ON: u32 = 2;
-/// Measuring it costs more than it is worth.
-const MUTED: u32 = 4;
+/// A function that is off for the budget.
+const OVER_BUDGET: u32 = 4;
 
 /// What a site does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -328,12 +328,12 @@ impl Site {
         self.claimed.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns whether a rule or its cost disables the site.
+    /// Returns whether a rule or the budget disables the site.
     pub(crate) fn is_ruled_off(&self) -> bool {
-        self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | MUTED) != 0
+        self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | OVER_BUDGET) != 0
     }
 
-    /// Applies a rule. What the user switches on is muted no more.
+    /// Applies a rule. What the user switches on is off for the budget no more.
     pub(crate) fn set_ruled_off(&self, off: bool) {
         self.ruled_off
             .store(if off { RULED_OFF } else { RULED_ON }, Ordering::Relaxed);
@@ -345,18 +345,18 @@ impl Site {
         self.ruled_off.store(off, Ordering::Relaxed);
     }
 
-    /// Returns whether its cost disables the site.
-    pub(crate) fn is_muted(&self) -> bool {
-        self.ruled_off.load(Ordering::Relaxed) == MUTED
+    /// Returns whether the budget disables the site.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site because of what measuring it costs, or enables it again. Returns false if a rule has decided, or its
-    /// calls are watched.
-    pub(crate) fn set_muted(&self, muted: bool) -> bool {
-        if muted && self.watch().is_some() {
+    /// Disables the site for the budget, or enables it again. Returns false if a rule has decided, or its calls are watched.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) fn set_over_budget(&self, over: bool) -> bool {
+        if over && self.watch().is_some() {
             return false;
         }
-        let (from, to) = if muted { (0, MUTED) } else { (MUTED, 0) };
+        let (from, to) = if over { (0, OVER_BUDGET) } else { (OVER_BUDGET, 0) };
         self.ruled_off
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()

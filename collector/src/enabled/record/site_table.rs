@@ -123,7 +123,7 @@ fn rule(site: &'static Site, off: Option<bool>) {
     update_if_met(site);
 }
 
-/// Lets a site follow what rules and its cost say of it, if it is met.
+/// Lets a site follow what rules and the budget say of it, if it is met.
 pub(crate) fn update_if_met(site: &'static Site) {
     // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
     fence(Ordering::SeqCst);
@@ -157,9 +157,9 @@ impl Rules {
         if is_all {
             self.rules.clear();
         }
-        // If nothing is disabled, an enabling rule need not be kept, but for what would else be muted again.
-        let is_muted = |site: &'static Site| site.is_muted() && pattern.matches(&site.describe());
-        let keeps_on = || unmet_functions().next().is_some() || met().any(is_muted);
+        // If nothing is disabled, an enabling rule need not be kept, but for what would else be off for the budget again.
+        let is_over = |site: &'static Site| site.is_over_budget() && pattern.matches(&site.describe());
+        let keeps_on = || unmet_functions().next().is_some() || met().any(is_over);
         let any_off = off || !self.rules.is_empty() || !is_all && keeps_on();
         if any_off {
             if self.rules.len() >= RULES_MAX {
@@ -260,5 +260,28 @@ mod tests {
         assert!(GET.is(SiteState::Disabled));
         rules.add(pattern("*"), false);
         assert!(PUT.is(SiteState::Enabled) && LATE.is(SiteState::Enabled) && rules.list().is_empty());
+    }
+
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    #[test]
+    fn what_somebody_switches_on_or_watches_is_not_off_for_the_budget() {
+        static COSTLY: Site = Site::named("costly", "rules::budget", "f.rs", 4);
+        static WATCHED: Site = Site::named("watched", "rules::budget", "f.rs", 5);
+        let mut rules = Rules::new();
+        meet(&COSTLY);
+        assert!(COSTLY.set_over_budget(true));
+        update_if_met(&COSTLY);
+        assert!(COSTLY.is_over_budget() && COSTLY.is(SiteState::Disabled));
+        // The rule stays, or the site would be off again at once.
+        let pattern = |text| Pattern::new(text).unwrap();
+        assert_eq!(rules.add(pattern("budget::costly"), false), Some(1));
+        assert_eq!(rules.list().len(), 1);
+        assert!(!COSTLY.is_over_budget() && COSTLY.is(SiteState::Enabled));
+        assert!(!COSTLY.set_over_budget(true));
+        // All as in the beginning.
+        rules.add(pattern("*"), false);
+        assert!(COSTLY.set_over_budget(true) && COSTLY.set_over_budget(false));
+        WATCHED.set_watch(Some(0));
+        assert!(!WATCHED.set_over_budget(true) && !WATCHED.is_over_budget());
     }
 }

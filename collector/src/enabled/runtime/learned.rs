@@ -10,17 +10,15 @@ use std::sync::OnceLock;
 use tickscope_format::file::learned;
 use tickscope_format::snapshot::Mode;
 
-const FIRST_LINE: &str = "tickscope functions 3";
+const FIRST_LINE: &str = "tickscope functions 4";
 
-/// A function that was muted.
+/// A function that was switched off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Learned {
     /// Its number.
     pub(crate) number: u32,
     /// How long its calls took on average, with all calls inside, in nanoseconds.
     pub(crate) mean_ns: f64,
-    /// What measuring a call took, in nanoseconds.
-    pub(crate) call_ns: f64,
     /// How much of the program's CPU time measuring it took, from 0 to 1.
     pub(crate) cost_share: f64,
 }
@@ -60,11 +58,7 @@ pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Lear
     let Some(memory) = MEMORY.get() else { return };
     let mut text = head(budget, mode);
     for of in functions {
-        let _ = writeln!(
-            text,
-            "{} {:.1} {:.1} {:.6}",
-            of.number, of.mean_ns, of.call_ns, of.cost_share
-        );
+        let _ = writeln!(text, "{} {:.1} {:.6}", of.number, of.mean_ns, of.cost_share);
     }
     learned::write(memory.build, &text);
 }
@@ -79,12 +73,9 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
         let of = Learned {
             number: words.next()?.parse().ok()?,
             mean_ns: words.next()?.parse().ok()?,
-            call_ns: words.next()?.parse().ok()?,
             cost_share: words.next()?.parse().ok()?,
         };
-        let are_numbers = [of.mean_ns, of.call_ns, of.cost_share]
-            .iter()
-            .all(|number| number.is_finite());
+        let are_numbers = of.mean_ns.is_finite() && of.cost_share.is_finite();
         (are_numbers && words.next().is_none()).then_some(of)
     };
     text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
@@ -108,11 +99,10 @@ mod tests {
 
     #[test]
     fn what_is_damaged_or_of_another_budget_or_mode_is_as_if_not_there() {
-        let text = "tickscope functions 3\nbudget 0.05 exact\n12 35.2 30.5 0.0125\n";
+        let text = "tickscope functions 4\nbudget 0.05 exact\n12 35.2 0.0125\n";
         let of = Learned {
             number: 12,
             mean_ns: 35.2,
-            call_ns: 30.5,
             cost_share: 0.0125,
         };
         assert_eq!(parse(text, 0.05, Mode::Exact), Some(vec![of]));
@@ -124,7 +114,7 @@ mod tests {
             "x\n",
             cut,
             &text.replace("12", "one"),
-            &text.replace("30.5", "NaN"),
+            &text.replace("35.2", "NaN"),
             &text.replace("0.0125", "0.0125 4"),
         ] {
             assert_eq!(parse(damaged, 0.05, Mode::Exact), None, "{damaged}");

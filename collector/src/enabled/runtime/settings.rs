@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tickscope_format::snapshot::{AutoMute, Mode, Over};
+use tickscope_format::snapshot::{Mode, Over};
 
 use crate::enabled::platform::os;
 use crate::enabled::record::node;
@@ -84,8 +84,6 @@ pub(crate) struct Settings {
     pub(crate) waits: bool,
     /// Whether the program counter is sampled from the start on.
     pub(crate) lines: bool,
-    /// What is done about scopes that cost more than they tell.
-    pub(crate) auto_mute: AutoMute,
     /// The functions that are watched, and which calls of each are slow.
     pub(crate) watch: Vec<(String, Over)>,
     /// How long the end waits for the last record without progress.
@@ -113,7 +111,6 @@ impl Default for Settings {
             allow_remote_control: true,
             waits: true,
             lines: false,
-            auto_mute: AutoMute::Offer,
             watch: Vec::new(),
             end_within: END_WITHIN,
             end_on_signals: false,
@@ -197,7 +194,7 @@ struct Variable {
 
 /// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
 /// later.
-const VARIABLES: [Variable; 18] = [
+const VARIABLES: [Variable; 17] = [
     Variable {
         name: c"TICKSCOPE",
         allowed: Allowed::Words("live, log, report, off"),
@@ -324,14 +321,6 @@ const VARIABLES: [Variable; 18] = [
         name: c"TICKSCOPE_END_ON_SIGNALS",
         allowed: Allowed::Words(SWITCH),
         apply: |settings, value| set(switch(value), |on| settings.end_on_signals = on),
-    },
-    Variable {
-        name: c"TICKSCOPE_AUTOMUTE",
-        allowed: Allowed::Words("on, offer, off"),
-        apply: |settings, value| {
-            let words = AutoMute::ALL.map(|policy| (policy.as_str(), policy));
-            set(one_of(value, &words), |policy| settings.auto_mute = policy)
-        },
     },
 ];
 

@@ -11,8 +11,8 @@ use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::snapshot::Snapshot;
 
 use super::{Length, Program, Subject, cut, fitted, place};
+use crate::budget::off_for_the_budget;
 use crate::json::{VERSION, written};
-use crate::muting::off_for_the_budget;
 
 /// So many rows a short answer has at most.
 const ROWS: usize = 10;
@@ -134,7 +134,7 @@ fn notes(subject: &Subject<'_>, is_empty: bool) -> Vec<String> {
     if is_empty {
         notes.push("no scope has been entered yet".into());
     }
-    notes.extend(off_for_the_budget(snapshot));
+    notes.extend(off_for_the_budget(snapshot).map(|off| format!("functions: {off}")));
     if snapshot.capture.losses.dropped > 0 {
         notes.push("some calls found no place in the program: counts are not complete".into());
     }

@@ -10,7 +10,6 @@ use super::groups::{Group, groups};
 use super::layout::VERSION;
 use super::lines::{Lines, lines};
 use super::measures::{Measures, Members};
-use super::mute::Mute;
 use super::node::{Node, nodes};
 use super::raw::{Estimate, Histogram, estimates, finite, latencies};
 use super::sites::{OtherSite, Rule, Site, other_sites, rules, sites};
@@ -65,8 +64,6 @@ pub(super) struct Document<'a> {
     /// Only where they were asked for.
     #[serde(flatten)]
     lines: Option<Lines<'a>>,
-    /// Sites that cost more than they tell, and those that are off for what they cost.
-    mute: Mute<'a>,
 }
 
 /// See [`tickscope_format::snapshot::Functions`].
@@ -260,7 +257,6 @@ impl<'a> Document<'a> {
                 },
             }),
             window: snapshot.window,
-            mute: Mute::new(snapshot),
             lines: None,
             focus: &[],
         }
@@ -284,14 +280,14 @@ impl<'a> Document<'a> {
 }
 
 fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
-    let named = snapshot.muting.over_budget().filter_map(|over| {
+    let named = snapshot.over_budget().iter().filter_map(|over| {
         let site = snapshot.sites.get(over.site.index())?;
         Some(OverBudget {
             module: &site.module,
             name: &site.name,
             mean_ns: finite(over.mean_ns),
             cost_share: finite(over.cost_share),
-            learned: over.reason.is_learned(),
+            learned: over.learned,
         })
     });
     named.collect()

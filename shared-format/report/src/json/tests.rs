@@ -3,7 +3,7 @@ use serde_json::Value;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
-use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, MuteReason, Muted, Rule};
+use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, OverBudget, Rule};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -142,6 +142,12 @@ fn percentiles_estimates_and_sites() {
 #[test]
 fn functions_of_the_compiler() {
     let mut snapshot = fixture::two_threads();
+    let over_budget = |site, learned| OverBudget {
+        site: SiteId(site),
+        mean_ns: 85.4,
+        cost_share: 0.121,
+        learned,
+    };
     snapshot.functions = Some(Functions {
         known: 3686,
         on: 1522,
@@ -153,32 +159,16 @@ fn functions_of_the_compiler() {
         budget: 0.05,
         cost_share: 0.031,
         call_ns: 31.5,
+        // There is no such site as the last.
+        over_budget: vec![over_budget(1, true), over_budget(u32::MAX, false)],
         choice: FunctionChoice {
             every: true,
             only: vec!["regex_automata::*".into(), "a \"b\"".into()],
             not: vec!["*::fmt".into()],
         },
     });
-    let over_budget = |site, learned| Muted {
-        site: SiteId(site),
-        reason: MuteReason::Budget { learned },
-        mean_ns: 85.4,
-        call_ns: 31.5,
-        cost_share: 0.121,
-    };
-    // There is no such site as the last.
-    snapshot.muting.muted = vec![over_budget(1, true), over_budget(u32::MAX, false)];
     let text = report(&snapshot, ProcessState::Exited);
     insta::assert_snapshot!(&text[text.find("\n  \"functions\"").unwrap()..]);
-}
-
-#[test]
-fn scopes_that_cost_more_than_they_tell() {
-    let texts = [fixture::costly_scopes(), fixture::muted_scopes()].map(|snapshot| {
-        let text = report(&snapshot, ProcessState::Running);
-        text[text.find("\n  \"mute\"").unwrap()..].to_owned()
-    });
-    insta::assert_snapshot!(texts.concat());
 }
 
 #[test]

@@ -8,10 +8,11 @@ use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Quantity, Snapsh
 
 use super::page::Page;
 use super::scale::Time;
+use crate::budget::off_for_the_budget;
 use crate::escape::visible;
 use crate::process_state::heading;
 use crate::unit::Unit;
-use crate::{extent, memory_bound, muting, number};
+use crate::{extent, memory_bound, number};
 
 /// So many of the sites that are switched off are named.
 const SITES_NAMED: usize = 2;
@@ -44,9 +45,6 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.push(("measured", measured(page)));
     facts.extend(by(page).map(|text| ("by", text)));
     facts.extend(switched_off(page).map(|text| ("sites", text)));
-    facts.extend(muting::facts(page.raw, page.options.ascii, |site| {
-        visible(&page.raw.sites[site as usize].path(), page.options.ascii).into_owned()
-    }));
     facts.extend(functions(page).map(|text| ("functions", text)));
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
@@ -307,7 +305,7 @@ fn functions(page: &Page<'_>) -> Option<String> {
         "{} of {} switched on{}{}{}{}{}",
         functions.on,
         functions.known,
-        off_for_the_budget(page, functions.budget),
+        off_for_the_budget(page.snapshot).map_or(String::new(), |off| format!(", {off}")),
         also(functions.unwound, "calls unwound"),
         also(functions.elsewhere, "events on other stacks, not counted"),
         also(functions.vanished, "async calls whose end was not seen"),
@@ -317,23 +315,6 @@ fn functions(page: &Page<'_>) -> Option<String> {
             ""
         },
     ))
-}
-
-/// How many are off for their budget, and what counts them.
-fn off_for_the_budget(page: &Page<'_>, budget: f64) -> String {
-    let over = || page.snapshot.muting.over_budget();
-    let Some(remedy) = muting::remedy(page.snapshot) else {
-        return String::new();
-    };
-    let learned = match over().filter(|of| of.reason.is_learned()).count() {
-        0 => String::new(),
-        learned => format!("{learned} of them as an earlier run learned; "),
-    };
-    let budget = number::percent(budget);
-    format!(
-        ", {} off for the budget of {budget} ({learned}{remedy})",
-        over().count()
-    )
 }
 
 fn lost(page: &Page<'_>) -> String {

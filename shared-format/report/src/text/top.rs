@@ -10,8 +10,8 @@ use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
 use super::options::View;
 use super::page::Page;
 use super::scale::Time;
+use crate::budget::off_for_the_budget;
 use crate::label::place;
-use crate::muting::off_for_the_budget;
 use crate::number;
 
 /// A longer name only shifts the rest of its own line.
@@ -54,7 +54,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     if page.options.view == View::Top
         && let Some(off) = off_for_the_budget(page.snapshot)
     {
-        writeln!(out, "{off}")?;
+        writeln!(out, "functions: {off}")?;
     }
     if rows.iter().any(|row| row.tally.is_some()) {
         page.write_counters(out)?;

@@ -73,7 +73,7 @@ pub(super) fn to(app: &mut App, name: &str) {
     assert_eq!(selected(app), name);
 }
 
-pub(super) fn asked(effects: &[Effect]) -> Vec<Request> {
+fn asked(effects: &[Effect]) -> Vec<Request> {
     let request = |effect: &Effect| {
         let Effect::Send(request) = effect else {
             panic!("{effect:?}")

@@ -36,7 +36,6 @@ impl App {
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
             // Calls are in a column anyway.
             && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
-            && (action != Action::Mute || (!self.program.offered.is_empty() && self.program.status.answers()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
                 || self.program.status.answers()
@@ -93,8 +92,9 @@ impl App {
             Action::ToCallers | Action::ToCallees => self.list().second.is_some(),
             Action::Unwatch => self.watched().is_some(),
             Action::SourceDown | Action::SourceUp => self.shows_source(),
-            Action::Groups | Action::Mute => self.shown().is_some(),
-            Action::Invert | Action::FoldRecursion | Action::Units | Action::Window => self.shown().is_some(),
+            Action::Groups | Action::Invert | Action::FoldRecursion | Action::Units | Action::Window => {
+                self.shown().is_some()
+            }
             Action::Earlier
             | Action::Later
             | Action::FarEarlier

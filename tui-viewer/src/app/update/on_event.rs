@@ -15,7 +15,6 @@ use crate::app::requests::Requests;
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::app::threads;
-use crate::app::update::mute;
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::output::console::printable;
@@ -103,8 +102,6 @@ impl App {
     /// Another program: what was asked of the one before, and seen of it, means nothing here.
     fn forget_program(&mut self) {
         self.program.newest = None;
-        self.program.offered = Rc::default();
-        self.program.told_offered = 0;
         self.program.traces = Rc::default();
         self.program.warnings_seen = false;
         self.views.forget_program();
@@ -155,7 +152,6 @@ impl App {
             Request::SitesOff(_) => "off",
             Request::SitesOn(_) | Request::ForgetRule(_) => "on",
             Request::Watch(..) | Request::Unwatch(_) => "watch",
-            Request::Mute(_) => "mute",
             Request::Lines(_) => "lines",
         };
         self.requests.refused(request);
@@ -173,7 +169,6 @@ impl App {
         if !snapshot.watches.is_empty() {
             Rc::make_mut(&mut self.program.traces).take(&snapshot);
         }
-        self.note_offered(&snapshot);
         self.program.newest = Some(Rc::clone(&snapshot));
         self.screen.dirty |= !self.playback.stands_still();
         self.settle_rules();
@@ -238,11 +233,6 @@ impl App {
                 watched::began_here(newest, &function, self.views.current == View::Slow)
             }
             Request::Unwatch(function) => format!("{} is watched no longer", printable(function.as_str())),
-            Request::Mute(pattern) => self
-                .program
-                .newest
-                .as_deref()
-                .map_or(String::new(), |newest| mute::said(newest, &pattern)),
             Request::Lines(0) => "the program counter is sampled no longer".into(),
             Request::Lines(_) => {
                 let state = self.program.newest.as_ref().map(|newest| newest.lines.state);

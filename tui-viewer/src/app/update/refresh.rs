@@ -226,7 +226,6 @@ impl App {
             let ascii = self.screen.ascii;
             let mut data = Data::of(side(sides.now), threads, former.as_ref(), ascii, grouped);
             data.known.clone_from(&self.program.functions);
-            data.offered = Rc::clone(&self.program.offered);
             data.traces = Rc::clone(&self.program.traces);
             data.utc_offset = self.screen.utc_offset;
             data.then = sides

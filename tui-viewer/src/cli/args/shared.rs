@@ -58,6 +58,6 @@ pub enum Format {
     Text,
     /// For programs.
     Json,
-    /// Patterns of what costs more than it tells, for --not of the next build.
+    /// Patterns of functions that are off for the budget, for --not of the next build.
     Exclude,
 }

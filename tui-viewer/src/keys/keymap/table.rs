@@ -609,14 +609,6 @@ pub(crate) const KEYS: &[Binding] = &[
     .left("off/on", 2),
     line(
         Section::Program,
-        &[Tree, Hot, Function, Threads, Flame, Sites, Tasks],
-        &[(Char('X'), Action::Mute)],
-        "mute what costs more than it tells",
-    )
-    .note(": scopes of which measuring takes more than half of what is in them, and more than 2 % of all; in Sites on such a row that one alone")
-    .left("mute", 3),
-    line(
-        Section::Program,
         FOLDING,
         &[(Char('-'), Action::ToggleCallees)],
         "switch what the row calls off, or on",

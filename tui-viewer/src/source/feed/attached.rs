@@ -204,7 +204,6 @@ impl Attached {
             Request::ForgetRule(pattern) => Op::ForgetRule(pattern),
             Request::Watch(pattern, over) => Op::Watch(pattern, over),
             Request::Unwatch(pattern) => Op::Unwatch(pattern),
-            Request::Mute(pattern) => Op::Mute(pattern),
             Request::Lines(hz) => Op::Lines(hz),
         };
         let sent = slot.send(op).map_err(|error| error.to_string())?;

@@ -349,7 +349,6 @@ impl TogetherFeed {
                         | Request::ForgetRule(_)
                         | Request::Watch(..)
                         | Request::Unwatch(_)
-                        | Request::Mute(_)
                         | Request::Lines(_) => {}
                     }
                     self.has_news = true;
@@ -514,8 +513,7 @@ impl Feed for TogetherFeed {
             | Request::Mode(_)
             | Request::SitesOff(_)
             | Request::SitesOn(_)
-            | Request::ForgetRule(_)
-            | Request::Mute(_) => {}
+            | Request::ForgetRule(_) => {}
         }
         let mut asked = Asked::new(request, Instant::now());
         for member in &mut self.members {

@@ -234,18 +234,6 @@ fn the_sites() {
 }
 
 #[test]
-fn scopes_that_are_worth_muting_and_muted_ones() {
-    for (width, height) in SIZES {
-        let mut app = empty(width, height);
-        events(&mut app, Status::Live, Some(fixture::costly_scopes()));
-        keys(&mut app, "6gj");
-        assert_snapshot!(format!("worth_muting_{width}x{height}"), looks(&app));
-        events(&mut app, Status::Live, Some(fixture::muted_scopes()));
-        assert_snapshot!(format!("muted_{width}x{height}"), looks(&app));
-    }
-}
-
-#[test]
 fn functions_by_module() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);
@@ -289,7 +277,7 @@ fn functions_by_module() {
 
 fn over_budget(app: &App) -> RowId {
     let data = app.derived.data.as_ref().expect("there is data");
-    let row = data.sites().iter().position(|row| row.muted.is_some());
+    let row = data.sites().iter().position(|row| row.over_budget.is_some());
     data.id(What::Site(row.expect("one is over the budget") as u32))
 }
 

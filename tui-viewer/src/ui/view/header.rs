@@ -70,7 +70,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
             // Numbers that stand still are no mystery then.
-            let text = if snapshot.muting.over_budget().next().is_some() && wordy {
+            let text = if !snapshot.over_budget().is_empty() && wordy {
                 format!("{off} off for --budget")
             } else if wordy {
                 format!("{off} {} off", if off == 1 { "site" } else { "sites" })
@@ -78,15 +78,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
                 format!("{off} off")
             };
             left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
-        }
-        let offered = app.program.offered.len();
-        if offered > 0 && app.program.status.answers() {
-            let text = if wordy {
-                format!("X mutes {offered}")
-            } else {
-                format!("X:{offered}")
-            };
-            left.push(part(text, Meaning::Notable, 8, if wordy { 3 } else { 1 }));
         }
         if app.layout().tabs.is_none() {
             for label in app.time_labels() {

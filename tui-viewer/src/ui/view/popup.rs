@@ -134,7 +134,6 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
         | Request::ForgetRule(_)
         | Request::Watch(..)
         | Request::Unwatch(_)
-        | Request::Mute(_)
         | Request::Lines(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",

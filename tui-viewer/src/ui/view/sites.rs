@@ -2,8 +2,7 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::function_choice::{Chosen, LEAST_BYTES};
-use tickscope_format::snapshot::{MuteReason, Muted};
-use tickscope_report::muting::{reason, words_of};
+use tickscope_format::snapshot::OverBudget;
 use tickscope_report::{label, number};
 
 use crate::app::columns::place::Place;
@@ -77,18 +76,11 @@ fn line(
     let site = &data.sites()[index as usize];
     let whole = match site.state {
         SiteState::Hit => Meaning::Plain,
-        SiteState::NotSince
-        | SiteState::Off
-        | SiteState::OverBudget
-        | SiteState::Muted
-        | SiteState::NotChosen => Meaning::Quiet,
+        SiteState::NotSince | SiteState::Off | SiteState::OverBudget | SiteState::NotChosen => Meaning::Quiet,
     };
     for place in places {
         let meaning = match (place.column, site.state) {
-            (SiteColumn::State, SiteState::Off | SiteState::OverBudget | SiteState::Muted) => {
-                Meaning::Notable
-            }
-            (SiteColumn::State, _) if site.offered.is_some() => Meaning::Notable,
+            (SiteColumn::State, SiteState::Off | SiteState::OverBudget) => Meaning::Notable,
             (SiteColumn::Name, _) if row.hit => Meaning::Strong,
             (SiteColumn::Module | SiteColumn::Where, _) => Meaning::Quiet,
             _ => whole,
@@ -157,7 +149,7 @@ fn state(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, cells: u16) ->
             format!("off by {}", cut_start(rule, room, canvas.glyphs.cut))
         }
         (SiteState::OverBudget, _) => {
-            let long = site.muted.map(|over| over_budget(&over));
+            let long = site.over_budget.map(|over| over_budget(&over));
             let long = long.filter(|long| long.len() <= room);
             let short = if room < "over budget".len() {
                 "off"
@@ -165,22 +157,6 @@ fn state(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, cells: u16) ->
                 "over budget"
             };
             long.unwrap_or_else(|| short.to_string())
-        }
-        (SiteState::Muted, _) if room < "muted".len() => "off".to_string(),
-        (SiteState::Muted, _) => {
-            let long = site
-                .muted
-                .map(|muted| format!("muted: {}", share_words(muted.own_share(), muted.mean_ns)));
-            let long = long.filter(|long| width(long) <= room);
-            long.unwrap_or_else(|| "muted".to_string())
-        }
-        (SiteState::Hit, _) if site.offered.is_some() && room >= "on: costly".len() => {
-            let words = site
-                .offered
-                .map(|cost| share_words(cost.own_share(), cost.mean_ns));
-            let long = words.map(|words| format!("on: {words}"));
-            let long = long.filter(|long| width(long) <= room);
-            long.unwrap_or_else(|| "on: costly".to_string())
         }
         (SiteState::NotChosen, _) if room < "off: small".len() => "off".to_string(),
         (SiteState::NotChosen, _) => match site.chosen {
@@ -200,20 +176,11 @@ fn state(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, cells: u16) ->
 }
 
 /// What it cost and how long a call took: `budget: 12.1%, 85.0ns`.
-fn over_budget(over: &Muted) -> String {
+fn over_budget(over: &OverBudget) -> String {
     format!(
         "budget: {}, {}",
         number::percent(over.cost_share),
         number::duration(over.mean_ns.round() as u64)
-    )
-}
-
-/// How much of a call is measuring: `41.2% of 62ns`.
-fn share_words(own_share: f64, mean_ns: f64) -> String {
-    format!(
-        "{} of {}",
-        number::percent(own_share),
-        number::duration(mean_ns.round() as u64)
     )
 }
 
@@ -247,10 +214,10 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
                 .functions
                 .as_ref()
                 .map_or(0.0, |functions| functions.budget);
-            let over = site.muted.unwrap_or_default();
+            let over = site.over_budget.unwrap_or_default();
             format!(
                 "off{}: measuring it took {} of the CPU time, more than the budget of {} leaves for calls of {}",
-                if over.reason.is_learned() {
+                if over.learned {
                     " from the start, learned by an earlier run"
                 } else {
                     ""
@@ -259,14 +226,6 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
                 number::percent(budget),
                 number::duration(over.mean_ns.round() as u64)
             )
-        }
-        (SiteState::Muted, _) => {
-            let muted = site.muted.unwrap_or_default();
-            let by = match muted.reason {
-                MuteReason::Automatic => "muted by the program itself (TICKSCOPE_AUTOMUTE=on)",
-                MuteReason::Budget { .. } | MuteReason::Asked | _ => "muted",
-            };
-            format!("{by}: {}", reason(&muted))
         }
         (SiteState::NotChosen, _) => match site.chosen {
             Chosen::Small => {
@@ -294,9 +253,6 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
             if site.calls == 1 { "" } else { "s" }
         ),
     };
-    if let Some(cost) = &site.offered {
-        return format!("{state}   {}", words_of(cost));
-    }
     match rule.filter(|_| matches!(site.state, SiteState::NotSince | SiteState::Hit)) {
         Some(rule) => format!("{state}   kept on by the rule {rule}"),
         None => state,
@@ -366,9 +322,6 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
     let next = match site.is_off() {
         true if table.is_grouped() => "Space switches it on; - what it calls",
         true => "Space switches it on again, by a rule of its own",
-        false if site.offered.is_some() => {
-            "its scopes cost more than they tell: X mutes it, its time then counts as its caller's"
-        }
         false => "Space switches it off: its time then counts as its caller's",
     };
     canvas.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);

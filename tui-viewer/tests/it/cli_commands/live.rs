@@ -112,10 +112,8 @@ fn the_json_has_exactly_the_members_promised() {
     // Those of estimates are there where times are estimates.
     let at = names.iter().position(|name| name == "estimates").unwrap();
     let estimate = ["node", "timed", "self_error_ticks", "total_error_ticks"];
-    let behind = names[at + 1..]
-        .iter()
-        .filter(|name| !estimate.contains(&&***name));
-    assert_eq!(behind.collect::<Vec<_>>(), ["mute", "policy", "offered", "muted"]);
+    let mut behind = names[at + 1..].iter();
+    assert_eq!(behind.find(|name| !estimate.contains(&&***name)), None);
 
     let process = &document["process"];
     assert_eq!(process["name"], program.name);

@@ -33,7 +33,6 @@ pub(crate) fn play() {
         "busy" => busy(&argument),
         "computing" => computing(&argument),
         "reported" => reported(&argument),
-        "peeking" => peeking(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
         "grouped" => grouped(&argument),
@@ -77,23 +76,6 @@ fn computing(name: &str) {
                 } else {
                     sum.wrapping_mul(3) + 1
                 });
-            }
-        }
-    });
-    wait_for_end();
-    END.store(true, std::sync::atomic::Ordering::Relaxed);
-}
-
-/// Has a scope with nothing in it until the test ends, in exact mode: without optimization the code around a scope takes longer than what
-/// measures it in adaptive mode.
-fn peeking(name: &str) {
-    let _session = tickscope::Builder::new(name).mode(tickscope::Mode::Exact).start();
-    thread::spawn(|| {
-        while !END.load(std::sync::atomic::Ordering::Relaxed) {
-            tickscope::scope!("parse");
-            for n in 0..100_000 {
-                tickscope::scope!("peek");
-                std::hint::black_box(n);
             }
         }
     });

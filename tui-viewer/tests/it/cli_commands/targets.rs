@@ -226,7 +226,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["sites", "-f", "exclude"],
         &["why", "marked", "--json"],
         &["why", "marked", "-f", "markdown"],
-        &["mute", "--dry-run", "--json"],
         &["snapshot"],
         &["diff", &pid],
         &["wait-until", "calls(marked) > 0"],
@@ -263,7 +262,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["top"],
         &["sites"],
         &["stacks"],
-        &["mute", "--dry-run"],
     ] {
         place
             .tickscope(&[args, &[&name]].concat())

@@ -236,7 +236,6 @@ fn code_of(number: u64) -> u64 {
         Request::Watch(..) => 9,
         Request::Unwatch(_) => 10,
         Request::Lines(_) => 11,
-        Request::Mute(_) => 13,
     }
 }
 

@@ -210,9 +210,6 @@ impl Feed for Synthetic {
             Request::Watch(..) | Request::Unwatch(_) if self.state != "slow" => {
                 return Err("a made-up program has no calls that could be watched".into());
             }
-            Request::Mute(_) => {
-                return Err("a made-up program measures nothing that could be muted".into());
-            }
             Request::Lines(_) => {
                 return Err("a made-up program has no code that could be sampled".into());
             }
