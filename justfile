@@ -15,7 +15,7 @@ format:
 lint:
     cargo fmt --all --check
     cargo clippy --workspace --all-targets -- -D warnings
-    cargo clippy -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling -p tickscope-puffin -p tickscope-criterion --all-targets -- -D warnings
+    cargo clippy -p tickscope -p tickscope-macros -p tickscope-tracing -p tickscope-profiling -p tickscope-criterion --all-targets -- -D warnings
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
     RUSTDOCFLAGS="-D warnings" cargo rustdoc -p tickscope-cli --lib
     .ci/acyclic
@@ -36,8 +36,8 @@ test-features:
     cargo test -p tickscope-macros --features enable
     cargo test -p tickscope-macros --features test-disabled
     cargo test -p tickscope --test disabled --test compile
-    cargo test -p tickscope-tracing -p tickscope-profiling -p tickscope-puffin -p tickscope-criterion
-    cargo test -p tickscope-profiling -p tickscope-puffin --features tickscope-profiling/enable,tickscope-puffin/enable
+    cargo test -p tickscope-tracing -p tickscope-profiling -p tickscope-criterion
+    cargo test -p tickscope-profiling --features enable
     collector/tests/disabled/check.sh
 
 # The long forms of tests, all or those that STEPS name.

@@ -22,9 +22,6 @@ type Done<T> = Result<T, Box<dyn Error>>;
 /// The archive, beside this file in a package and in OUT_DIR in the repository.
 const ARCHIVE: &str = "sources.tar.gz";
 
-/// What programs in C and C++ include, of tickscope-c.
-const HEADER: &str = "include/tickscope.h";
-
 /// The platforms' common triple: dependencies of other systems are left out.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
@@ -185,16 +182,10 @@ fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     fs::create_dir_all(alone.join("src"))?;
     fs::write(alone.join("src/lib.rs"), "")?;
     fs::copy(root.join("Cargo.lock"), alone.join("Cargo.lock"))?;
-    let path = |folder: &str| -> Done<String> {
-        let path = fs::canonicalize(root.join(folder))?;
-        Ok(quoted(&text_of(&path)?))
-    };
     let manifest = format!(
         "[package]\nname = \"alone\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n\
-         [dependencies]\ntickscope = {{ path = {}, features = [\"functions\"] }}\n\
-         tickscope-c = {{ path = {}, default-features = false, features = [\"functions\"] }}\n",
-        path("collector")?,
-        path("collector/c")?
+         [dependencies]\ntickscope = {{ path = {}, features = [\"functions\"] }}\n",
+        quoted(&text_of(&fs::canonicalize(root.join("collector"))?)?)
     );
     fs::write(alone.join("Cargo.toml"), manifest)?;
     Ok(alone)
@@ -289,7 +280,7 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
         let path = quoted(&text_of(path)?);
         match text(&target["kind"][0])? {
             "custom-build" => lines.push(format!("build = {path}")),
-            kind @ ("lib" | "rlib" | "proc-macro" | "staticlib" | "cdylib") => {
+            kind @ ("lib" | "rlib" | "proc-macro") => {
                 library.push("[lib]".to_string());
                 library.push(format!(
                     "name = {}\npath = {path}",
@@ -297,12 +288,6 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
                 ));
                 if kind == "proc-macro" {
                     library.push("proc-macro = true".into());
-                } else if kind != "lib" && kind != "rlib" {
-                    let kinds: Vec<String> = array(&target["crate_types"])?
-                        .iter()
-                        .map(ToString::to_string)
-                        .collect();
-                    library.push(format!("crate-type = [{}]", kinds.join(", ")));
                 }
             }
             _ => {}
@@ -340,9 +325,6 @@ fn is_wanted(package: &str, name: &str) -> bool {
         .any(|start| upper.starts_with(start))
     {
         return !name.contains('/');
-    }
-    if name == HEADER {
-        return true;
     }
     let is_source = name == "build.rs" || (name.starts_with("src/") && name.ends_with(".rs"));
     let is_test = name

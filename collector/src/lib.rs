@@ -24,7 +24,7 @@
 //! | (none) | Macros and the calling API do nothing, and nothing is left of them in a release build. Only this crate and its macros are built. |
 //! | `enable` | Scopes count, and a session publishes them to viewers. Dumps and reports are written as `.tks` files, which `tickscope report FILE` converts. |
 //! | `report` | `enable`, and reports as text, HTML, folded stacks and callgrind; the log of groups. |
-//! | `export` | `report`, and reports as JSON, CSV, speedscope and pprof. |
+//! | `export` | `report`, and reports as JSON, speedscope and pprof. |
 //!
 //! # Macros
 //! | macro | what it measures |
@@ -56,8 +56,8 @@
 //! The crate `tickscope-c` is a library and a header with scopes, counters and reports for programs in C and C++.
 //!
 //! # Spans
-//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` and `tickscope-puffin` have the macros of the
-//! crates `profiling` and `puffin`: programs that use these stay as they are.
+//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate `profiling`:
+//! programs that use these stay as they are.
 //!
 //! # Benchmarks
 //! The crate `tickscope-criterion` writes a report for each benchmark of the crate `criterion`.

@@ -108,8 +108,6 @@ pub enum Format {
     Html,
     /// Every number, for programs (`.json`). Needs the feature `export`.
     Json,
-    /// One row for each node of each thread (`.csv`). Needs the feature `export`.
-    Csv,
     /// Folded stacks, for flame graphs (`.folded`). Needs the feature `report`.
     Folded,
     /// A profile for speedscope (`.speedscope.json`). Needs the feature `export`.

@@ -3,7 +3,6 @@
 
 pub(crate) mod activity;
 pub(crate) mod columns;
-pub(crate) mod command_line;
 pub(crate) mod compare;
 pub(crate) mod cpu_history;
 pub(crate) mod cursor;
@@ -48,7 +47,6 @@ pub(crate) mod thread_choice;
 pub(crate) mod thread_rows;
 pub(crate) mod threads;
 pub(crate) mod timeline;
-pub(crate) mod trigger;
 pub(crate) mod unit;
 pub(crate) mod update;
 pub(crate) mod view;

@@ -9,13 +9,8 @@
 //!               as its runner:         runner  -> what `tickscope run` and `record` do; test_report
 //! ```
 //!
-//! Programs in C and C++ that are built without cargo get the collector from `library` and their functions from `table`;
-//! `c_compiler` says which options prepare them, here and where a build script of cargo's project compiles C.
-//!
 //! The command leaves what the other two need in a file (`handover`); they leave what the user is to know in another (`notes`).
 
-mod c_builds;
-mod c_compiler;
 mod cache;
 mod cargo_words;
 mod changes;
@@ -26,7 +21,6 @@ mod executable;
 pub mod function_table;
 mod handover;
 mod invocation;
-mod library;
 mod notes;
 mod project;
 mod project_choice;
@@ -34,6 +28,5 @@ pub mod role;
 mod runner;
 mod settings;
 mod sleds;
-mod table;
 mod test_report;
 mod wrapper;

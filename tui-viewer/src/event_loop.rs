@@ -1,7 +1,6 @@
 //! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
 
 pub(crate) mod editor;
-pub(crate) mod kept_past;
 pub mod saved_files;
 
 use std::io;
@@ -302,8 +301,6 @@ impl Screen {
                 thread,
                 compensated,
                 by,
-                formats,
-                file,
             } => {
                 let options = TextOptions {
                     state: state_of(&self.app.program.status),
@@ -314,7 +311,7 @@ impl Screen {
                     extent,
                     ..TextOptions::default()
                 };
-                let written = saved_files::write_reports(&snapshot, &options, &formats, file, offset);
+                let written = saved_files::write_reports(&snapshot, &options, offset);
                 let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
                 Some(Message::Wrote("report", written.map(whole)))
             }
@@ -328,14 +325,9 @@ impl Screen {
                 let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
                 Some(Message::Wrote("call", written.map(whole)))
             }
-            Effect::KeepSnapshot { snapshot, file } => {
-                let kept = saved_files::keep_snapshot(&snapshot, file, offset);
+            Effect::KeepSnapshot(snapshot) => {
+                let kept = saved_files::keep_snapshot(&snapshot, offset);
                 Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
-            }
-            Effect::KeepPast { ring, length, words } => {
-                let kept = kept_past::keep(&ring, length, offset);
-                let kept = kept.map(|kept| (whole(kept.path), kept.words));
-                Some(Message::KeptPast { words, kept })
             }
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
@@ -454,12 +446,12 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),
-        None if matches!(context, Context::Typing | Context::Commanding) => edit(key).map(Message::Edit),
+        None if context == Context::Typing => edit(key).map(Message::Edit),
         None => Some(Message::Unknown(key)),
     }
 }
 
-/// The search line and the command line, with the keys of a shell.
+/// The line of a search, with the keys of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

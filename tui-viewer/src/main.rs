@@ -9,9 +9,8 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    agents, attach, completions, cost, demo, diff, export, lines, list, log, man, mcp, merge, metrics, mode,
-    mute, push, record, report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch,
-    why,
+    agents, attach, completions, cost, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, mute,
+    push, record, report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
 };
 use tickscope_cli::cli::parse;
 use tickscope_cli::output::console;
@@ -64,7 +63,6 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Agents) => agents::run(),
         Some(Command::Mcp(args)) => mcp::run(&args),
         Some(Command::Stacks { target, tasks }) => stacks::run(&target, tasks),
-        Some(Command::Export(args)) => export::run(&args),
         Some(Command::Snapshot { target, output }) => snapshot::run(&target, output.as_deref()),
         Some(Command::Reset { target, after }) => reset::run(&target, after),
         Some(Command::Mode { how, target }) => mode::run(&target, how.mode),

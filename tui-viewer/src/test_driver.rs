@@ -190,7 +190,7 @@ pub(crate) fn at(app: &mut App, ms: u64) {
 /// One key, as the loop would give it.
 pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     let context = app.context();
-    let typing = matches!(context, Context::Typing | Context::Commanding);
+    let typing = context == Context::Typing;
     let message = match (lookup(context, key), key) {
         (Some(action), _) => Message::Do(action),
         (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),

@@ -63,7 +63,7 @@ typedef enum tickscope_format {
     TICKSCOPE_FOLDED = 3,
     TICKSCOPE_CALLGRIND = 4,
     TICKSCOPE_JSON = 5,
-    TICKSCOPE_CSV = 6,
+    /* 6 is not used again */
     TICKSCOPE_SPEEDSCOPE = 7,
     TICKSCOPE_PPROF = 8
 } tickscope_format;

@@ -74,7 +74,6 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
         Format::Folded => Form::Folded,
         Format::Callgrind => Form::Callgrind,
         Format::Json => Form::Json,
-        Format::Csv => Form::Csv,
         Format::Speedscope => Form::Speedscope,
         Format::Pprof => Form::Pprof,
         Format::Tks | _ => return snapshot_file::bytes(snapshot).map_err(io::Error::other),
@@ -103,7 +102,7 @@ fn format_of(code: i32) -> Option<Format> {
         3 => Format::Folded,
         4 => Format::Callgrind,
         5 => Format::Json,
-        6 => Format::Csv,
+        // 6 was a form of older versions.
         7 => Format::Speedscope,
         8 => Format::Pprof,
         _ => return None,

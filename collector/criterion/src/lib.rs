@@ -173,7 +173,6 @@ fn ending(format: Format) -> &'static str {
         Format::Text => "txt",
         Format::Html => "html",
         Format::Json => "json",
-        Format::Csv => "csv",
         Format::Folded => "folded",
         Format::Speedscope => "speedscope.json",
         Format::Pprof => "pb.gz",

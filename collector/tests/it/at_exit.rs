@@ -225,7 +225,6 @@ fn a_files_name_says_the_form() {
     ];
     let needing = [
         ("report.json", "\"self_ns\"", "report.json.tks"),
-        ("report.csv", "id,parent,depth", "report.csv.tks"),
         (
             "report.speedscope.json",
             "speedscope.app",

@@ -209,7 +209,7 @@ fn a_step_back_and_forward_again_is_not_charged_where_events_see_it_and_else_onc
             let is_exact = tickscope::snapshot().capture.mode == tickscope_format::snapshot::Mode::Exact;
             tickscope::reset();
             let (mut passed, mut charged, mut unseen) = (0, 0, 0);
-            for round in 0..3_000 {
+            for round in 0..600 {
                 let mut back = 0;
                 let mut guards = Vec::new();
                 for _ in 0..30 {

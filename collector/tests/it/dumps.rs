@@ -10,11 +10,10 @@ use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
-const ALL: [(Format, &str, &str); 9] = [
+const ALL: [(Format, &str, &str); 8] = [
     (Format::Text, "txt", "Call tree"),
     (Format::Html, "html", "<!doctype html>"),
     (Format::Json, "json", "\"self_ns\""),
-    (Format::Csv, "csv", "id,parent,depth"),
     (Format::Folded, "folded", concat!(module_path!(), "::work;")),
     (Format::Speedscope, "speedscope.json", "speedscope.app"),
     (Format::Pprof, "pb.gz", "\u{1f}"),
@@ -48,10 +47,7 @@ fn every_format_without_a_session_in_the_middle_of_scopes() {
         for (format, ending, says) in ALL {
             let path = dir.join(format!("now.{ending}"));
             let dumped = tickscope::time!("dumping", tickscope::dump(&path, format));
-            let needs = matches!(
-                format,
-                Format::Json | Format::Csv | Format::Speedscope | Format::Pprof
-            );
+            let needs = matches!(format, Format::Json | Format::Speedscope | Format::Pprof);
             let written = dumped.unwrap();
             if needs && !Form::Json.is_built_in() {
                 assert_eq!(written, dir.join(format!("now.{ending}.tks")));

@@ -173,7 +173,7 @@ fn while_a_standard_descriptor_is_closed_nobody_looks() {
 
 /// Each look has a budget, and threads take turns.
 fn of_many_threads_each_is_looked_at() {
-    const THREADS: usize = 300;
+    const THREADS: usize = 100;
     isolated!(|| {
         let _session = quick("many");
         let (send, receive) = mpsc::channel::<()>();

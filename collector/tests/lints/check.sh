@@ -26,10 +26,10 @@ for edition in 2021 2024; do
     cd "$CARGO_TARGET_DIR/$edition/unmarked"
     sed -E '
         s/^ *#\[(tickscope::profile|profiling::(function|all_functions|skip))(\(.*\))?\]$//
-        s/^ *(drop\()?(tickscope|profiling|puffin)::[a-z_]+!\(.*\);$//
+        s/^ *(drop\()?(tickscope|profiling)::[a-z_]+!\(.*\);$//
         s/tickscope::(time|future|wait)!\((group = "g", )?"[^"]*", (.*)\)(\.await)?;$/\3\4;/
     ' "$here/src/lib.rs" > src/lib.rs
-    if grep -E '(tickscope|profiling|puffin)::' src/lib.rs; then
+    if grep -E '(tickscope|profiling)::' src/lib.rs; then
         echo "check.sh: these marks are left in the program without them" >&2
         exit 1
     fi

@@ -36,7 +36,6 @@ fn main() {
         (Format::Callgrind, "callgrind"),
         (Format::Tks, "tks"),
         (Format::Json, "json"),
-        (Format::Csv, "csv"),
         (Format::Speedscope, "speedscope.json"),
         (Format::Pprof, "pb.gz"),
     ] {

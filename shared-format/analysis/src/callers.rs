@@ -270,7 +270,7 @@ impl Links {
 
 /// By function, the one that stands for its cycle of mutual recursion: those that were seen between two calls of one
 /// of them belong together. A function in no cycle stands for itself.
-pub fn cycles(tree: &CallTree) -> Vec<FunctionId> {
+fn cycles(tree: &CallTree) -> Vec<FunctionId> {
     let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();
     let find = |leader: &mut [u32], mut at: u32| {
         while leader[at as usize] != at {

@@ -9,7 +9,7 @@
 //!          -> inclusive_time (time in the outermost of some sites, by thread) -> groups
 //!          -> functions, uncertainty -> call_tree (threads merged by path) -> hotspots (per function)
 //!                                                                          -> transform -> call_tree
-//!                                                                          -> callers (and callees) -> call_graph
+//!                                                                          -> callers (and callees)
 //!          -> sampled_rows (code: functions that were sampled and not counted) -> Snapshot
 //!          -> overhead_correction, filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
 //! two of a run -> window -> Snapshot
@@ -43,7 +43,6 @@
 #![warn(missing_docs)]
 
 pub mod align;
-pub mod call_graph;
 pub mod call_tree;
 pub mod callers;
 pub mod code;

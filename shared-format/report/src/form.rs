@@ -17,7 +17,7 @@ use self::input::Input;
 use crate::text::{self, TextOptions};
 use crate::{ProcessState, callgrind, folded, html};
 #[cfg(feature = "export")]
-use crate::{csv, json, pprof, speedscope};
+use crate::{json, pprof, speedscope};
 
 pub use self::input::FormOptions;
 
@@ -42,8 +42,6 @@ pub enum Form {
     Pprof,
     /// For `KCachegrind` and `callgrind_annotate`.
     Callgrind,
-    /// Comma-separated values, for spreadsheets.
-    Csv,
     /// The snapshot itself, from which all other forms can be made.
     Tks,
 }
@@ -92,14 +90,13 @@ macro_rules! export {
 }
 
 const WHOLE_NUMBERS: Option<&str> = Some(
-    "--per is for text, html, json and csv; this form has whole nanoseconds and calls, which its readers add up",
+    "--per is for text, html and json; this form has whole nanoseconds and calls, which its readers add up",
 );
 
-const NANOSECONDS: Option<&str> =
-    Some("--unit is for text and csv; this form has nanoseconds alone: leave it out");
+const NANOSECONDS: Option<&str> = Some("--unit is for text; this form has nanoseconds alone: leave it out");
 
 /// All forms, in the order of the enum and of the help.
-static TABLE: [Entry; 9] = [
+static TABLE: [Entry; 8] = [
     Entry {
         form: Form::Text,
         name: "text",
@@ -107,9 +104,8 @@ static TABLE: [Entry; 9] = [
         prefix: None,
         description: "For reading",
         help: "\
-For reading; --view chooses a part. graph is gprof's call graph: around each function
-its callers above and what it calls below, with their parts of its time; flat is
-gprof's flat profile; threads has each thread's times and open scopes.",
+For reading; --view chooses a part. flat is gprof's flat profile; threads has each
+thread's times and open scopes.",
         feature: "report",
         refuses_per: None,
         refuses_unit: None,
@@ -150,9 +146,7 @@ For programs: every fact, each thread apart, names as they are. It cannot be ope
 again: keep a .tks file or a page for that.",
         feature: "export",
         refuses_per: None,
-        refuses_unit: Some(
-            "--unit is for text and csv; json has both, as total_ns and total_ticks: leave it out",
-        ),
+        refuses_unit: Some("--unit is for text; json has both, as total_ns and total_ticks: leave it out"),
         refuses_compensated: None,
         refuses_by: Some(
             "--by is for forms that show one measure; json has each as a member of its own: leave it out",
@@ -254,25 +248,6 @@ was counted, that of --by first. All threads are together below one function cal
         }),
     },
     Entry {
-        form: Form::Csv,
-        name: "csv",
-        ending: "csv",
-        prefix: None,
-        description: "For spreadsheets",
-        help: "For spreadsheets and databases: a row for each node of each thread (RFC 4180).",
-        feature: "export",
-        refuses_per: None,
-        refuses_unit: None,
-        refuses_compensated: None,
-        refuses_by: Some(
-            "--by is for forms that show one measure; csv has each in columns of its own: leave it out",
-        ),
-        write: export!(|input, mut out| {
-            let per = input.options.text.per.as_ref();
-            csv::write_per(&input.shown(), input.options.csv_unit, per, &mut out)
-        }),
-    },
-    Entry {
         form: Form::Tks,
         name: "tks",
         ending: snapshot_file::ENDING,
@@ -283,7 +258,7 @@ was counted, that of --by first. All threads are together below one function cal
         refuses_per: Some(
             "a tks file has what was measured; leave out --per, and use it when you open the file",
         ),
-        refuses_unit: Some("--unit is for text and csv; a tks file has ticks and their length: leave it out"),
+        refuses_unit: Some("--unit is for text; a tks file has ticks and their length: leave it out"),
         refuses_compensated: Some(
             "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
         ),

@@ -2,7 +2,7 @@
 //! `String` or writes to an `io::Write` of the caller.
 //!
 //! ```text
-//! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, call graph, threads
+//! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, threads
 //!          -> stacks             where every thread is right now
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow
@@ -12,12 +12,10 @@
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
 //!          -> brief              short answers for scripts and agents (feature `json`)
-//!          -> csv                the facts of the nodes as a table (feature `export`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
 //!          -> speedscope, pprof  for the readers of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
-//! Windows of one run -> over_time  tracks over time, for Perfetto and the Firefox Profiler (feature `exemplar`)
 //! Records of one run -> slots -> html  what threads did when, in a page
 //! A kept file, a page -> archive -> Snapshot
 //! Lines of a program's code (`SourceCode`) -> text, json, callgrind, pprof
@@ -48,8 +46,6 @@ pub mod brief;
 pub mod callgrind;
 pub mod clock;
 pub mod cost;
-#[cfg(feature = "export")]
-pub mod csv;
 pub mod diff;
 mod escape;
 #[cfg(feature = "exemplar")]
@@ -68,8 +64,6 @@ pub mod modules;
 pub mod muting;
 mod names;
 pub mod number;
-#[cfg(feature = "exemplar")]
-pub mod over_time;
 #[cfg(feature = "export")]
 pub mod pprof;
 pub mod process_state;
@@ -87,8 +81,6 @@ pub mod stacks;
 pub mod tally;
 pub mod tasks;
 pub mod text;
-#[cfg(feature = "exemplar")]
-mod trace_events;
 pub mod trend;
 pub mod unit;
 

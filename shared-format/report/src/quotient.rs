@@ -1,6 +1,4 @@
-//! A number in JSON and CSV: as it was measured, or divided by the calls of a function.
-
-use std::fmt;
+//! A number in JSON: as it was measured, or divided by the calls of a function.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -30,15 +28,6 @@ impl Serialize for Quotient {
         match self.calls {
             None => serializer.serialize_u64(self.whole),
             Some(calls) => serializer.serialize_f64(self.quotient(calls)),
-        }
-    }
-}
-
-impl fmt::Display for Quotient {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.calls {
-            None => self.whole.fmt(f),
-            Some(calls) => self.quotient(calls).fmt(f),
         }
     }
 }

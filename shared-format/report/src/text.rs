@@ -5,7 +5,6 @@
 
 mod columns;
 mod flat;
-mod graph;
 mod groups;
 mod header;
 mod options;
@@ -77,7 +76,6 @@ fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         View::Hot => top::write(out, page, usize::MAX)?,
         View::Top => top::write(out, page, page.options.top)?,
         View::Flat => flat::write(out, page)?,
-        View::Graph => graph::write(out, page)?,
     };
     if page.options.view != View::Tree {
         groups::write(out, page)?;

@@ -9,7 +9,6 @@ use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_report::Extent;
-use tickscope_report::form::Form;
 use tui_input::InputRequest;
 
 use crate::keys::action::Action;
@@ -23,7 +22,7 @@ use crate::source::kept_traces::KeptTraces;
 pub(crate) enum Message {
     /// A key with a meaning.
     Do(Action),
-    /// A key in the search line or the command line.
+    /// A key in the line of a search.
     Edit(InputRequest),
     /// A click on a cell.
     Click(u16, u16),
@@ -43,13 +42,6 @@ pub(crate) enum Message {
     Resize(Size),
     /// A file was written, or several, or not: what it is, and where or why not.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
-    /// The past of the program was kept because a condition became true, or not: how much and where, or why not.
-    KeptPast {
-        /// What was true.
-        words: String,
-        /// The recording and how much it holds, or why there is none.
-        kept: Result<(PathBuf, String), String>,
-    },
     /// Code that was asked for.
     FoundCode(FoundCode),
     /// A request could not even be sent.
@@ -85,10 +77,6 @@ pub(crate) enum Effect {
         compensated: bool,
         /// What shares and the order are of.
         by: Measure,
-        /// For reading, for programs, or for other tools; a file for each.
-        formats: Vec<Form>,
-        /// The new file; without it one that is named after program and time.
-        file: Option<PathBuf>,
     },
     /// Write a slow call for other tools.
     WriteCall {
@@ -101,22 +89,8 @@ pub(crate) enum Effect {
         /// The number of the call.
         number: u64,
     },
-    /// Keep a snapshot.
-    KeepSnapshot {
-        /// What is on the screen.
-        snapshot: Rc<Snapshot>,
-        /// The new file; without it one that is named after program and time.
-        file: Option<PathBuf>,
-    },
-    /// Keep the past of the program in a recording.
-    KeepPast {
-        /// The ring that holds it.
-        ring: PathBuf,
-        /// How much of it.
-        length: Duration,
-        /// What has become true.
-        words: String,
-    },
+    /// Keep the snapshot that is on the screen.
+    KeepSnapshot(Rc<Snapshot>),
     /// Take the mouse, or leave it to the terminal.
     Mouse(bool),
     /// Open a place in the source.

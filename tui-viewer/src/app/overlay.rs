@@ -2,7 +2,6 @@
 
 use tickscope_format::ids::ThreadId;
 
-use crate::app::command_line::CommandLine;
 use crate::app::help_screen::HelpScreen;
 use crate::source::events::Request;
 
@@ -11,8 +10,6 @@ use crate::source::events::Request;
 pub(crate) enum Overlay {
     /// The line in which a search is typed.
     Search,
-    /// The line in which a command is typed.
-    CommandLine(CommandLine),
     /// The help.
     Help(HelpScreen),
     /// The list of threads to choose from.

@@ -166,12 +166,6 @@ impl Playback {
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
-    /// When the oldest snapshot was captured that one can go to.
-    pub(super) fn oldest_ns(&self, program: &Program) -> Option<u64> {
-        let known = self.begin_ns.or_else(|| self.history.times().next());
-        known.or_else(|| program.newest_ns())
-    }
-
     /// The snapshot that was captured then.
     pub(super) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {

@@ -257,7 +257,6 @@ impl Requests {
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
-        self.pending.take_if(|pending| pending.request == request);
         // A former rule of the same pattern is only passed by: what came after it will be answered as well.
         let is_later = |switching: &Switching| {
             switching.request != request && pattern_of(switching.request) == pattern_of(request)

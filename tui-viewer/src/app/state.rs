@@ -19,7 +19,6 @@ use crate::app::requests::Requests;
 use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
 use crate::app::timeline::{LANE_LINES, PARTS_LINES};
-use crate::app::trigger::Trigger;
 use crate::app::view::{Below, View};
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
@@ -48,8 +47,6 @@ pub(crate) struct App {
     pub(crate) views: Views,
     /// What has the keyboard in place of the view.
     pub(crate) overlay: Option<Overlay>,
-    /// When to keep the past.
-    pub(crate) trigger: Trigger,
     /// What the user is told.
     pub(crate) notices: Notices,
 }
@@ -66,7 +63,6 @@ impl App {
             derived: Derived::default(),
             views: Views::default(),
             overlay: None,
-            trigger: Trigger::default(),
             notices: Notices::default(),
         }
     }
@@ -204,7 +200,6 @@ impl App {
     pub(crate) fn context(&self) -> Context {
         match &self.overlay {
             Some(Overlay::Search) => Context::Typing,
-            Some(Overlay::CommandLine(_)) => Context::Commanding,
             Some(Overlay::Help(help)) if help.typed().is_some() => Context::Typing,
             Some(Overlay::Help(_)) => Context::Help,
             Some(Overlay::Threads { .. }) => Context::Choosing,
@@ -226,10 +221,7 @@ impl App {
 
     /// Whether something stands on top that is no line at the bottom of the screen.
     pub(crate) fn has_popup(&self) -> bool {
-        !matches!(
-            self.overlay,
-            None | Some(Overlay::Search | Overlay::CommandLine(_))
-        )
+        !matches!(self.overlay, None | Some(Overlay::Search))
     }
 
     /// What shares, totals and the order are of: what was chosen, where the snapshot on screen has it, else time.

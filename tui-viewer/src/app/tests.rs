@@ -1,10 +1,10 @@
 //! What every key does, and what it never does.
 
 mod before;
-mod commanding;
 mod flame;
 mod functions;
 mod groups;
+mod helping;
 mod measuring;
 pub(crate) mod moments;
 mod muting;
@@ -18,7 +18,6 @@ mod source;
 mod telling;
 mod threads;
 mod timeline;
-mod triggering;
 mod units;
 mod writing;
 
@@ -26,7 +25,6 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
-use tickscope_report::form::Form;
 
 use crate::app::message::{Effect, Message};
 use crate::app::row::Fold;
@@ -790,19 +788,13 @@ fn files_are_written_from_what_is_on_the_screen() {
             snapshot: a,
             thread,
             compensated: false,
-            formats,
-            file: None,
             ..
         },
-        Effect::KeepSnapshot {
-            snapshot: b,
-            file: None,
-        },
+        Effect::KeepSnapshot(b),
     ] = &effects[..]
     else {
         panic!("{effects:?}");
     };
-    assert_eq!(formats[..], [Form::Text, Form::Html]);
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
     assert_eq!(*thread, Some(tickscope_format::ids::ThreadId(1)));
     app.update(Message::Wrote(
@@ -819,28 +811,6 @@ fn files_are_written_from_what_is_on_the_screen() {
         Err("./x.tks: No space left on device".into()),
     ));
     assert!(last_line(&app).contains("! snapshot not written"));
-}
-
-#[test]
-fn a_notice_leaves_the_offers_of_a_command_in_sight() {
-    let mut app = live(120, 30);
-    app.update(Message::Wrote("report", Err("no room".into())));
-    keys(&mut app, ":");
-    let lines: Vec<String> = text(&app).lines().rev().take(3).map(str::to_string).collect();
-    assert!(lines[0].starts_with(" :"), "{lines:?}");
-    assert!(
-        lines[1].contains("reset  undo") || lines[1].contains("reset"),
-        "{lines:?}"
-    );
-    assert!(lines[2].contains("! report not written: no room"), "{lines:?}");
-    keys(&mut app, "report x.svg");
-    key(&mut app, Code::Enter);
-    assert!(
-        text(&app).contains("! x.svg: this ending says no form"),
-        "{}",
-        text(&app)
-    );
-    assert!(last_line(&app).contains(":report x.svg"));
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 mod availability;
 mod banner;
-mod command_line;
 mod compare;
 mod find;
 mod flame;
@@ -21,14 +20,12 @@ mod threads;
 mod time;
 mod timeline;
 mod travel;
-mod trigger;
 mod unit;
 mod writing;
 
 use crate::app::help as help_lines;
 use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
-use tickscope_report::form::Form;
 
 use crate::app::columns;
 use crate::app::cursor::Cursor;
@@ -40,7 +37,7 @@ use crate::app::sort::{Sort, SortKey};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
-use crate::keys::action::{Action, Context};
+use crate::keys::action::Action;
 use crate::keys::decoder::key_name;
 use crate::text::cells::cut_start;
 use crate::text::glyphs::Glyphs;
@@ -67,8 +64,6 @@ impl App {
                 self.notices.read();
                 if let Some(Overlay::Help(help)) = &mut self.overlay {
                     help.edit(request, &self.screen);
-                } else if self.context() == Context::Commanding {
-                    self.command_edit(request);
                 } else {
                     self.search_edit(request);
                 }
@@ -135,7 +130,6 @@ impl App {
                 self.complain(format!("{what} not written: {why}"));
                 self.screen.dirty = true;
             }
-            Message::KeptPast { words, kept } => self.past_is_kept(words, kept),
             Message::FoundCode(found) => self.take_code(found),
             Message::NotSent(request, why) => self.refused(request, &why),
             Message::NotOpened(why) => {
@@ -254,11 +248,6 @@ impl App {
             Action::ToggleSite => self.toggle_site(effects),
             Action::Mute => self.mute_offered(effects),
             Action::ToggleCallees => self.toggle_callees(effects),
-            Action::Command => self.command_begin(),
-            Action::Complete => self.complete(true),
-            Action::CompleteBack => self.complete(false),
-            Action::OlderCommand => self.recall(true),
-            Action::NewerCommand => self.recall(false),
             Action::Scope => self.choose_threads(),
             Action::Freeze => self.freeze(),
             Action::Reset => self.request_reset(effects),
@@ -269,12 +258,8 @@ impl App {
                 }
             }
             Action::Undo => self.undo(effects),
-            Action::Report => {
-                let formats = vec![Form::Text, Form::Html];
-                self.report_in(formats, None, self.query.compensated, self.measure(), effects);
-            }
-            Action::Keep => self.keep_in(None, effects),
-            Action::ReportAs => self.report_as(),
+            Action::Report => self.report(effects),
+            Action::Keep => self.keep(effects),
             Action::Copy => self.copy(effects),
             Action::Edit => self.edit_source(effects),
             Action::Slower => self.change_rate(false, effects),
@@ -391,14 +376,14 @@ impl App {
                 *index = travel::target(action, *index, Mode::ALL.len(), page);
             }
             Some(Overlay::Confirm(_)) => {}
-            None | Some(Overlay::Search | Overlay::CommandLine(_)) if self.derived.data.is_none() => {
+            None | Some(Overlay::Search) if self.derived.data.is_none() => {
                 let Program { chosen, found, .. } = &mut self.program;
                 *chosen = travel::target(action, *chosen, found.len(), page);
             }
-            None | Some(Overlay::Search | Overlay::CommandLine(_)) if self.views.current == View::Flame => {
+            None | Some(Overlay::Search) if self.views.current == View::Flame => {
                 self.flame_travel(action);
             }
-            None | Some(Overlay::Search | Overlay::CommandLine(_)) => self.travel(action),
+            None | Some(Overlay::Search) => self.travel(action),
         }
     }
 
@@ -407,7 +392,6 @@ impl App {
             return help.keep_search(&self.screen);
         }
         match &self.overlay {
-            Some(Overlay::CommandLine(_)) => self.command_run(effects),
             Some(Overlay::Search) => self.search_keep(),
             &Some(Overlay::Modes { index }) => {
                 self.overlay = None;

@@ -45,8 +45,6 @@ pub(crate) struct Views {
     pub(super) greeted: bool,
     /// What is searched for.
     pub(crate) search: Option<Search>,
-    /// Commands that were typed, the oldest first.
-    pub(super) commands: Vec<String>,
     /// The function with its callers and callees.
     pub(crate) function: FunctionView,
     /// Which part of the flame graph is on the screen.
@@ -158,7 +156,6 @@ impl Default for Views {
             expanded: Expanded::default(),
             greeted: false,
             search: None,
-            commands: Vec::new(),
             function: FunctionView::default(),
             flame: Flame::default(),
             wants_below: None,

@@ -34,17 +34,6 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
 ];
 
-/// The static library's name.
-pub(crate) const STATIC: &str = "libtickscope.a";
-
-/// The package that it is of, and the header of that package.
-const FOR_C: &str = "tickscope-c";
-pub(crate) const HEADER: &str = "tickscope.h";
-
-/// What of the profile is another for the static library: it is optimised as a whole, because most of the standard library is
-/// left out then.
-const STATIC_PROFILE: (&str, &str) = ("CARGO_PROFILE_RELEASE_LTO", "fat");
-
 /// Where the built crates are.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
@@ -85,67 +74,35 @@ pub(crate) fn build(
     })
 }
 
-/// The collector as a static library for the machine that builds it, from the cache or built.
-///
-/// # Errors
-/// Why it cannot be built or kept.
-pub(crate) fn build_static(archive: &[u8], compiler: &Compiler, cache: &Cache) -> anyhow::Result<PathBuf> {
-    let target = compiler.fact("host");
-    let facts = (archive, &compiler.version, target, FLAGS, PROFILE, STATIC_PROFILE);
-    let place = cache.place("static", facts);
-    cache.make(&place, |folder| {
-        say(&format!(
-            "building {STATIC} with rustc {}, once; it is kept in {}",
-            compiler.fact("release"),
-            place.display()
-        ));
-        let what = ["rustc", "--lib", "--crate-type", "staticlib"];
-        let mut command = command(compiler);
-        command.env(STATIC_PROFILE.0, STATIC_PROFILE.1);
-        let target_dir = compile(archive, compiler, target, folder, command, FOR_C, &what)?;
-        let made = target_dir.join(target).join("release").join(STATIC);
-        fs::rename(made, folder.join(STATIC))?;
-        Ok(fs::remove_dir_all(&target_dir)?)
-    })?;
-    let library = place.join(STATIC);
-    if !library.exists() {
-        bail!("{} is not complete; remove it, and try again", place.display());
-    }
-    Ok(library)
-}
-
-/// The folder with the header for programs in C and C++, from the cache or unpacked.
-///
-/// # Errors
-/// Why it cannot be unpacked or kept.
-pub(crate) fn include_dir(archive: &[u8], cache: &Cache) -> anyhow::Result<PathBuf> {
-    let place = cache.place("include", archive);
-    cache.make(&place, |folder| {
-        let mut sources = tar::Archive::new(GzDecoder::new(archive));
-        for entry in sources.entries()? {
-            let mut entry = entry?;
-            if entry.path()?.ends_with(Path::new("include").join(HEADER)) {
-                entry.unpack(folder.join(HEADER))?;
-                return Ok(());
-            }
-        }
-        bail!("the collector's sources have no {HEADER}")
-    })?;
-    Ok(place)
-}
-
 /// Builds the crates, and leaves them in the folder alone.
 fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
-    let command = command(compiler);
-    let target_dir = compile(
-        archive,
-        compiler,
-        target,
-        folder,
-        command,
-        "tickscope",
-        &["build"],
-    )?;
+    let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
+    tar::Archive::new(GzDecoder::new(archive))
+        .unpack(&sources)
+        .context("cannot unpack the collector's sources")?;
+    let output = command(compiler)
+        .args(["build", "--release", "--offline", "--quiet", "-p", "tickscope"])
+        .args(["--target", target])
+        .arg("--target-dir")
+        .arg(&target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
+        .current_dir(&sources)
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let errors: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("error"))
+            .take(5)
+            .collect();
+        bail!(
+            "the collector cannot be built with rustc {} for {target}\n  is the standard library for {target} there? rustup target \
+             add {target}\n  {}",
+            compiler.fact("release"),
+            errors.join("\n  ")
+        );
+    }
     // Macros are libraries of the machine that compiles, all others of the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
@@ -161,57 +118,8 @@ fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path
             }
         }
     }
-    Ok(fs::remove_dir_all(&target_dir)?)
-}
-
-/// Unpacks the sources below a folder and has cargo build `what` of a package. Returns the target directory, which is in the folder
-/// as well.
-fn compile(
-    archive: &[u8],
-    compiler: &Compiler,
-    target: &str,
-    folder: &Path,
-    mut command: Command,
-    package: &str,
-    what: &[&str],
-) -> anyhow::Result<PathBuf> {
-    let sources = folder.join("sources");
-    tar::Archive::new(GzDecoder::new(archive))
-        .unpack(&sources)
-        .context("cannot unpack the collector's sources")?;
-    let target_dir = folder.join("target");
-    command
-        .args(what)
-        .args([
-            "--release",
-            "--offline",
-            "--quiet",
-            "-p",
-            package,
-            "--target",
-            target,
-        ])
-        .arg("--target-dir")
-        .arg(&target_dir)
-        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
-        .current_dir(&sources);
-    let output = command.output().context("cannot start cargo")?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let errors: Vec<&str> = said
-            .lines()
-            .filter(|line| line.starts_with("error"))
-            .take(5)
-            .collect();
-        bail!(
-            "the collector cannot be built with rustc {} for {target}\n  is the standard library for {target} there? rustup target \
-             add {target}\n  {}",
-            compiler.fact("release"),
-            errors.join("\n  ")
-        );
-    }
     fs::remove_dir_all(&sources)?;
-    Ok(target_dir)
+    Ok(fs::remove_dir_all(&target_dir)?)
 }
 
 /// Cargo, with nothing of what the project's own build is told.

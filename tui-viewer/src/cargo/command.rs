@@ -15,13 +15,14 @@ use tempfile::NamedTempFile;
 use crate::cargo::cache::{Cache, key};
 use crate::cargo::cargo_words::CargoWords;
 use crate::cargo::compiler::Compiler;
+use crate::cargo::function_table::Sources;
 use crate::cargo::handover::{
-    COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, Sources, VARIABLE,
+    COLLECTOR_VARIABLE, Handover, Prepared, RUNNER, RUSTC_WRAPPER, SLEDS_VARIABLE, VARIABLE,
 };
 use crate::cargo::project::{Project, cargo};
 use crate::cargo::settings::{Settings, runner_variable};
-use crate::cargo::{c_builds, collector, library, notes, project_choice, sleds, table};
-use crate::cli::args::cargo::{CargoCli, CargoCommand, Task, asks_for_help, misplaced, split};
+use crate::cargo::{collector, notes, project_choice, sleds};
+use crate::cli::args::cargo::{CargoCli, CargoCommand, asks_for_help, misplaced, split};
 use crate::cli::args::ending;
 use crate::cli::commands::run;
 use crate::output::console::{Misuse, printable, say};
@@ -43,18 +44,7 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
         typed.ours.push("--help".into());
     }
     let cli = CargoCli::parse_from(&typed.ours);
-    let command = match &cli.task {
-        Task::Cargo(command) => *command,
-        Task::Lib(args) => {
-            no_options(&typed.ours, "lib").map_err(Misuse)?;
-            return library::run(args, archive);
-        }
-        Task::Table(args) => {
-            no_options(&typed.ours, "table").map_err(Misuse)?;
-            return table::run(args);
-        }
-    };
-    check(&cli, command, &typed.for_cargo).map_err(Misuse)?;
+    check(&cli, &typed.for_cargo).map_err(Misuse)?;
     let words = CargoWords::read(&typed.for_cargo);
     if words.builds_std {
         let why =
@@ -88,7 +78,7 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
     };
     handover.write(handover_file.path())?;
     let build = Build {
-        command,
+        command: cli.command,
         words: &words,
         project: &project,
         handover: &handover,
@@ -102,27 +92,16 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
         .spawn()
         .with_context(|| format!("cannot start {}", cargo().display()))?;
     let status = run::wait(&mut child, &terminated)?;
-    if status.success() && command == CargoCommand::Build && !words.has_message_format {
+    if status.success() && cli.command == CargoCommand::Build && !words.has_message_format {
         build.say_where()?;
     }
     notes::say_all(&handover.notes);
     Ok(run::code_of(status))
 }
 
-/// Refuses options before a command that runs nothing.
-fn no_options(ours: &[OsString], name: &str) -> Result<(), String> {
-    match ours.get(1) {
-        Some(option) if option != name => Err(format!(
-            "{} is for run, build, test and bench, and {name} is none of them; leave it out",
-            printable(&option.to_string_lossy())
-        )),
-        Some(_) | None => Ok(()),
-    }
-}
-
 /// Refuses what makes no sense before anything is built.
-fn check(cli: &CargoCli, command: CargoCommand, for_cargo: &[OsString]) -> Result<(), String> {
-    let name = command.name();
+fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
+    let name = cli.command.name();
     if let Some(option) = misplaced(for_cargo) {
         return Err(format!(
             "{} is no option of cargo {name}: it stands before {name}, as in cargo tickscope {} {name}",
@@ -130,7 +109,7 @@ fn check(cli: &CargoCli, command: CargoCommand, for_cargo: &[OsString]) -> Resul
             printable(option)
         ));
     }
-    if command == CargoCommand::Build && (cli.report || cli.record.is_some()) {
+    if cli.command == CargoCommand::Build && (cli.report || cli.record.is_some()) {
         return Err(
             "build runs nothing, so there is nothing to report or record; use run, test or bench".into(),
         );
@@ -138,7 +117,7 @@ fn check(cli: &CargoCli, command: CargoCommand, for_cargo: &[OsString]) -> Resul
     let Some(file) = &cli.record else { return Ok(()) };
     ending::check_kept(file)?;
     // The name of each program is added to it.
-    let is_one = command == CargoCommand::Run;
+    let is_one = cli.command == CargoCommand::Run;
     if is_one && file.exists() {
         return Err(format!(
             "{} exists already; give --record another name, or remove the file",
@@ -210,8 +189,6 @@ fn prepare(
             runner: settings.runner(compiler, target),
         };
         handover.targets.insert(target.clone(), prepared);
-        let variables = c_builds::variables(target, compiler.fact("host"), settings, &cache)?;
-        handover.for_build_scripts.extend(variables);
     }
     let flags: BTreeMap<_, _> = handover
         .targets
@@ -282,8 +259,6 @@ impl Build<'_> {
             .env(VARIABLE, self.handover_file)
             .env(SLEDS_VARIABLE, &self.handover.sleds_key)
             .env(COLLECTOR_VARIABLE, &self.handover.collector_key);
-        let told = self.handover.for_build_scripts.iter();
-        command.envs(told.map(|variable| (&variable.name, &variable.value)));
         if self.project.has_build_dir {
             command.env("CARGO_BUILD_BUILD_DIR", &self.handover.target_dir);
         }
@@ -369,11 +344,7 @@ mod tests {
     fn what_makes_no_sense_is_said_before_the_build() {
         let checked = |line: &str| {
             let parts = split(words(line));
-            let cli = CargoCli::parse_from(&parts.ours);
-            match cli.task {
-                Task::Cargo(command) => check(&cli, command, &parts.for_cargo),
-                Task::Lib(_) | Task::Table(_) => no_options(&parts.ours, "lib"),
-            }
+            check(&CargoCli::parse_from(&parts.ours), &parts.for_cargo)
         };
         assert_eq!(checked("c --report run --release"), Ok(()));
         for (line, why) in [
@@ -381,7 +352,6 @@ mod tests {
             ("c --report build", "build runs nothing"),
             ("c --record /x.json run", "ending .tks"),
             ("c --record /dev/null run", "exists already"),
-            ("c --report lib", "--report is for run, build, test and bench"),
         ] {
             let refused = checked(line).unwrap_err();
             assert!(refused.contains(why), "{line}: {refused}");

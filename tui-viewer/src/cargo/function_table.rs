@@ -21,7 +21,7 @@ use std::path::Path;
 
 use object::read::elf::ElfFile64;
 use object::{Architecture, Endianness, Object, ObjectKind, ReadCache};
-use tickscope_format::function_table::{Function, Origin, SECTION, encode};
+use tickscope_format::function_table::{SECTION, encode};
 
 use crate::cargo::function_table::debug_info::Sections;
 use crate::cargo::function_table::poll_function::Code;
@@ -30,43 +30,18 @@ use crate::cargo::function_table::symbols::Symbols;
 pub use crate::cargo::function_table::error::TableError;
 pub use crate::cargo::function_table::sources::{Member, Sources};
 
-/// What was added to a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Added {
-    /// Functions in the table. Instances that a reader cannot tell apart are one.
-    pub functions: usize,
-    /// Sleds of all functions.
-    pub sleds: usize,
-    /// Functions of the workspace.
-    pub own: usize,
-    /// Functions of packages that the workspace depends on.
-    pub dependencies: usize,
-    /// Functions of Rust's standard library.
-    pub std: usize,
-    /// Functions of which nothing says whose they are.
-    pub unknown: usize,
-    /// Functions without file and line.
-    pub without_line: usize,
-    /// Entries of the compiler's map that do not point at a sled. They are left out.
-    pub odd_sleds: usize,
-    /// Functions whose calls are those of async functions and blocks, and not their polls.
-    pub asyncs: usize,
-    /// Bytes of the table.
-    pub bytes: usize,
-}
-
 /// Adds the table to a program or a shared library. A table that is there already is replaced.
 ///
 /// # Errors
 /// The file has no sleds or no names, is not for x86-64 Linux, or cannot be read or written. Then it is as it was.
-pub fn add(executable: &Path, sources: &Sources) -> Result<Added, TableError> {
+pub fn add(executable: &Path, sources: &Sources) -> Result<(), TableError> {
     let bytes = fs::read(executable).map_err(|error| TableError::io("read", executable, error))?;
     let elf = ElfFile64::<Endianness>::parse(&*bytes)
         .ok()
         .filter(|elf| elf.architecture() == Architecture::X86_64)
         .filter(|elf| matches!(elf.kind(), ObjectKind::Executable | ObjectKind::Dynamic))
         .ok_or_else(|| TableError::not_elf(executable, &bytes))?;
-    let mut sleds = sleds::read(executable, &elf)?;
+    let sleds = sleds::read(executable, &elf)?;
     let symbols = Symbols::read(&elf);
     let sections = Sections::load(&elf).map_err(|error| TableError::debug_info(executable, error))?;
     if symbols.is_empty() && sections.is_empty() {
@@ -77,19 +52,12 @@ pub fn add(executable: &Path, sources: &Sources) -> Result<Added, TableError> {
     let debug_info = sections
         .open()
         .map_err(|error| TableError::debug_info(executable, error))?;
-    let functions = functions::describe(
-        std::mem::take(&mut sleds.functions),
-        &symbols,
-        &debug_info,
-        &Code::read(&elf),
-        sources,
-    );
-    let table = encode(sleds.map.clone(), &functions).map_err(|error| TableError::TooLarge {
+    let functions = functions::describe(sleds.functions, &symbols, &debug_info, &Code::read(&elf), sources);
+    let table = encode(sleds.map, &functions).map_err(|error| TableError::TooLarge {
         path: executable.into(),
         error,
     })?;
-    section::add(executable, &bytes, &table)?;
-    Ok(Added::count(&functions, sleds.odd, table.len()))
+    section::add(executable, &bytes, &table)
 }
 
 /// Returns the table of a program, or nothing if it has none.
@@ -111,24 +79,6 @@ pub fn of(executable: &Path) -> Result<Option<Vec<u8>>, TableError> {
     let table =
         object::ObjectSection::data(&section).map_err(|error| TableError::damaged(executable, error))?;
     Ok(Some(table.to_vec()))
-}
-
-impl Added {
-    fn count(functions: &[Function], odd_sleds: usize, bytes: usize) -> Self {
-        let of = |origin| functions.iter().filter(|f| f.origin == origin).count();
-        Self {
-            functions: functions.len(),
-            sleds: functions.iter().map(|f| f.sleds.len()).sum(),
-            own: of(Origin::Own),
-            dependencies: of(Origin::Dependency),
-            std: of(Origin::Std),
-            unknown: of(Origin::Unknown),
-            without_line: functions.iter().filter(|f| f.line == 0).count(),
-            odd_sleds,
-            asyncs: functions.iter().filter(|f| f.poll.is_some()).count(),
-            bytes,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
+use crate::cargo::function_table::Sources;
 use crate::cli::args::cargo::FunctionsArgs;
 
 /// The variable that names the file. Where it is set, cargo has started us.
@@ -48,19 +49,6 @@ pub(crate) struct Handover {
     pub(crate) sleds_key: String,
     /// The value of [`COLLECTOR_VARIABLE`].
     pub(crate) collector_key: String,
-    /// What build scripts are told.
-    pub(crate) for_build_scripts: Vec<Variable>,
-}
-
-/// A variable that cargo gets from us.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Variable {
-    /// Its name.
-    pub(crate) name: String,
-    /// Its value.
-    pub(crate) value: String,
-    /// What it was, which programs that are run see again.
-    pub(crate) before: Option<String>,
 }
 
 /// What was prepared for a target.
@@ -74,26 +62,6 @@ pub(crate) struct Prepared {
     pub(crate) dependencies: PathBuf,
     /// The user's own runner and its arguments; empty if there is none.
     pub(crate) runner: Vec<String>,
-}
-
-/// Where sources are, by which the table of functions tells whose a function is.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Sources {
-    /// The root of the workspace.
-    pub(crate) workspace_root: PathBuf,
-    /// The packages of the workspace.
-    pub(crate) members: Vec<Member>,
-    /// The folder of the compiler.
-    pub(crate) sysroot: PathBuf,
-}
-
-/// A package of the workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Member {
-    /// Its folder.
-    pub(crate) dir: PathBuf,
-    /// Its name and version.
-    pub(crate) package: String,
 }
 
 impl Handover {
@@ -125,14 +93,9 @@ impl Handover {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);
         }
-        let wrapper = (RUSTC_WRAPPER, &self.wrapper_variable);
-        let told = self.for_build_scripts.iter();
-        let told = told.map(|variable| (&*variable.name, &variable.before));
-        for (name, before) in told.chain([wrapper]) {
-            match before {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        match &self.wrapper_variable {
+            Some(wrapper) => command.env(RUSTC_WRAPPER, wrapper),
+            None => command.env_remove(RUSTC_WRAPPER),
+        };
     }
 }

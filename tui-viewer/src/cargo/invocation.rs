@@ -26,10 +26,6 @@ pub(crate) struct Invocation {
     pub(crate) cfgs: Vec<String>,
     /// The code options, name and value, in their order.
     pub(crate) codegen: Vec<(String, String)>,
-    /// The static libraries that its build script names.
-    pub(crate) static_libraries: Vec<String>,
-    /// Where they are looked for.
-    pub(crate) native_dirs: Vec<PathBuf>,
     /// The root of its sources.
     pub(crate) source: Option<PathBuf>,
 }
@@ -56,9 +52,9 @@ impl Invocation {
                 "-C" | "--codegen" => found.code_option(&value()),
                 // The same as a code option.
                 "-g" => found.code_option("debuginfo=2"),
-                "-l" => found.static_libraries.extend(static_library(&value())),
-                "-L" => found.native_dirs.extend(native_dir(&value())),
-                "-o"
+                "-l"
+                | "-L"
+                | "-o"
                 | "-Z"
                 | "-A"
                 | "-W"
@@ -178,22 +174,6 @@ fn parts(word: &str) -> (&str, Option<String>) {
     }
 }
 
-/// The name in `static=NAME`, behind whose kind modifiers may stand, and behind whose name another name.
-fn static_library(text: &str) -> Option<String> {
-    let (kind, name) = text.split_once('=')?;
-    let is_static = kind.split(':').next() == Some("static");
-    is_static.then(|| name.split(':').next().unwrap_or_default().to_string())
-}
-
-/// The folder in `native=DIR`, or one for all kinds of libraries.
-fn native_dir(text: &str) -> Option<PathBuf> {
-    match text.split_once('=') {
-        Some(("native" | "all", dir)) => Some(dir.into()),
-        Some(("dependency" | "crate" | "framework", _)) => None,
-        Some(_) | None => Some(text.into()),
-    }
-}
-
 /// What is emitted, without the file that it is to go to.
 fn kind(text: &str) -> String {
     text.split('=').next().unwrap_or_default().to_string()
@@ -261,27 +241,6 @@ mod tests {
         assert_eq!(read.code("debuginfo"), Some("0"));
         assert_eq!(read.code("strip"), Some("none"));
         assert_eq!((read.code("lto"), read.code("panic")), (Some(""), None));
-    }
-
-    #[test]
-    fn libraries_of_build_scripts_are_named_in_several_ways() {
-        let words = [
-            "-l",
-            "static=z",
-            "-lstatic:+whole-archive=y:x",
-            "-l",
-            "ssl",
-            "-l",
-            "dylib=a",
-            "-L",
-            "native=/o",
-            "-L",
-            "dependency=/d",
-            "-L/p",
-        ];
-        let read = Invocation::read(&words.map(OsString::from));
-        assert_eq!(read.static_libraries, ["z", "y"]);
-        assert_eq!(read.native_dirs, [PathBuf::from("/o"), PathBuf::from("/p")]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, anyhow};
 use serde_json::Value;
 
-use crate::cargo::handover::Member;
+use crate::cargo::function_table::Member;
 use crate::output::console::Misuse;
 
 /// A workspace.

@@ -181,7 +181,7 @@ fn unknown(key: &Key<'_>, known: &[&str], list: &str) -> Wrong {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cargo::handover::Member;
+    use crate::cargo::function_table::Member;
 
     #[test]
     fn all_keys_are_read() {

@@ -12,7 +12,7 @@ use crate::cargo::executable::Executable;
 use crate::cargo::handover::Handover;
 use crate::cargo::test_report;
 use crate::cli::args::RecordArgs;
-use crate::cli::args::cargo::{CargoCli, CargoCommand, SAMPLES, Task};
+use crate::cli::args::cargo::{CargoCli, CargoCommand, SAMPLES};
 use crate::cli::commands::record::started;
 use crate::cli::commands::run;
 use crate::cli::commands::run::Program;
@@ -37,9 +37,6 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         return Err(anyhow!("cannot start {}: {error}", program.display()));
     }
     let cli = CargoCli::parse_from(&handover.words);
-    let Task::Cargo(task) = cli.task else {
-        return Err(anyhow!("cargo runs programs for run, test and bench alone"));
-    };
     command
         .env("TICKSCOPE_FUNCTIONS", "on")
         .envs(handover.functions.variables());
@@ -52,7 +49,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         unheard: UNHEARD,
     };
     if let Some(file) = &cli.record {
-        let output = match task {
+        let output = match cli.command {
             CargoCommand::Run | CargoCommand::Build => file.clone(),
             CargoCommand::Test | CargoCommand::Bench => file_of(file, program),
         };
@@ -62,7 +59,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         };
         return started::run(&args, watched);
     }
-    match task {
+    match cli.command {
         CargoCommand::Run | CargoCommand::Build => run::watch_program(watched, cli.report, None, &cli.look),
         CargoCommand::Test | CargoCommand::Bench => {
             let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
@@ -72,7 +69,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
             let all = test_report::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
             // Asked for a list, or for help, it runs nothing.
             let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
-            let is_test = task == CargoCommand::Test;
+            let is_test = cli.command == CargoCommand::Test;
             let is_empty = if is_test {
                 all.tests.is_empty()
             } else {

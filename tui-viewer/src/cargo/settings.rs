@@ -73,19 +73,6 @@ impl Settings {
         words(&self.files["build"]["target"])
     }
 
-    /// A variable as build scripts see it: cargo's own, or one of its configuration.
-    pub(crate) fn of_build_scripts(&self, name: &str) -> Option<String> {
-        let entry = &self.files["env"][name];
-        let in_file = entry.as_str().or_else(|| entry["value"].as_str());
-        let in_file = in_file.map(ToString::to_string);
-        let own = std::env::var(name).ok();
-        if entry["force"] == true {
-            in_file.or(own)
-        } else {
-            own.or(in_file)
-        }
-    }
-
     /// The user's runner of programs for a target, and its arguments; empty if there is none.
     pub(crate) fn runner(&self, compiler: &Compiler, target: &str) -> Vec<String> {
         if let Some(runner) = variable(&runner_variable(target)) {

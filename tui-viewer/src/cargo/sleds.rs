@@ -129,7 +129,7 @@ fn probe(
 }
 
 /// Whether an object file has a map of the version that is known.
-pub(crate) fn check(object: &[u8]) -> Result<(), String> {
+fn check(object: &[u8]) -> Result<(), String> {
     let file = object::File::parse(object).map_err(|error| error.to_string())?;
     let map = file
         .section_by_name(MAP)

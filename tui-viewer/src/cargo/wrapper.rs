@@ -13,10 +13,10 @@ use std::process::{Command, ExitStatus};
 use anyhow::Context;
 
 use crate::cargo::changes::{Changes, Facts, decide, marker};
-use crate::cargo::handover::{COLLECTOR_VARIABLE, Handover, Member, SLEDS_VARIABLE, Sources};
+use crate::cargo::handover::{COLLECTOR_VARIABLE, Handover, SLEDS_VARIABLE};
 use crate::cargo::invocation::Invocation;
-use crate::cargo::notes::{note, note_of};
-use crate::cargo::{c_builds, executable, function_table};
+use crate::cargo::notes::note;
+use crate::cargo::{executable, function_table};
 use crate::output::console::{FAILED, say};
 
 /// Calls the compiler as cargo wants it, or with changes. `words` are the compiler and its arguments; a wrapper for the crates
@@ -173,15 +173,12 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
         .filter(|_| !changes.for_links.is_empty())
     {
         let notes = executable::notes(call, file);
-        let added = function_table::add(file, &sources(&handover.sources));
+        let added = function_table::add(file, &handover.sources);
         // Where functions cannot be had, the reason was found already, with the option that is to blame.
         let failed = added.err().filter(|_| notes.is_empty());
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
         }
-    }
-    for text in c_builds::notes(call, &handover.target_dir) {
-        note_of(&handover.notes, &call.crate_name, &text);
     }
     if let Some(dep_info) = call.dep_info() {
         let mut variables = vec![(SLEDS_VARIABLE, &handover.sleds_key)];
@@ -191,19 +188,6 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
         depend_on(&dep_info, &variables)?;
     }
     Ok(())
-}
-
-/// Where the table of functions finds whose a function is.
-fn sources(from: &Sources) -> function_table::Sources {
-    let member = |member: &Member| function_table::Member {
-        dir: member.dir.clone(),
-        package: member.package.clone(),
-    };
-    function_table::Sources {
-        workspace_root: from.workspace_root.clone(),
-        members: from.members.iter().map(member).collect(),
-        sysroot: Some(from.sysroot.clone()),
-    }
 }
 
 /// Lets cargo compile the crate again where a variable has another value, as it does for `env!`.

@@ -4,7 +4,6 @@ pub mod cargo;
 mod cost;
 pub(crate) mod diff;
 pub(crate) mod ending;
-mod export;
 mod lines;
 mod list;
 mod log;
@@ -32,7 +31,6 @@ use clap_complete::Shell;
 
 pub use self::cost::CostArgs;
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
-pub use self::export::{ExportArgs, ExportFormat};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
@@ -180,9 +178,6 @@ pub enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Write what a program did over time, for Perfetto or the Firefox Profiler.
-    #[command(after_help = export::EXAMPLES)]
-    Export(Box<ExportArgs>),
     /// Set a program's counters to zero.
     Reset {
         /// Which program.

@@ -7,7 +7,6 @@ pub mod completions;
 pub mod cost;
 pub mod demo;
 pub mod diff;
-pub mod export;
 pub mod kept_output;
 pub mod lines;
 pub mod list;

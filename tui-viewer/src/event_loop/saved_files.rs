@@ -16,6 +16,9 @@ use crate::text::words::in_words;
 /// So many files of one program and second are enough.
 const MOST: u32 = 100;
 
+/// The forms of a report: to read, and to look around in.
+const REPORT_FORMS: [Form; 2] = [Form::Text, Form::Html];
+
 /// The forms of a slow call, and what the names of their files end in.
 const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Chrome, "trace.json"),
@@ -23,27 +26,22 @@ const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Speedscope, "speedscope.json"),
 ];
 
-/// Writes the report in each of the forms, to files that differ in their endings only, and gives their paths.
+/// Writes the report in both forms, to files that differ in their endings only, and gives their paths.
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,
-    formats: &[Form],
-    file: Option<PathBuf>,
     offset: UtcOffset,
 ) -> Result<Vec<PathBuf>, String> {
-    let endings: Vec<&str> = formats.iter().map(|format| format.ending()).collect();
-    let paths = match file {
-        Some(file) => vec![at_home(file); formats.len()],
-        None => first_free(snapshot, &endings, offset),
-    };
+    let endings = REPORT_FORMS.map(Form::ending);
+    let paths = first_free(snapshot, &endings, offset);
     let options = FormOptions {
         text: options.clone(),
         ..FormOptions::default()
     };
-    for (done, (path, format)) in paths.iter().zip(formats).enumerate() {
+    for (done, (path, form)) in paths.iter().zip(REPORT_FORMS).enumerate() {
         let write = |path: &Path| {
             OutputFile::new(Some(path), false)
-                .write(|out| format.write(snapshot, &options, out))
+                .write(|out| form.write(snapshot, &options, out))
                 .map_err(|error| in_one_line(&error))
         };
         write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
@@ -101,35 +99,10 @@ pub(crate) fn write_call(
 }
 
 /// Writes the snapshot to a file that does not exist yet, in the form that the viewer opens again, and gives its path.
-pub(crate) fn keep_snapshot(
-    snapshot: &Snapshot,
-    file: Option<PathBuf>,
-    offset: UtcOffset,
-) -> Result<PathBuf, String> {
-    write_first(paths(file, snapshot, "tks", offset), |path| {
+pub(crate) fn keep_snapshot(snapshot: &Snapshot, offset: UtcOffset) -> Result<PathBuf, String> {
+    write_first(candidates(snapshot, "tks", offset), |path| {
         snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
     })
-}
-
-/// The file that was named, or those that may be made up.
-fn paths<'a>(
-    file: Option<PathBuf>,
-    snapshot: &'a Snapshot,
-    ending: &'a str,
-    offset: UtcOffset,
-) -> Box<dyn Iterator<Item = PathBuf> + 'a> {
-    match file {
-        Some(file) => Box::new(std::iter::once(at_home(file))),
-        None => Box::new(candidates(snapshot, ending, offset)),
-    }
-}
-
-/// `~/x` as a shell has it.
-fn at_home(file: PathBuf) -> PathBuf {
-    match (file.strip_prefix("~"), std::env::home_dir()) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => file,
-    }
 }
 
 /// Writes to the first path that is free, whole or not at all, and gives it.
@@ -145,7 +118,7 @@ fn write_first(
         there = Some(path);
     }
     let there = there.unwrap_or_default();
-    Err(format!("{} exists already; give another name", there.display()))
+    Err(format!("{} exists already", there.display()))
 }
 
 /// Where a recording goes that begins now: a path that is free, if any is.
@@ -202,8 +175,6 @@ fn numbered(stem: String) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::ThreadId;
-
     use super::*;
 
     #[test]
@@ -232,28 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn every_form_has_an_ending_and_the_thread_that_is_shown() {
+    fn a_file_that_is_there_is_left_alone() {
         let dir = tempfile::tempdir().expect("a folder");
-        let snapshot = crate::orderbook::snapshot(1);
-        for format in Form::ALL {
-            let mut sizes = [None, Some(ThreadId(0))].map(|thread| {
-                let options = TextOptions {
-                    thread,
-                    ..TextOptions::default()
-                };
-                let write = |file| write_reports(&snapshot, &options, &[format], Some(file), None);
-                let file = dir
-                    .path()
-                    .join(format!("{}.{}", thread.is_some(), format.ending()));
-                assert_eq!(write(file.clone()), Ok(vec![file.clone()]));
-                assert_eq!(Form::of_file(&file), Some(format));
-                let again = write(file.clone());
-                assert!(again.is_err_and(|why| why.contains("exists already; give another name")));
-                std::fs::metadata(&file).expect("there").len()
-            });
-            sizes.reverse();
-            assert!(sizes.is_sorted() && sizes[0] > 0, "{format:?}: {sizes:?}");
-        }
+        let path = dir.path().join("a.txt");
+        let write = |text: &str| {
+            write_first(std::iter::once(path.clone()), |path| {
+                std::fs::write(path, text).map_err(|error| error.to_string())
+            })
+        };
+        assert_eq!(write("one"), Ok(path.clone()));
+        assert!(write("two").is_err_and(|why| why.contains("exists already")));
+        assert_eq!(std::fs::read_to_string(&path).expect("there"), "one");
     }
 
     #[test]

@@ -195,20 +195,8 @@ pub(crate) enum Action {
     PartLater,
     /// The whole call.
     WholeCall,
-    /// Type a command.
-    Command,
-    /// Complete the word that is being typed.
-    Complete,
-    /// The same, the other way round.
-    CompleteBack,
-    /// The command before.
-    OlderCommand,
-    /// The command after.
-    NewerCommand,
     /// Write the report of what is on screen.
     Report,
-    /// The same, with a form and a name.
-    ReportAs,
     /// Keep the snapshot on screen.
     Keep,
     /// Copy the full name.
@@ -252,8 +240,6 @@ pub(crate) enum Context {
     Timeline,
     /// A search is being typed.
     Typing,
-    /// A command is being typed.
-    Commanding,
     /// The list of keys.
     Help,
     /// The list of threads to choose from.

@@ -139,14 +139,14 @@ mod tests {
     #[test]
     fn a_file_is_there_whole_or_as_it_was() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.csv");
+        let path = dir.path().join("a.json");
         let place = |force| OutputFile::new(Some(&path), force);
         let half = |out: &mut dyn Write| {
             out.write_all(b"half")?;
             Err(io::ErrorKind::StorageFull.into())
         };
         let error = place(false).write(half).unwrap_err();
-        assert!(format!("{error:#}").contains("a.csv"), "{error:#}");
+        assert!(format!("{error:#}").contains("a.json"), "{error:#}");
         assert_eq!(entries(dir.path()), 0);
 
         place(false).write(|out| out.write_all(b"one")).unwrap();
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn a_name_alone_is_in_this_folder() {
-        assert_eq!(folder_of(Path::new("now.csv")), Path::new("."));
-        assert_eq!(folder_of(Path::new("/now.csv")), Path::new("/"));
+        assert_eq!(folder_of(Path::new("now.json")), Path::new("."));
+        assert_eq!(folder_of(Path::new("/now.json")), Path::new("/"));
         assert!(OutputFile::new(Some(Path::new("-")), false).is_stdout());
     }
 }

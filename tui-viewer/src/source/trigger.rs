@@ -57,10 +57,10 @@ pub(crate) struct Fired {
 }
 
 impl Watch {
-    /// A trigger that judges records after the one of this number.
-    pub(crate) fn new(condition: Condition, options: TriggerOptions, after_seq: u64) -> Self {
+    /// A trigger that has seen nothing yet.
+    pub(crate) fn new(condition: Condition, options: TriggerOptions) -> Self {
         Self {
-            recent: Recent::new(options.over, after_seq),
+            recent: Recent::new(options.over),
             episodes: Episodes::new(options.at_most, options.over),
             condition,
             options,
@@ -77,11 +77,6 @@ impl Watch {
         &self.condition
     }
 
-    /// How it measures and keeps.
-    pub(crate) fn options(&self) -> TriggerOptions {
-        self.options
-    }
-
     /// How often it has acted.
     pub(crate) fn acted(&self) -> u64 {
         self.acted
@@ -90,14 +85,6 @@ impl Watch {
     /// How often the limit has held it back.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
-    }
-
-    /// Another run of the program: what was seen of the one before says nothing of it.
-    pub(crate) fn restart(&mut self) {
-        self.recent = Recent::new(self.options.over, 0);
-        self.episodes.restart();
-        self.found = Err(NoWindow::TooShort { ns: 0 });
-        self.judged_ns = None;
     }
 
     /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.

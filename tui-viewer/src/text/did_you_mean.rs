@@ -1,7 +1,7 @@
 //! The word that was probably meant where another was typed.
 
 /// How many letters a word is away from another: changed, left out, added or swapped with a neighbour.
-pub(crate) use strsim::osa_distance as distance;
+use strsim::osa_distance as distance;
 
 /// The name that is nearest to a word; none where the word is one of them, or none is near.
 pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -5,7 +5,6 @@ mod bar;
 mod call_counts;
 mod canvas;
 mod charts;
-mod command_line;
 mod counter;
 mod detail;
 mod difference;
@@ -127,8 +126,8 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
         Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
         Some(Overlay::Modes { index }) => modes::draw(&mut canvas, app, *index),
         Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),
-        // Lines at the bottom of the screen, which the footer draws.
-        Some(Overlay::Search | Overlay::CommandLine(_)) | None => {}
+        // A line at the bottom of the screen, which the footer draws.
+        Some(Overlay::Search) | None => {}
     }
 }
 

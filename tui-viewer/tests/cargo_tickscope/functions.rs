@@ -72,13 +72,6 @@ impl Counted {
         })
     }
 
-    /// The source file of a function.
-    pub(crate) fn file_of(&self, name: &str) -> String {
-        let nodes = self.report["nodes"].as_array().unwrap().iter();
-        let mut named = nodes.filter(|node| node["name"] == name);
-        named.next().unwrap()["file"].as_str().unwrap().to_string()
-    }
-
     /// The beginnings of all functions: of async ones those of polls.
     pub(crate) fn begun(&self) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
@@ -261,6 +254,48 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     );
     assert_eq!(done.code, None, "{done}");
     assert!(done.err.contains("has overflowed its stack"), "{done}");
+}
+
+/// C that a build script compiles has no calls: it is sampled below the innermost Rust function. Rust that it calls is counted, also
+/// where a panic goes through it.
+fn c_of_a_build_script_is_sampled_below_its_caller() {
+    let project = Project::copy_of("zoo_c");
+    project.run("build --release").with_code(0);
+    let program = project.built("release/zoo_c");
+    let mut command = project.command(program.to_str().unwrap());
+    let (done, kept) = run_measured(&project, command.env("TICKSCOPE_LINES", "on"), "c");
+    assert!(done.with_code(0).out.ends_with(" 5\n"));
+    let counted = Counted::read(&project, &kept);
+    counted.assert_balanced();
+    // A hundred times from Rust, and three times in each of five calls that a panic leaves.
+    assert_eq!(counted.calls(Some("back")), 100);
+    assert_eq!(counted.calls(Some("falls")), 5 * 3);
+    assert!(counted.has_path(&["rust_calls", "back"]));
+    assert!(counted.has_path(&["rust_calls", "square"]));
+    let nodes = counted.report["nodes"].as_array().unwrap();
+    let sampled = nodes.iter().filter(|node| node["sampled"] == true);
+    let longest = sampled.max_by_key(|node| node["total_ns"].as_u64());
+    assert_eq!(longest.map(|node| &node["name"]), Some(&"square".into()));
+}
+
+/// What takes a section away after the link, for instance.
+fn a_program_without_its_table_says_so() {
+    let project = Project::package("", "src/main.rs", "fn main() { println!(\"done\") }");
+    project.run("build").with_code(0);
+    let program = project.built("debug/small");
+    finish(
+        project
+            .command("objcopy")
+            .arg("--remove-section=.tickscope.functions")
+            .arg(&program),
+    )
+    .with_code(0);
+    let (done, _) = run_measured(&project, &mut project.command(program.to_str().unwrap()), "none");
+    let done = done.with_code(0).says(&[
+        "functions do not count",
+        "has no section .tickscope.functions; build it with cargo tickscope",
+    ]);
+    assert_eq!(done.has_messages(1).out, "done\n");
 }
 
 pub(crate) const STORM: &str = r#"
@@ -572,6 +607,8 @@ tickscope_testkit::tests![
     a_program_does_the_same_and_each_call_ends_once,
     a_run_begins_with_what_the_one_before_has_learned,
     an_overflow_of_the_stack_ends_as_ever,
+    c_of_a_build_script_is_sampled_below_its_caller,
+    a_program_without_its_table_says_so,
     results_stay_right_while_all_sleds_are_switched,
     the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx,
     slow_calls_of_a_function_are_told_by_what_they_call,

@@ -12,7 +12,6 @@
 
 mod asyncs;
 mod builds;
-mod c_programs;
 mod environment;
 mod functions;
 mod own_collector;
@@ -29,7 +28,6 @@ fn main() -> ExitCode {
     suite::main(&[
         asyncs::TESTS,
         builds::TESTS,
-        c_programs::TESTS,
         environment::TESTS,
         functions::TESTS,
         own_collector::TESTS,

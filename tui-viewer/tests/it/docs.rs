@@ -32,7 +32,7 @@ const README: &str = "README.md";
 const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
 
 /// Pages beside the README that a newcomer reads first. The last ones are what a registry shows of each package.
-const FIRST_PAGES: [&str; 14] = [
+const FIRST_PAGES: [&str; 13] = [
     "CONTRIBUTING.md",
     "examples/README.md",
     "collector/README.md",
@@ -40,7 +40,6 @@ const FIRST_PAGES: [&str; 14] = [
     "collector/criterion/README.md",
     "collector/macros/README.md",
     "collector/profiling/README.md",
-    "collector/puffin/README.md",
     "collector/tracing/README.md",
     "shared-format/README.md",
     "shared-format/analysis/README.md",

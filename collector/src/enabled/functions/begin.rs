@@ -28,16 +28,13 @@ const MAP: &str = "xray_instr_map";
 static BEGIN: extern "C" fn() = begin;
 
 // All copies of this library in an image share this word: the first one handles the functions. Its name has the version of
-// what copies agree on. The other name is for linkers, which take nothing out of a static library that is not named.
+// what copies agree on.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",
-    ".weak tickscope_functions",
-    ".hidden tickscope_functions",
     ".pushsection .bss.tickscope_functions_taken_1,\"aw\",@nobits",
     ".balign 4",
     "tickscope_functions_taken_1:",
-    "tickscope_functions:",
     ".zero 4",
     ".popsection",
 );
@@ -71,11 +68,11 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let image = Image::own().ok_or("the loader does not know this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
-            // A program in C with scopes alone, for instance.
+            // It was built without `cargo tickscope`, and something else in its workspace has the feature.
             return Ok(());
         }
         return Err(format!(
-            "{} has no section {SECTION}; build it with cargo tickscope, or add it: cargo tickscope table {0}",
+            "{} has no section {SECTION}; build it with cargo tickscope",
             image.path().display()
         ));
     };

@@ -9,8 +9,8 @@
 //! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
-//! The register is `r11d`, the only one that a function may change in every convention for calls: functions of C with the
-//! attribute `preserve_most` keep `r10` for their callers. But a tail call may jump to where `r11` points, and never to where
+//! The register is `r11d`, the only one that a function may change in every convention for calls: those that are
+//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to where `r11` points, and never to where
 //! `r10` does, so it has that one.
 //!
 //! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can get there; then

@@ -408,22 +408,6 @@ pub fn profiling_macros(data: &str) {
     profiling::finish_frame!();
 }
 
-pub fn puffin_function(data: &str) -> u32 {
-    puffin::profile_function!();
-    puffin::profile_scope!("scope");
-    puffin::profile_scope!("scope", data);
-    3
-}
-
-pub fn puffin_macros(data: &str, flag: bool) {
-    puffin::profile_function!(data);
-    puffin::profile_function_if!(flag);
-    puffin::profile_function_if!(flag, data);
-    puffin::profile_scope_if!(flag, "scope");
-    drop(puffin::profile_scope_custom!("custom", data));
-    drop(puffin::profile_scope_custom_if!(flag, "custom"));
-}
-
 #[tickscope::profile]
 pub fn in_one_line(value: u32) -> u32 { value }
 

@@ -143,11 +143,6 @@ impl Episodes {
         Step::Act
     }
 
-    /// Begins anew with another run of the program. The limit still counts what was done.
-    pub fn restart(&mut self) {
-        self.state = State::Armed;
-    }
-
     /// How many episodes the limit has held back.
     pub fn held_back(&self) -> u64 {
         self.held_back
@@ -220,16 +215,6 @@ mod tests {
         assert_eq!(at(&mut long, 2, false), Step::Nothing);
         assert_eq!(at(&mut long, 30, true), Step::HeldBack { until: 60 * SECOND });
         assert_eq!(at(&mut long, 61, true), Step::Nothing);
-    }
-
-    #[test]
-    fn another_run_begins_anew_under_the_same_limit() {
-        let mut episodes = episodes("1/min", 5);
-        assert_eq!(episodes.step(Duration::ZERO, true), Step::Act);
-        episodes.restart();
-        assert_eq!(episodes.step(SECOND, true), Step::HeldBack { until: 60 * SECOND });
-        episodes.restart();
-        assert_eq!(episodes.step(61 * SECOND, true), Step::Act);
     }
 
     #[test]

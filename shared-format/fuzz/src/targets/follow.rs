@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use tickscope_analysis::call_graph::CallGraph;
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_analysis::callers::{self, Neighbours};
+use tickscope_analysis::callers::Neighbours;
 use tickscope_analysis::code::Scope;
 use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::focus::{Focus, in_focus};
@@ -32,9 +31,7 @@ use tickscope_report::stacks::{self, StacksOptions};
 use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
-use tickscope_report::{
-    Extent, ProcessState, SourceCode, callgrind, csv, folded, json, pprof, sites, speedscope,
-};
+use tickscope_report::{Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope};
 
 /// Gives the short answers for scripts and agents, which are short whatever the snapshot has.
 fn briefly(snapshot: &Snapshot) {
@@ -113,7 +110,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
                 ..Default::default()
             },
         )),
-        4 => csv::write(one, Unit::Both, &mut out).unwrap(),
+        // The corpus knows these by their numbers; 4 was a form that is gone.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
@@ -187,7 +184,6 @@ fn texts(snapshot: &Snapshot, which: usize) {
         View::Tree,
         View::Hot,
         View::Flat,
-        View::Graph,
         View::Threads,
         View::Source,
     ];
@@ -228,9 +224,8 @@ fn trees(snapshot: &Snapshot) {
         hot(&tree),
         tree.measured_ns(),
         uncertainty::uncertainties(snapshot),
-        callers::cycles(&tree),
     );
-    let _ = (CallGraph::of(&tree), transform::fold_recursion(&tree));
+    let _ = transform::fold_recursion(&tree);
     let _ = transform::bottom_up(&tree, 100_000, |_| true);
     for (id, _) in tree
         .functions

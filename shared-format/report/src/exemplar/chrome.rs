@@ -4,8 +4,37 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use serde::Serialize;
+
 use super::call::Call;
-use crate::trace_events::{self, Event};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct File<'a> {
+    trace_events: &'a [Event<'a>],
+    /// The unit that readers show times in at first.
+    display_time_unit: &'static str,
+    other_data: BTreeMap<&'static str, String>,
+}
+
+/// An event. Times are microseconds.
+#[derive(Serialize)]
+struct Event<'a> {
+    name: &'a str,
+    cat: &'static str,
+    /// Its kind: `M` is a name, `X` a complete event, `i` an instant.
+    ph: &'static str,
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    pid: u32,
+    tid: u32,
+    /// Of an instant: that it is of its thread.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    s: Option<&'static str>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    args: BTreeMap<&'a str, String>,
+}
 
 pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let names: Vec<String> = call
@@ -73,6 +102,15 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let about = [
         ("call", call.title()),
         ("began_unix_ns", call.exemplar.began_unix_ns.to_string()),
+        (
+            "exporter",
+            concat!("tickscope@", env!("CARGO_PKG_VERSION")).to_owned(),
+        ),
     ];
-    trace_events::write(&events, "ns", about, out)
+    let file = File {
+        trace_events: &events,
+        display_time_unit: "ns",
+        other_data: about.into(),
+    };
+    Ok(serde_json::to_writer(out, &file)?)
 }

@@ -12,13 +12,10 @@ use tickscope_format::snapshot::Snapshot;
 use crate::html::PageOptions;
 use crate::slots::Slots;
 use crate::text::TextOptions;
-use crate::unit::Unit;
 
 /// What a report shows, in any form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
-    /// Which columns of times `csv` has.
-    pub csv_unit: Unit,
     /// What the text shows. State, thread, least share and compensation hold for every form; what numbers are per holds
     /// for those that accept it (see [`check_per`](super::Form::check_per)).
     pub text: TextOptions,

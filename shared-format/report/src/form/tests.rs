@@ -14,11 +14,11 @@ fn a_files_name_says_the_form() {
     }
     assert_eq!(
         Form::endings(),
-        ".txt .html .json .folded .speedscope.json .pb.gz .callgrind .csv .tks"
+        ".txt .html .json .folded .speedscope.json .pb.gz .callgrind .tks"
     );
     assert_eq!(form("now.JSON"), Some(Form::Json));
     assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
-    for none in ["csv", "a.csv/now", "", "/", "now.gz"] {
+    for none in ["json", "a.json/now", "", "/", "now.gz"] {
         assert_eq!(form(none), None, "{none}");
     }
 }

@@ -13,63 +13,29 @@ use crate::quotient::Quotient;
 
 /// What became of the calls of a future, in one node.
 #[derive(Serialize)]
-pub(crate) struct Futures {
+pub(super) struct Futures {
     /// Calls begun here, with their first polls.
-    pub(crate) started: Quotient,
+    started: Quotient,
     /// Calls that were ready here.
-    pub(crate) ended: Quotient,
+    ended: Quotient,
     /// Calls that were dropped here before they were ready.
-    pub(crate) cancelled: Quotient,
+    cancelled: Quotient,
     /// Calls that are over and whose end was not seen.
-    pub(crate) vanished: Quotient,
+    vanished: Quotient,
     /// Calls begun here less those that were over here, since the program began. It is negative where calls end on another
     /// thread; the sum over all nodes of the future is right.
-    pub(crate) in_flight: i64,
-    pub(crate) polls: Quotient,
+    in_flight: i64,
+    polls: Quotient,
     /// From the first poll to the end of the calls that are over; null where none is.
-    pub(crate) wall_p50_ns: Option<u64>,
-    pub(crate) wall_p99_ns: Option<u64>,
-    pub(crate) wall_max_ns: Option<u64>,
+    wall_p50_ns: Option<u64>,
+    wall_p99_ns: Option<u64>,
+    wall_max_ns: Option<u64>,
     /// Time in polls, those of awaited futures included.
-    pub(crate) busy_ns: Quotient,
+    busy_ns: Quotient,
     /// From wakes to the polls that followed, of tasks.
-    pub(crate) scheduled_ns: Quotient,
+    scheduled_ns: Quotient,
     /// Those polls.
-    pub(crate) scheduled_polls: Quotient,
-}
-
-/// The columns in tables, where `calls` and `total_ns` have what was started and busy.
-pub(crate) const COLUMNS: [&str; 10] = [
-    "future_ended",
-    "future_cancelled",
-    "future_vanished",
-    "future_in_flight",
-    "future_polls",
-    "future_wall_p50_ns",
-    "future_wall_p99_ns",
-    "future_wall_max_ns",
-    "future_scheduled_ns",
-    "future_scheduled_polls",
-];
-
-impl Futures {
-    /// Returns the fields of the columns; none where a value is not known.
-    pub(crate) fn fields(&self) -> [Option<String>; COLUMNS.len()] {
-        let text = |number: Quotient| Some(number.to_string());
-        let time = |ns: Option<u64>| ns.map(|ns| ns.to_string());
-        [
-            text(self.ended),
-            text(self.cancelled),
-            text(self.vanished),
-            Some(self.in_flight.to_string()),
-            text(self.polls),
-            time(self.wall_p50_ns),
-            time(self.wall_p99_ns),
-            time(self.wall_max_ns),
-            text(self.scheduled_ns),
-            text(self.scheduled_polls),
-        ]
-    }
+    scheduled_polls: Quotient,
 }
 
 /// A path of futures that await each other, of which calls are in flight.
@@ -92,7 +58,7 @@ pub(super) struct Task {
 }
 
 /// Returns what became of the calls of each node that is a future.
-pub(crate) fn of_nodes(
+pub(super) fn of_nodes(
     snapshot: &Snapshot,
     total_ns: &[u64],
     per: Option<&PerCall>,

@@ -24,15 +24,7 @@ struct Dense<'a> {
 }
 
 /// Some members, in their order.
-pub(crate) struct Members(Vec<(&'static str, Quotient)>);
-
-/// Returns the names of what nodes have, in the order of [`Members::iter`].
-pub(crate) fn names(snapshot: &Snapshot) -> impl Iterator<Item = &'static str> {
-    let names = |quantity: Quantity| [quantity.name(), quantity.total_name()];
-    known(snapshot)
-        .filter(|quantity| quantity.is_of_rows())
-        .flat_map(names)
-}
+pub(super) struct Members(Vec<(&'static str, Quotient)>);
 
 /// The quantities that are told: waits where they are measured, all counts of the allocator where one of them was counted, and
 /// any other one that was.
@@ -56,13 +48,6 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
         }
     };
     Quantity::ALL.into_iter().filter(is_known)
-}
-
-impl Members {
-    /// Returns names and values.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &(&'static str, Quotient)> {
-        self.0.iter()
-    }
 }
 
 impl<'a> Measures<'a> {

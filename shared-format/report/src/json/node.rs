@@ -15,51 +15,51 @@ use super::tally::{Gauge, Value};
 use crate::quotient::Quotient;
 
 #[derive(Serialize)]
-pub(crate) struct Node<'a> {
+pub(super) struct Node<'a> {
     /// The row: unique within one snapshot.
-    pub(crate) id: u32,
-    pub(crate) parent: Option<u32>,
-    pub(crate) thread: u32,
-    pub(crate) name: &'a str,
-    pub(crate) module: &'a str,
-    pub(crate) file: &'a str,
-    pub(crate) line: u32,
-    pub(crate) calls: Quotient,
+    id: u32,
+    parent: Option<u32>,
+    thread: u32,
+    pub(super) name: &'a str,
+    module: &'a str,
+    file: &'a str,
+    line: u32,
+    calls: Quotient,
     /// What it has added up; only of a counter and of a value.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sum: Option<Quotient>,
+    sum: Option<Quotient>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<Value>,
+    value: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) gauge: Option<Gauge>,
-    pub(crate) total_ns: Quotient,
-    pub(crate) self_ns: Quotient,
-    pub(crate) total_ticks: Quotient,
-    pub(crate) self_ticks: Quotient,
+    gauge: Option<Gauge>,
+    total_ns: Quotient,
+    self_ns: Quotient,
+    total_ticks: Quotient,
+    self_ticks: Quotient,
     /// Only where no call is counted: samples of the code tell of the node, and its time is theirs.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) sampled: bool,
-    pub(crate) open: bool,
-    pub(crate) errors: u64,
+    pub(super) sampled: bool,
+    open: bool,
+    errors: u64,
     #[serde(flatten)]
-    pub(crate) latency: Latency,
+    latency: Latency,
     #[serde(flatten)]
-    pub(crate) estimate: Estimate,
+    estimate: Estimate,
     /// The id of its site.
-    pub(crate) site: u32,
+    site: u32,
     #[serde(flatten)]
-    pub(crate) measures: Members,
+    measures: Members,
     /// In which system calls it waits itself, the most frequent first; only where it was found in any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) waits_in: Vec<WaitsIn>,
+    waits_in: Vec<WaitsIn>,
     /// Only of a future. The latencies above are those of polls.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) futures: Option<Futures>,
+    futures: Option<Futures>,
 }
 
 /// A system call, and how often the node was found waiting in it.
 #[derive(Serialize)]
-pub(crate) struct WaitsIn {
+pub(super) struct WaitsIn {
     call: String,
     samples: u64,
     share: f64,
@@ -67,28 +67,28 @@ pub(crate) struct WaitsIn {
 
 /// How long finished calls took, callees included; null where none has finished, or histograms are off.
 #[derive(Serialize)]
-pub(crate) struct Latency {
+pub(super) struct Latency {
     /// The middle of a bucket, within 6.3 %.
-    pub(crate) p50_ns: Option<u64>,
-    pub(crate) p90_ns: Option<u64>,
-    pub(crate) p99_ns: Option<u64>,
-    pub(crate) p999_ns: Option<u64>,
+    p50_ns: Option<u64>,
+    p90_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    p999_ns: Option<u64>,
     /// The longest; where it is not exact, no call took longer.
-    pub(crate) max_ns: Option<u64>,
-    pub(crate) max_exact: Option<bool>,
+    max_ns: Option<u64>,
+    max_exact: Option<bool>,
 }
 
 /// How far the times are estimates.
 #[derive(Serialize)]
-pub(crate) struct Estimate {
-    pub(crate) estimated: bool,
+pub(super) struct Estimate {
+    estimated: bool,
     /// Standard errors; null where the time is exact.
-    pub(crate) self_error_ns: Option<Quotient>,
-    pub(crate) total_error_ns: Option<Quotient>,
+    self_error_ns: Option<Quotient>,
+    total_error_ns: Option<Quotient>,
     /// That of the self time less waits, where samples know of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) working_error_ns: Option<Quotient>,
-    pub(crate) timed_calls: Quotient,
+    working_error_ns: Option<Quotient>,
+    timed_calls: Quotient,
 }
 
 impl WaitsIn {
@@ -138,7 +138,7 @@ impl Estimate {
 
 /// By thread, and within it as the snapshot has them: parents before children. Times and calls are divided by those
 /// calls that numbers are per.
-pub(crate) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
+pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
     let total_ns = columns.totals(&self_ns);

@@ -9,35 +9,35 @@ use crate::quotient::Quotient;
 
 /// The numbers of a value; null where nothing is known of them.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Value {
+pub(super) struct Value {
     calls: Quotient,
     sum: Quotient,
-    pub(crate) min: Option<u64>,
-    pub(crate) max: Option<u64>,
+    min: Option<u64>,
+    max: Option<u64>,
     /// Where it is not exact, no number is smaller.
-    pub(crate) min_exact: Option<bool>,
+    min_exact: Option<bool>,
     /// Where it is not exact, no number is larger.
-    pub(crate) max_exact: Option<bool>,
-    pub(crate) mean: Option<f64>,
+    max_exact: Option<bool>,
+    mean: Option<f64>,
     /// The middle of a bucket, within 6.3 %; exact up to 15.
-    pub(crate) p50: Option<u64>,
-    pub(crate) p90: Option<u64>,
-    pub(crate) p99: Option<u64>,
-    pub(crate) p999: Option<u64>,
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
     /// The smallest and the largest number that a bucket takes, and how many are in it.
     buckets: Vec<(u64, u64, u64)>,
 }
 
 /// The level of a gauge; null if it was not set.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Gauge {
-    pub(crate) last: Option<i64>,
-    pub(crate) min: Option<i64>,
-    pub(crate) max: Option<i64>,
+pub(super) struct Gauge {
+    last: Option<i64>,
+    min: Option<i64>,
+    max: Option<i64>,
     /// Where it is not exact, no level was lower.
-    pub(crate) min_exact: Option<bool>,
+    min_exact: Option<bool>,
     /// Where it is not exact, no level was higher.
-    pub(crate) max_exact: Option<bool>,
+    max_exact: Option<bool>,
 }
 
 impl Value {

@@ -22,8 +22,6 @@ pub enum View {
     Top,
     /// The same as gprof's flat profile.
     Flat,
-    /// Each function between its callers and its callees, as gprof's call graph.
-    Graph,
     /// The threads, and where they are now.
     Threads,
     /// The lines of each function, by samples of the program counter.

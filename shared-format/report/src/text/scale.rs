@@ -2,7 +2,6 @@
 //!
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
-use tickscope_analysis::call_graph::Amount;
 use tickscope_analysis::call_tree::{AsyncCalls, SampledTime};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
@@ -52,11 +51,6 @@ impl Time {
     /// Whether no sample was taken while it passed. It is short, but how short is unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
-    }
-
-    pub(super) fn of(amount: Amount, estimated: bool) -> Self {
-        let Amount { ns, ticks } = amount;
-        Self { ns, ticks, estimated }
     }
 }
 

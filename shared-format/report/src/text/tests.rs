@@ -73,9 +73,8 @@ fn values_and_gauges_have_plain_numbers() {
     };
     let both = report(&fixtures::queries(), &wide);
     let flat = viewed(&fixtures::queries(), View::Flat, 0.1);
-    let graph = viewed(&fixtures::queries(), View::Graph, 0.1);
     let narrow = report(&fixtures::queries(), &ascii());
-    insta::assert_snapshot!(format!("{both}\n{flat}\n{graph}\n{narrow}"));
+    insta::assert_snapshot!(format!("{both}\n{flat}\n{narrow}"));
 }
 
 #[test]
@@ -397,7 +396,7 @@ fn deep_trees_stay_narrow() {
 fn every_view_by_allocations() {
     let mut snapshot = fixture::allocating();
     snapshot.capture.mode = Mode::Sampled;
-    let views = [View::Both, View::Flat, View::Graph, View::Threads].map(|view| {
+    let views = [View::Both, View::Flat, View::Threads].map(|view| {
         let options = TextOptions {
             view,
             by: Measure::Allocations,
@@ -438,14 +437,7 @@ fn tree_and_functions_alone_are_those_of_the_report() {
 
 #[test]
 fn nothing_measured_says_so_in_every_view() {
-    for view in [
-        View::Both,
-        View::Tree,
-        View::Hot,
-        View::Flat,
-        View::Graph,
-        View::Threads,
-    ] {
+    for view in [View::Both, View::Tree, View::Hot, View::Flat, View::Threads] {
         let text = viewed(&fixtures::empty(), view, 0.0);
         assert!(text.contains("no scope has been entered"), "{text}");
     }

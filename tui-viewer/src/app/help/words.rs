@@ -36,7 +36,6 @@ const HEADER: Part = (
         ("adaptive", Mode::Adaptive.traits().summary),
         ("sampled", Mode::Sampled.traits().summary),
         ("off", Mode::Off.traits().summary),
-        ("trigger", "keeps the past once it is true"),
         ("since reset", "how long the counters have counted"),
         ("threads", "those that live, or the chosen ones"),
         ("CPU", "of the process: 100 % is one CPU"),
@@ -91,6 +90,18 @@ const ROWS: Part = (
     ],
 );
 
+/// What has no key.
+const SHELL: Part = (
+    "In a shell, for the same program",
+    &[
+        ("a pattern", "tickscope off 'alloc::*', tickscope on"),
+        ("a threshold", "tickscope watch handle --over 5ms"),
+        ("other forms", "tickscope report -f FORM -o FILE"),
+        ("a moment", "tickscope report --at 14:02:11"),
+        ("a trigger", "tickscope trigger 'p99(handle) > 50ms'"),
+    ],
+);
+
 /// All parts, the shortest names first.
 pub(super) fn parts(ascii: bool) -> Vec<Vec<HelpLine>> {
     vec![
@@ -100,6 +111,7 @@ pub(super) fn parts(ascii: bool) -> Vec<Vec<HelpLine>> {
         part(&HEADER),
         part(&TIMES),
         part(&ROWS),
+        part(&SHELL),
     ]
 }
 

@@ -79,9 +79,7 @@ fn a_program_that_offers_nothing_is_not_asked() {
     snapshot.muting.policy = AutoMute::Off;
     events(&mut app, Status::Live, Some(snapshot));
     assert!(!text(&app).contains("X mutes"), "{}", text(&app));
-    keys(&mut app, ":mute");
-    let effects = crate::test_driver::key(&mut app, crate::keys::decoder::Code::Enter);
-    assert!(asked(&effects).is_empty());
+    assert!(asked(&keys(&mut app, "X")).is_empty());
     assert!(
         last_line(&app).contains("TICKSCOPE_AUTOMUTE=off"),
         "{}",

@@ -1,12 +1,13 @@
-//! What the last line says after keys and commands, word for word.
+//! What the last line says after keys, word for word.
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::message::Message;
+use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::app::tests::moments::watched;
 use crate::app::tests::{answer, in_epoch, last_line};
+use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::events::Request;
@@ -16,17 +17,9 @@ use crate::test_driver::{at, empty, events, key, keys, live, text};
 /// Wide enough for every sentence.
 const WIDE: u16 = 160;
 
-/// Types keys, or a command and Enter.
-fn type_in(app: &mut App, typed: &str) {
-    keys(app, typed);
-    if typed.starts_with(':') {
-        key(app, Code::Enter);
-    }
-}
-
 fn check(app: &mut App, cases: &[(&str, &str)]) {
     for (typed, says) in cases {
-        type_in(app, typed);
+        keys(app, typed);
         assert!(last_line(app).contains(says), "{typed}: {says}: {}", text(app));
     }
 }
@@ -60,20 +53,12 @@ fn keys_say_what_they_did() {
             ("U", "times in ticks of the clock"),
             ("U", "times in seconds"),
             ("T", "theme: "),
-            (":theme mono", "theme: "),
-            (":rate 20", "asked for a snapshot every 50.0ms"),
             ("m", "is marked; ' compares with it, w counts from it"),
             ("'", "differences to "),
             ("'", "plain numbers again"),
             ("L", "this is the newest snapshot; the screen follows the program"),
             (".", "this is the newest snapshot"),
             (",", "there is no older snapshot"),
-            (":back 5m", "! back: that is too far; there are snapshots from "),
-            (":at 5m", "! at: no snapshot of then; there are snapshots from "),
-            (
-                ":function nobody",
-                "! no function nobody was met; :hot lists them, / looks for parts of names",
-            ),
         ],
     );
 }
@@ -155,6 +140,46 @@ fn a_rate_has_its_ends() {
             ("[", "2 a second is the slowest rate"),
         ],
     );
+    answer(&mut app, Request::Interval { ns: 500_000_000 }, Ok(0));
+    let told = last_line(&app);
+    assert!(
+        told.contains("the program takes it: 2 snapshots a second"),
+        "{told}"
+    );
+}
+
+#[test]
+fn one_thing_is_asked_after_the_other() {
+    let mut app = live(WIDE, 40);
+    assert_eq!(keys(&mut app, "r").len(), 1);
+    assert!(keys(&mut app, "W").is_empty());
+    let told = last_line(&app);
+    assert!(
+        told.contains("! watch: the program has yet to answer the request before"),
+        "{told}"
+    );
+}
+
+#[test]
+fn others_who_watch_are_asked_about_before_another_mode() {
+    let mut app = live(WIDE, 40);
+    let mut watched = snapshot(1_341);
+    watched.capture.viewers = 2;
+    events(&mut app, Status::Live, Some(watched));
+    keys(&mut app, "ee");
+    assert!(key(&mut app, Code::Enter).is_empty());
+    assert_eq!(app.context(), Context::Asking);
+    let asked = keys(&mut app, "y");
+    assert!(matches!(asked[..], [Effect::Send(Request::Mode(_))]), "{asked:?}");
+    let Some(Effect::Send(request)) = asked.into_iter().next() else {
+        return;
+    };
+    answer(&mut app, request, Err("it is too old".into()));
+    assert!(
+        last_line(&app).contains("! mode: it is too old"),
+        "{}",
+        text(&app)
+    );
 }
 
 #[test]
@@ -172,7 +197,6 @@ fn of_an_ended_program_nothing_is_asked() {
                 "p",
                 "nothing to freeze: the program has ended, the numbers stand still",
             ),
-            (":rate 20", "! rate: no program answers, the program is exited"),
         ],
     );
     let mut app = live(WIDE, 40);
@@ -215,7 +239,7 @@ fn answers_are_told_with_the_way_back() {
         ),
     ] {
         let mut app = live(WIDE, 40);
-        type_in(&mut app, &format!(":mode {}", mode.as_str()));
+        app.send(Request::Mode(mode), &mut Vec::new());
         answer(&mut app, Request::Mode(mode), Ok(2));
         let mut next = in_epoch(2, 10);
         next.capture.mode = mode;
@@ -236,7 +260,6 @@ fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
         "{told}"
     );
     let mut app = live(WIDE, 40);
-    type_in(&mut app, ":off book");
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
     answer(&mut app, Request::SitesOff(pattern), Ok(1));
     at(&mut app, 3_000);

@@ -4,11 +4,10 @@ use std::rc::Rc;
 
 use crate::app::message::{Effect, Message};
 use crate::app::tests::{header, in_one_line, last_line};
-use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::events::{Events, PIPE, Target};
 use crate::source::status::{Pipe, Status};
-use crate::test_driver::{empty, events, key, keys, text};
+use crate::test_driver::{empty, events, keys, text};
 
 const FLOWING: Status = Status::Piped(Pipe::Flowing);
 
@@ -39,13 +38,6 @@ fn keys_that_need_the_program_say_why_they_do_nothing() {
             text(&app)
         );
     }
-    keys(&mut app, ":trigger calls(insert) > 1");
-    key(&mut app, Code::Enter);
-    assert!(
-        in_one_line(&app).contains("a pipe leads one way"),
-        "{}",
-        text(&app)
-    );
 }
 
 #[test]

@@ -8,10 +8,9 @@ use crate::app::message::Message;
 use crate::app::state::App;
 use crate::app::tests::moments::past;
 use crate::app::tests::{header, last_line, snapshot};
-use crate::keys::decoder::Code;
 use crate::source::events::Events;
 use crate::source::status::Status;
-use crate::test_driver::{empty, events, key, keys, live, text};
+use crate::test_driver::{empty, events, keys, live, text};
 
 /// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
 fn opened(width: u16, height: u16) -> App {
@@ -30,11 +29,6 @@ fn read(app: &mut App) {
         past: (1_200..1_340).map(|tenths| past(&snapshot(tenths))).collect(),
         ..Events::quiet(Status::Kept)
     })));
-}
-
-fn command(app: &mut App, text: &str) {
-    keys(app, text);
-    key(app, Code::Enter);
 }
 
 #[test]
@@ -79,12 +73,6 @@ fn nobody_is_behind_it() {
         line.contains("nothing to reset: a recording has no program behind it"),
         "{line}"
     );
-    command(&mut app, ":mode exact");
-    let line = last_line(&app);
-    assert!(
-        line.contains("no program answers, a recording has no program behind it"),
-        "{line}"
-    );
     keys(&mut app, "p");
     assert!(last_line(&app).contains("a recording does not move by itself"));
 }
@@ -104,27 +92,4 @@ fn a_moment_is_told_by_tenths_and_from_the_beginning() {
         "{}",
         text(&app)
     );
-}
-
-#[test]
-fn at_takes_what_the_shell_takes() {
-    let mut app = opened(120, 30);
-    read(&mut app);
-    let shown = |app: &App| app.shown().map(|shown| shown.capture.seq);
-    for (typed, seq) in [
-        (":at 2s", 1_220),
-        (":at 0", 1_200),
-        (":at -5s", 1_290),
-        (":at 1.25s", 1_212),
-        (":at 14:02:08", 1_280),
-        (":at 14s", 1_340),
-    ] {
-        command(&mut app, typed);
-        assert_eq!(shown(&app), Some(seq), "{typed} {}", last_line(&app));
-    }
-    for typed in [":at 16s", ":at -15s"] {
-        command(&mut app, typed);
-        assert_eq!(shown(&app), Some(1_340), "{typed}");
-        assert!(last_line(&app).contains("! at: no snapshot of then"), "{typed}");
-    }
 }

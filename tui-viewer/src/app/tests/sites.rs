@@ -199,7 +199,7 @@ fn a_path_too_long_for_a_rule_is_said_to_be() {
 }
 
 #[test]
-fn a_rule_for_many_is_told_as_the_command_line_tells_it() {
+fn a_rule_for_many_is_told_as_the_shells_command_tells_it() {
     let mut app = live(120, 30);
     let many = Request::SitesOff(pattern("book::*"));
     answer(&mut app, many, Ok(1));

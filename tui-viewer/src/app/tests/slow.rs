@@ -145,24 +145,6 @@ fn the_tab_of_the_view_says_that_a_function_is_watched() {
 }
 
 #[test]
-fn a_command_watches_a_function_and_opens_the_view() {
-    let mut app = live(80, 24);
-    keys(&mut app, ":why matches");
-    let request = Request::Watch(pattern("matches"), Over::Tail);
-    assert_eq!(requests(key(&mut app, Code::Enter)), [request]);
-    assert_eq!(app.views.current, View::Slow);
-    let mut app = empty(80, 24);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
-    keys(&mut app, ":why draw_frame");
-    assert_eq!(requests(key(&mut app, Code::Enter)), [], "it is watched already");
-    assert_eq!(app.views.current, View::Slow);
-    let mut app = live(80, 24);
-    keys(&mut app, ":why");
-    assert_eq!(requests(key(&mut app, Code::Enter)), []);
-    assert_eq!(app.views.current, View::Slow);
-}
-
-#[test]
 fn paths_are_in_the_order_that_their_column_says_whatever_key_came_before() {
     let mut app = slow(120, 30);
     let before: Vec<String> = names(&app).into_iter().map(str::to_owned).collect();

@@ -359,30 +359,16 @@ fn by_allocations_rows_are_shares_of_them_and_reports_follow() {
     );
     assert!(text(&app).contains("by allocations"), "{}", text(&app));
     assert!(text(&app).contains("per call of"), "{}", text(&app));
-    let report = |app: &mut App, line: &str| {
-        keys(app, line);
-        match key(app, Code::Enter)[..] {
-            [Effect::WriteReport { by, .. }] => by,
-            ref other => panic!("{other:?}: {}", text(app)),
-        }
-    };
-    assert_eq!(report(&mut app, ":report now.txt"), Measure::Allocations);
-    assert_eq!(report(&mut app, ":report now.folded --by bytes"), Measure::Bytes);
-    // It has all of them.
-    assert_eq!(report(&mut app, ":report now.json"), Measure::Time);
-    keys(&mut app, ":report now.json --by bytes");
-    assert!(key(&mut app, Code::Enter).is_empty());
-    assert!(text(&app).contains("leave it out"), "{}", text(&app));
+    match keys(&mut app, "d")[..] {
+        [Effect::WriteReport { by, .. }] => assert_eq!(by, Measure::Allocations),
+        ref other => panic!("{other:?}: {}", text(&app)),
+    }
 }
 
 #[test]
 fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
-    keys(&mut app, ":by bytes");
-    key(&mut app, Code::Enter);
-    assert!(text(&app).contains("tickscope::Alloc"), "{}", text(&app));
-    assert_eq!(app.measure(), Measure::Time);
     // A moment that has it, and one that has not.
     events(&mut app, Status::Live, Some(allocating(1_340)));
     keys(&mut app, "vv");

@@ -1,10 +1,8 @@
 //! Reports of what is on the screen.
 
-use std::path::Path;
-
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_format::Snapshot;
-use tickscope_report::form::Form;
+use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::number;
 use tickscope_report::text::TextOptions;
 
@@ -13,7 +11,6 @@ use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::app::tests::moments::{lives, watched};
 use crate::app::tests::{last_line, snapshot};
-use crate::event_loop::saved_files;
 use crate::keys::decoder::Code;
 use crate::source::status::Status;
 use crate::test_driver::{empty, events, key, keys, selected, text};
@@ -44,10 +41,13 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
 
 /// The texts of a report in a form.
 fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
-    let dir = tempfile::tempdir().expect("a folder");
-    let file = Some(dir.path().join("a.out"));
-    let paths = saved_files::write_reports(snapshot, options, &[format], file, None).expect("written");
-    std::fs::read_to_string(AsRef::<Path>::as_ref(&paths[0])).expect("there")
+    let options = FormOptions {
+        text: options.clone(),
+        ..FormOptions::default()
+    };
+    let mut out = Vec::new();
+    format.write(snapshot, &options, &mut out).expect("written");
+    String::from_utf8(out).expect("text")
 }
 
 /// Names, counts and times of the rows on the screen and of those of the report are the same.

@@ -94,9 +94,7 @@ impl App {
             Action::Unwatch => self.watched().is_some(),
             Action::SourceDown | Action::SourceUp => self.shows_source(),
             Action::Groups | Action::Mute => self.shown().is_some(),
-            Action::Invert | Action::FoldRecursion | Action::Units | Action::Window | Action::Command => {
-                self.shown().is_some()
-            }
+            Action::Invert | Action::FoldRecursion | Action::Units | Action::Window => self.shown().is_some(),
             Action::Earlier
             | Action::Later
             | Action::FarEarlier
@@ -106,8 +104,7 @@ impl App {
             | Action::Live
             | Action::Mark
             | Action::Measure
-            | Action::Compare
-            | Action::ReportAs => self.shown().is_some(),
+            | Action::Compare => self.shown().is_some(),
             Action::ShowTree
             | Action::ShowHot
             | Action::ShowFunction
@@ -147,10 +144,6 @@ impl App {
             | Action::Percent
             | Action::Compensate
             | Action::Yes
-            | Action::Complete
-            | Action::CompleteBack
-            | Action::OlderCommand
-            | Action::NewerCommand
             | Action::Theme
             | Action::Mouse => true,
         }

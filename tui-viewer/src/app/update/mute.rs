@@ -38,7 +38,11 @@ impl App {
     /// Mutes the selected site, if it is worth it, or else all that are.
     pub(in crate::app) fn mute_offered(&mut self, effects: &mut Vec<Effect>) {
         if self.program.offered.is_empty() && self.program.status.answers() {
-            return self.tell("no scope costs more than it tells");
+            let newest = self.program.newest.as_ref();
+            return match newest.is_some_and(|newest| newest.muting.policy == AutoMute::Off) {
+                true => self.complain(NOTHING_OFFERED),
+                false => self.tell("no scope costs more than it tells"),
+            };
         }
         let selected = self.list().selected().map(|row| row.what);
         let row = self.derived.data.as_ref().zip(selected);
@@ -49,15 +53,7 @@ impl App {
             let site = table.source(&data.snapshot, row)?;
             Pattern::of_path(&site.path())
         });
-        self.mute(own.unwrap_or(Pattern::all()), effects);
-    }
-
-    /// Mutes what a pattern matches of the sites that are worth it.
-    pub(in crate::app) fn mute(&mut self, pattern: Pattern, effects: &mut Vec<Effect>) {
-        let newest = self.program.newest.as_ref();
-        if newest.is_some_and(|newest| newest.muting.policy == AutoMute::Off) {
-            return self.complain(NOTHING_OFFERED);
-        }
+        let pattern = own.unwrap_or(Pattern::all());
         self.request_if_free("mute", effects, |app, effects| {
             app.send(Request::Mute(pattern), effects);
         });

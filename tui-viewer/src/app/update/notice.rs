@@ -28,16 +28,13 @@ impl App {
         both.is_some_and(|(notice, line)| notice.intersects(line))
     }
 
-    /// Where the notice stands: in place of the keys, above them while a search needs them, or above what a command may
-    /// become.
+    /// Where the notice stands: in place of the keys, or above them while a search needs them.
     pub(crate) fn notice_line(&self) -> Option<Rect> {
         self.notices.current.as_ref()?;
         let layout = self.layout();
         let line = layout.bottom_line();
         let above = match self.context() {
             Context::Typing => 1,
-            // Without a footer there is no line for what the command may become.
-            Context::Commanding => 1 + u16::from(layout.footer.is_some()),
             Context::Tree
             | Context::Hot
             | Context::Function

@@ -14,7 +14,7 @@ use crate::app::requests::Requests;
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::app::threads;
-use crate::app::update::{mute, sites};
+use crate::app::update::mute;
 use crate::app::view::View;
 use crate::app::window::Window;
 use crate::output::console::printable;
@@ -39,7 +39,6 @@ impl App {
             if events.new_run.is_none() && self.program.target.is_some() {
                 // Another program: what was folded and seen there means nothing here.
                 self.forget_program();
-                self.restart_trigger();
             }
             self.program.target = Some(target);
             self.program.functions = None;
@@ -52,7 +51,6 @@ impl App {
             if old != new {
                 self.playback.forget_run();
                 self.views.forget_times();
-                self.restart_trigger();
             }
             self.tell(if old == new {
                 format!("the ring file of pid {new} was lost; its next one is followed")
@@ -89,7 +87,6 @@ impl App {
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
         self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
         self.playback.history.recorded = self.program.status == Status::Kept;
-        self.watch_trigger(&events.past, effects);
         // Before the snapshot: the record of it need not be made again.
         self.playback.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {
@@ -233,11 +230,8 @@ impl App {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
-            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
-                self.program.newest.as_deref().map_or(String::new(), |newest| {
-                    sites::said(newest, self.program.functions.as_deref(), request)
-                })
-            }
+            // Rules are told one by one, where a snapshot shows them.
+            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => String::new(),
             Request::Watch(function, _) => {
                 let newest = self.program.newest.as_deref();
                 watched::began_here(newest, &function, self.views.current == View::Slow)

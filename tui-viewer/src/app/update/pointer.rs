@@ -15,7 +15,7 @@ impl App {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
     pub(in crate::app) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
-        let typing = matches!(self.context(), Context::Typing | Context::Commanding);
+        let typing = self.context() == Context::Typing;
         if self.has_popup() || self.derived.data.is_none() || typing || layout.too_small {
             return;
         }

@@ -59,6 +59,24 @@ impl App {
         }
     }
 
+    /// Asks the program, if there is one that answers and nothing else is asked of it just now.
+    pub(in crate::app) fn request_if_free(
+        &mut self,
+        what: &str,
+        effects: &mut Vec<Effect>,
+        ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
+    ) {
+        if !self.program.status.answers() {
+            self.complain(format!("{what}: no program answers, {}", self.why_no_answer()));
+        } else if self.requests.pending.is_some() {
+            self.complain(format!(
+                "{what}: the program has yet to answer the request before"
+            ));
+        } else {
+            ask(self, effects);
+        }
+    }
+
     pub(in crate::app) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
         if !self.program.status.answers() {
             self.complain(format!("nothing to reset: {}", self.why_no_answer()));

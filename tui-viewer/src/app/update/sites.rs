@@ -206,7 +206,7 @@ fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
 }
 
 /// What a rule has done; for a single site the way back as well.
-pub(in crate::app) fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
+fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();
     };

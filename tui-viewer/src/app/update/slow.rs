@@ -55,11 +55,6 @@ impl App {
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
         };
-        self.watch_function(pattern, effects);
-    }
-
-    /// Watches a function; where it is watched already, shows why its slow calls are slow.
-    pub(in crate::app) fn watch_function(&mut self, pattern: Pattern, effects: &mut Vec<Effect>) {
         // The name of one function may end like that of another.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {

@@ -1,14 +1,11 @@
 //! To another moment, and back to the newest.
 
-use std::time::Duration;
-
 use crate::app::compare::Against;
 use crate::app::state::App;
 use crate::app::window::{Stretch, Window};
-use crate::cli::args::When;
 use crate::keys::action::Action;
 use crate::source::status::Status;
-use crate::text::clock_time::{clock_tenths, clock_time, last_time_of_day, nanos};
+use crate::text::clock_time::clock_tenths;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
@@ -55,69 +52,6 @@ impl App {
                 self.tell("this is the newest snapshot; L follows the program again")
             }
             None => self.tell("this is the newest snapshot"),
-        }
-    }
-
-    /// So far back from the moment on screen.
-    pub(in crate::app) fn go_back_by(&mut self, by: Duration) {
-        let now = self.shown().map(|shown| shown.capture.unix_ns);
-        let by_ns = nanos(by).max(1);
-        let history = &self.playback.history;
-        let to = now.and_then(|now| history.at_or_before(now.checked_sub(by_ns)?));
-        match to.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
-            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
-            None => self.complain(format!("back: that is too far; {}", self.how_long())),
-        }
-    }
-
-    /// To a moment: after the oldest one there is, before the newest, or to a time of the clock, the last one that has
-    /// passed.
-    pub(in crate::app) fn go_to_time(&mut self, when: When) {
-        let newest = self.program.newest_ns();
-        let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let history = &self.playback.history;
-        let last_until = |at: u64| {
-            newest
-                .filter(|&newest| newest <= at)
-                .or_else(|| history.at_or_before(at))
-        };
-        let found = match when {
-            When::After(time) => {
-                let wanted = self
-                    .playback
-                    .oldest_ns(&self.program)
-                    .map(|oldest| oldest.saturating_add(ns(time)));
-                // Snapshots do not come to the millisecond.
-                let latest = newest.map_or(0, |newest| newest.saturating_add(SECOND_NS));
-                wanted.filter(|&wanted| wanted <= latest).and_then(last_until)
-            }
-            When::Before(time) => newest
-                .and_then(|newest| newest.checked_sub(ns(time)))
-                .and_then(last_until),
-            When::Clock(of_day) => newest
-                .and_then(|newest| last_time_of_day(newest, of_day, self.screen.utc_offset))
-                .and_then(|second| {
-                    let within = |at: &u64| (second..second + SECOND_NS).contains(at);
-                    let next = history.after(second.saturating_sub(1)).or(newest);
-                    next.filter(within).or_else(|| history.at_or_before(second))
-                }),
-        };
-        match found.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
-            Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
-            None => self.complain(format!("at: no snapshot of then; {}", self.how_long())),
-        }
-    }
-
-    /// Between which times there are snapshots.
-    fn how_long(&self) -> String {
-        let clock = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
-        let oldest = self.playback.oldest_ns(&self.program);
-        let newest = self.program.newest_ns();
-        match oldest.zip(newest) {
-            Some((oldest, newest)) => {
-                format!("there are snapshots from {} to {}", clock(oldest), clock(newest))
-            }
-            None => "there are no older snapshots".to_string(),
         }
     }
 

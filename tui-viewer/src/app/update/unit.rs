@@ -59,18 +59,8 @@ impl App {
         let all: Vec<Measure> = Measure::measured(shown).collect();
         let at = all.iter().position(|&measure| measure == self.measure());
         let next = all[(at.unwrap_or(0) + 1) % all.len()];
-        self.go_by(next);
-    }
-
-    /// Shares, totals and the order are of this from now on.
-    pub(in crate::app) fn go_by(&mut self, measure: Measure) {
-        let why = self.shown().and_then(|shown| measure.check(shown).err());
-        if let Some(why) = why {
-            self.complain(format!("by {}: {why}", measure.name()));
-            return;
-        }
-        self.query.measure = measure;
-        let by = measure.name();
+        self.query.measure = next;
+        let by = next.name();
         self.tell(format!("shares, totals and order by {by}; v: the next measure"));
     }
 

@@ -1,13 +1,10 @@
 //! Files made of what is on the screen.
 
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use tickscope_analysis::focus::{Focus, in_focus};
-use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_report::Extent;
-use tickscope_report::form::Form;
 
 use crate::app::message::{Effect, SourcePlace};
 use crate::app::sides::Sides;
@@ -16,14 +13,7 @@ use crate::app::thread_choice::ThreadChoice;
 
 impl App {
     /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
-    pub(in crate::app) fn report_in(
-        &mut self,
-        formats: Vec<Form>,
-        file: Option<PathBuf>,
-        compensated: bool,
-        by: Measure,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(in crate::app) fn report(&mut self, effects: &mut Vec<Effect>) {
         let Some(shown) = self.shown().cloned() else {
             return;
         };
@@ -57,18 +47,16 @@ impl App {
             snapshot,
             extent,
             thread,
-            compensated,
-            by,
-            formats,
-            file,
+            compensated: self.query.compensated,
+            by: self.measure(),
         });
     }
 
     /// Keeps the snapshot on screen.
-    pub(in crate::app) fn keep_in(&mut self, file: Option<PathBuf>, effects: &mut Vec<Effect>) {
+    pub(in crate::app) fn keep(&mut self, effects: &mut Vec<Effect>) {
         let shown = self.shown().cloned();
         let named = shown.map(|shown| self.views.source.known.with_rows(shown));
-        effects.extend(named.map(|snapshot| Effect::KeepSnapshot { snapshot, file }));
+        effects.extend(named.map(Effect::KeepSnapshot));
     }
 
     /// Opens the selected row's file at its line.

@@ -127,8 +127,7 @@ impl fmt::Display for TableError {
             Self::NoSleds { path, by_gold: false } => write!(
                 f,
                 "{}: no section xray_instr_map; it was compiled without sleds, or its linker drops them; build it with cargo \
-                 tickscope, or C and C++ with clang and what cargo tickscope lib --cflags prints; link with the default linker \
-                 or lld",
+                 tickscope; link with the default linker or lld",
                 path.display()
             ),
             Self::SledVersion { path, found, wanted } => write!(

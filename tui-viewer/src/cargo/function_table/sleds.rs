@@ -19,9 +19,6 @@ const VERSION: u8 = 2;
 /// Bytes of an entry.
 const ENTRY: usize = 32;
 
-/// The code of an entry sled of a function whose arguments are logged as well.
-const ENTRY_WITH_ARGUMENTS: u8 = 3;
-
 /// All sleds of a program.
 #[derive(Debug)]
 pub(super) struct Sleds {
@@ -29,8 +26,6 @@ pub(super) struct Sleds {
     pub(super) map: Range<u64>,
     /// The sleds of each function, by the function's address.
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
-    /// How many entries of the map point at something else.
-    pub(super) odd: usize,
 }
 
 /// Reads the map, and keeps the entries that point at a sled.
@@ -68,18 +63,15 @@ pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds
     let mut sleds = Sleds {
         map: section.address()..section.address() + bytes.len() as u64,
         functions: BTreeMap::new(),
-        odd: 0,
     };
     for (here, entry) in (section.address()..).step_by(ENTRY).zip(entries) {
         let address = here.wrapping_add(word(entry, 0));
         let function = here.wrapping_add(8).wrapping_add(word(entry, 8));
         let found = kind(entry[16]).filter(|kind| is_sled(&code, address, *kind));
-        let Some(kind) = found else {
-            sleds.odd += 1;
-            continue;
-        };
-        let of_function = sleds.functions.entry(function).or_default();
-        of_function.push(Sled { address, kind });
+        if let Some(kind) = found {
+            let of_function = sleds.functions.entry(function).or_default();
+            of_function.push(Sled { address, kind });
+        }
     }
     for of_function in sleds.functions.values_mut() {
         of_function.sort_by_key(|sled| sled.address);
@@ -88,12 +80,9 @@ pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds
     Ok(sleds)
 }
 
-/// What a code of the map means here. Sleds of events, which C programs may have by hand, are none of a function.
+/// What a code of the map means here. Those behind the first three are of what only C and C++ can have.
 fn kind(code: u8) -> Option<SledKind> {
-    match code {
-        ENTRY_WITH_ARGUMENTS => Some(SledKind::Entry),
-        code => SledKind::of(code.into()),
-    }
+    SledKind::of(code.into()).filter(|kind| *kind != SledKind::Drop)
 }
 
 /// Returns whether the code at the address is what the compiler writes for such a sled: a jump over nine bytes, or a
@@ -141,10 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn events_are_no_sleds_of_functions() {
+    fn a_code_of_ours_is_none_of_the_compilers_map() {
         assert_eq!(kind(0), Some(SledKind::Entry));
-        assert_eq!(kind(3), Some(SledKind::Entry));
         assert_eq!(kind(2), Some(SledKind::TailCall));
-        assert_eq!(kind(4), None);
+        assert_eq!((kind(3), kind(4)), (None, None));
     }
 }

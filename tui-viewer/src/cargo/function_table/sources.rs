@@ -5,23 +5,24 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use tickscope_format::function_table::Origin;
 
 use crate::text::function_name::{Name, is_std};
 
 /// Where the sources of a program lie.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sources {
     /// The folder of the workspace.
     pub workspace_root: PathBuf,
     /// The packages of the workspace.
     pub members: Vec<Member>,
     /// The folder of the compiler, as `rustc --print sysroot` says.
-    pub sysroot: Option<PathBuf>,
+    pub sysroot: PathBuf,
 }
 
 /// A package of the workspace.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
     /// Its folder.
     pub dir: PathBuf,
@@ -48,7 +49,7 @@ pub(super) struct Places<'a> {
     roots: Vec<PathBuf>,
     /// Folders with their packages, the longest first.
     members: Vec<(PathBuf, &'a str)>,
-    sysroot: Option<&'a Path>,
+    sysroot: &'a Path,
     known: HashMap<String, Option<Place>>,
 }
 
@@ -63,7 +64,7 @@ impl Sources {
         Places {
             roots: names_of(&self.workspace_root).collect(),
             members,
-            sysroot: self.sysroot.as_deref(),
+            sysroot: &self.sysroot,
             known: HashMap::new(),
         }
     }
@@ -96,7 +97,7 @@ impl Places<'_> {
         if !file.is_absolute() {
             return None;
         }
-        let std = self.std(file).or_else(|| cpp_std(file));
+        let std = self.std(file);
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
@@ -108,10 +109,8 @@ impl Places<'_> {
         } else if let Some(rest) = text.strip_prefix("/rust/deps/") {
             rest
         } else {
-            let sysroot = self
-                .sysroot
-                .and_then(|sysroot| file.strip_prefix(sysroot).ok()?.to_str());
-            let rest = sysroot.and_then(|rest| rest.strip_prefix("lib/rustlib/src/"));
+            let in_sysroot = file.strip_prefix(self.sysroot).ok().and_then(Path::to_str);
+            let rest = in_sysroot.and_then(|rest| rest.strip_prefix("lib/rustlib/src/"));
             let rest = rest.or_else(|| Some(text.split_once("/lib/rustlib/src/rust/library/")?.1));
             let rest = rest?;
             let rest = rest.strip_prefix("rust/").unwrap_or(rest);
@@ -162,9 +161,6 @@ impl Places<'_> {
                 .all(|(dir, _)| !dir.ends_with(Path::new("vendor").join(name)))
         {
             return Some(Place::dependency(name, rest));
-        }
-        if let Some(place) = root.and_then(bundled) {
-            return Some(place);
         }
         if let Some((dir, package)) = member {
             let inside = root.or_else(|| file.strip_prefix(dir).ok())?;
@@ -252,63 +248,6 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
-/// The standard library of C++, whose templates become functions of the program, and the compiler's own headers.
-fn cpp_std(file: &Path) -> Option<Place> {
-    let parts = texts(file);
-    let at = |folders: [&str; 2]| parts.windows(2).position(|pair| pair == folders);
-    let (from, package) = if let Some(at) = at(["include", "c++"]) {
-        let is_llvms = parts.get(at + 2) == Some(&"v1");
-        (at + 1, if is_llvms { "libc++" } else { "libstdc++" })
-    } else {
-        (at(["lib", "clang"])? + 1, "clang")
-    };
-    Some(Place {
-        origin: Origin::Std,
-        package: package.into(),
-        file: parts[from..].join("/"),
-        module: String::new(),
-    })
-}
-
-/// A library in C or C++ that lies in the project, in a folder of the usual names: `third_party/zlib/inflate.c`.
-fn bundled(inside: &Path) -> Option<Place> {
-    const FOLDERS: [&str; 9] = [
-        "3rdparty",
-        "_deps",
-        "contrib",
-        "deps",
-        "extern",
-        "external",
-        "subprojects",
-        "third_party",
-        "vendor",
-    ];
-    if inside.extension().is_some_and(|ending| ending == "rs") {
-        return None;
-    }
-    let parts = texts(inside);
-    let at = parts.iter().position(|part| FOLDERS.contains(part))?;
-    let [_, name, rest @ ..] = &parts[at..] else {
-        return None;
-    };
-    // What is in the folder itself is of no library.
-    (!rest.is_empty()).then(|| Place::dependency(name.trim_end_matches("-src"), rest))
-}
-
-/// A header of an installed library: `/usr/include/boost/...`.
-fn installed(parts: &[&str]) -> Option<Place> {
-    let at = parts.iter().rposition(|part| *part == "include")?;
-    match &parts[at + 1..] {
-        [name, rest @ ..] if !rest.is_empty() && !is_platform(name) => Some(Place::dependency(name, rest)),
-        _ => None,
-    }
-}
-
-/// Whether a folder of headers is that of a system, and of no library.
-fn is_platform(name: &str) -> bool {
-    name.contains("-linux-") || matches!(name, "bits" | "sys" | "linux" | "asm" | "asm-generic")
-}
-
 /// A file that lies in no folder that is known. What stays of its path begins with the folder that has `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
@@ -327,9 +266,6 @@ fn elsewhere(file: &Path) -> Place {
             file: parts[from..].join("/"),
             module: String::new(),
         };
-    }
-    if let Some(place) = installed(&parts) {
-        return place;
     }
     Place {
         origin: Origin::Unknown,
@@ -359,15 +295,14 @@ fn name_of(package: &str) -> &str {
     package.split(' ').next().unwrap_or_default()
 }
 
-/// The module that a file is: `app::net::http` of `src/net/http.rs`, `deflate` of `deflate.c`.
+/// The module that a file is: `app::net::http` of `src/net/http.rs`.
 fn module_of_file(place: &Place) -> String {
     let path = place
         .file
         .rsplit_once("src/")
         .map_or(place.file.as_str(), |(_, behind)| behind);
     let Some(path) = path.strip_suffix(".rs") else {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        return name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_string();
+        return String::new();
     };
     let mut module = name_of(&place.package).replace('-', "_");
     for part in path.split('/') {
@@ -388,7 +323,7 @@ fn texts(path: &Path) -> Vec<&str> {
     parts.collect()
 }
 
-/// The path without `.` and `..`, which C compilers leave in.
+/// The path without `.` and `..`, which `#[path]` leaves in.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -20,8 +20,6 @@ Examples:
   cargo tickscope test                              the tests of each test program by time
   cargo tickscope bench                             a report on each benchmark program
   cargo tickscope build --release                   build alone; says how to start what was built
-  cargo tickscope lib                               the collector for programs in C and C++, and how to link it
-  cargo tickscope table ./app                       the table of functions of a program that was linked without cargo
 
 tickscope.toml beside Cargo.toml keeps such a choice: [functions] with only, not, every and budget.
 The sources stay as they are. What is built lies in a folder of its own, tickscope in cargo's target directory.
@@ -35,8 +33,7 @@ The program's output and its exit code are its own.";
     version,
     after_help = EXAMPLES,
     disable_help_subcommand = true,
-    override_usage = "cargo tickscope [OPTIONS] <run|build|test|bench> [CARGO ARGS] [-- ARGS]\n       \
-                      cargo tickscope lib [--out DIR]\n       cargo tickscope table [--source DIR] FILE..."
+    override_usage = "cargo tickscope [OPTIONS] <run|build|test|bench> [CARGO ARGS] [-- ARGS]"
 )]
 pub struct CargoCli {
     /// Which functions are measured.
@@ -52,9 +49,9 @@ pub struct CargoCli {
     /// How the screen looks.
     #[command(flatten)]
     pub look: LookArgs,
-    /// What is to be done.
+    /// What cargo is to do.
     #[command(subcommand)]
-    pub task: Task,
+    pub command: CargoCommand,
 }
 
 /// The variable that asks for samples of the code.
@@ -129,47 +126,6 @@ impl FunctionsArgs {
     }
 }
 
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
-pub enum Task {
-    /// By cargo.
-    #[command(flatten)]
-    Cargo(CargoCommand),
-    /// Build libtickscope.a, the collector for programs in C and C++, and say how to compile and link with it and its header.
-    #[command(override_usage = "cargo tickscope lib [--out DIR] [--cflags | --libs]")]
-    Lib(LibArgs),
-    /// Add the table of their functions to programs or shared libraries that were linked without cargo.
-    #[command(override_usage = "cargo tickscope table [--source DIR] FILE...")]
-    Table(TableArgs),
-}
-
-/// What is wanted of the static library.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct LibArgs {
-    /// Copy libtickscope.a and tickscope.h into this directory. By itself they stay in the cache.
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Print nothing but the options for the compiler, for use in a command line. They are those that $CC understands, or
-    /// clang.
-    #[arg(long, conflicts_with = "libs")]
-    pub cflags: bool,
-    /// Print nothing but the options for the linker, for use in a command line.
-    #[arg(long)]
-    pub libs: bool,
-}
-
-/// Which files get a table.
-#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
-pub struct TableArgs {
-    /// Sources below this directory are the program's own. By itself it is that of the git repository around the current
-    /// directory, or the current directory.
-    #[arg(long, value_name = "DIR")]
-    pub source: Option<PathBuf>,
-    /// The programs or shared libraries, as the linker wrote them.
-    #[arg(required = true, value_name = "FILE")]
-    pub files: Vec<PathBuf>,
-}
-
 /// What cargo does, with sleds in the functions and the collector in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum CargoCommand {
@@ -214,8 +170,7 @@ pub struct Split {
     pub for_cargo: Vec<OsString>,
 }
 
-/// Divides a command line behind the first word that is neither an option nor the value of one. What follows a command that
-/// is no cargo's is ours as well.
+/// Divides a command line behind the first word that is neither an option nor the value of one.
 pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
     let mut ours: Vec<OsString> = words.into_iter().collect();
     let cli = CargoCli::command();
@@ -231,12 +186,7 @@ pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
         }
         at += if takes_value(word) { 2 } else { 1 };
     }
-    let is_ours = ours.get(at).is_some_and(|word| word == "lib" || word == "table");
-    let for_cargo = ours.split_off(if is_ours {
-        ours.len()
-    } else {
-        ours.len().min(at + 1)
-    });
+    let for_cargo = ours.split_off(ours.len().min(at + 1));
     Split { ours, for_cargo }
 }
 
@@ -290,7 +240,7 @@ mod tests {
         let (cli, rest) = parsed(
             "c --only a,b::* --not c --budget 2.50% --record f.tks run --release -p x -- --report -- y",
         );
-        assert_eq!(cli.task, Task::Cargo(CargoCommand::Run));
+        assert_eq!(cli.command, CargoCommand::Run);
         assert_eq!(cli.functions.only, ["a,b::*"]);
         assert_eq!(cli.functions.not, ["c"]);
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
@@ -298,10 +248,7 @@ mod tests {
         assert_eq!(rest, words("--release -p x -- --report -- y"));
         // A value that is called like a command, and one behind an equals sign.
         let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
-        assert_eq!(
-            (cli.task, rest),
-            (Task::Cargo(CargoCommand::Test), words("--no-run"))
-        );
+        assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
         assert_eq!(
             (cli.functions.only, cli.functions.not),
             (vec!["run".into()], vec!["test".into()])
@@ -309,18 +256,6 @@ mod tests {
         assert!(cli.look.ascii);
         let (cli, rest) = parsed("c --every-function --report bench");
         assert!(cli.functions.every_function && cli.report && rest.is_empty());
-    }
-
-    #[test]
-    fn all_behind_a_command_of_ours_is_ours() {
-        let (cli, rest) = parsed("c table --source d a b");
-        let wanted = TableArgs {
-            source: Some("d".into()),
-            files: vec!["a".into(), "b".into()],
-        };
-        assert_eq!((cli.task, rest), (Task::Table(wanted), Vec::new()));
-        let (cli, _) = parsed("c lib --libs");
-        assert!(matches!(cli.task, Task::Lib(LibArgs { libs: true, .. })));
     }
 
     #[test]
@@ -367,9 +302,6 @@ mod tests {
             "c --budget many run",
             "c --budget 2000% run",
             "c --only= run",
-            "c table",
-            "c lib x",
-            "c lib --cflags --libs",
         ] {
             let parts = split(words(line));
             assert!(CargoCli::try_parse_from(parts.ours).is_err(), "{line}");

@@ -17,7 +17,7 @@ Examples:
   tickscope record -o run.tks -- ./app --fast from its start to its end; its exit code is ours
   ssh host tickscope record -o - app | tickscope -
                                               the live screen of a program on another host
-  tickscope run.tks                           go back and forth in it: , . ( ) { } :at 14:02:11
+  tickscope run.tks                           go back and forth in it: , . ( ) { }
   tickscope report run.tks --at 12s           what was counted up to then
   tickscope report run.tks --from 12s --to 14:02:11 -f html -o slow.html
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tickscope_analysis::measure::{Dimension, Measure};
-use tickscope_report::csv::Unit;
 use tickscope_report::form::Form;
 use tickscope_report::text::View;
+use tickscope_report::unit::Unit;
 
 use crate::cli::args::ending;
 use crate::cli::args::moment::MomentArgs;
@@ -30,8 +30,8 @@ const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
 
-A counter (count!) has calls, what they added up, and no time. It is a row of text, html, json and
-csv, and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
+A counter (count!) has calls, what they added up, and no time. It is a row of text, html and json,
+and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
 
 In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
 as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
@@ -40,30 +40,10 @@ In folded, callgrind and pprof a name without a letter is (unnamed), and where t
 have the same the second gets #2 behind it.
 
 With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
-shares, means, percentiles and clock errors stay as they are. json says so in its member per, csv in
-the columns per and per_calls behind the others.
+shares, means, percentiles and clock errors stay as they are. json says so in its member per.
 
 A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks.
-A page carries its snapshot as it was measured.
-
-Columns of csv:
-  id, parent, depth                the node, the one above it, 0 at the top of a thread
-  thread, tid, state, thread_name  its number here, the system's, what it does, its name
-  name, module, file, line         the function or scope, and where it stands
-  calls                            begun since the reset
-  total_ns, self_ns                with and without callees (--unit ns, both)
-  total_ticks, self_ticks          the same in ticks of the program's clock (--unit ticks, both)
-  open, errors                     whether it is open now; clock errors
-  p50_ns, p90_ns, p99_ns, p999_ns  percentiles of finished calls; empty without histograms
-  max_ns, max_exact                the longest call; whether that is exact or a bound
-  estimated                        whether its times are estimates, rough or not
-  self_error_ns, total_error_ns    their standard errors; empty where a time is exact
-  timed_calls                      so many calls were timed
-  sum                              what a counter added up; empty for what is no counter
-  group                            the group it is in; empty for none
-  allocations, allocated_bytes, frees, freed_bytes, total_allocations, ...
-                                   where the program counts them: of the node, and with callees
-  per, per_calls                   with --per: its NAME, and its calls";
+A page carries its snapshot as it was measured.";
 
 /// What to report, in which form, and where to.
 #[derive(Args, Clone, Debug, Default)]
@@ -75,8 +55,8 @@ pub struct ReportArgs {
     /// The form; without it as the ending of FILE says, else text.
     #[arg(short, long, value_parser = form())]
     pub format: Option<Form>,
-    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, gprof's call
-    /// graph, the threads, or the lines of each function.
+    /// One part of the text: the tree, all functions by self time, the same as gprof's flat profile, the threads, or
+    /// the lines of each function.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<ReportView>,
     /// Of which time.
@@ -92,13 +72,13 @@ pub struct ReportArgs {
     #[arg(long, conflicts_with = "min_share")]
     pub all_rows: bool,
     /// Divide times and calls by the calls of this function or scope: numbers per frame, per request. Its name, with as
-    /// much of its path as is needed: frame, app::frame. For text, html, json and csv.
+    /// much of its path as is needed: frame, app::frame. For text, html and json.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// What shares, totals and the order are of; time unless said, in lists of functions working. json and csv have every measure.
+    /// What shares, totals and the order are of; time unless said, in lists of functions working. json has every measure.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// The unit of times in text and csv; unless said text has ns, csv both.
+    /// The unit of times in text; ns unless said.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.
@@ -124,8 +104,6 @@ pub enum ReportView {
     Hot,
     /// The same with gprof's columns.
     Flat,
-    /// Each function between its callers and its callees, as gprof's call graph.
-    Graph,
     /// The threads: their times, what they do, and the scopes they have open.
     Threads,
     /// The lines of each function, and what it calls that is not measured: by samples (tickscope lines on).
@@ -217,7 +195,6 @@ impl From<ReportView> for View {
             ReportView::Tree => Self::Tree,
             ReportView::Hot => Self::Hot,
             ReportView::Flat => Self::Flat,
-            ReportView::Graph => Self::Graph,
             ReportView::Threads => Self::Threads,
             ReportView::Source => Self::Source,
         }
@@ -238,8 +215,6 @@ impl From<ReportUnit> for Unit {
 mod tests {
     use std::path::Path;
 
-    use tickscope_report::csv::PER;
-
     use super::*;
 
     #[test]
@@ -259,25 +234,20 @@ mod tests {
         assert_eq!(form("now.speedscope.json"), Some(Form::Speedscope));
         assert_eq!(form("callgrind.out.1"), Some(Form::Callgrind));
         assert_eq!(form("now.pb.gz"), Some(Form::Pprof));
-        assert_eq!(form("csv"), None);
+        assert_eq!(form("json"), None);
         let args = ReportArgs {
-            output: Some("now.csv".into()),
+            output: Some("now.folded".into()),
             ..ReportArgs::default()
         };
-        assert_eq!(args.form(), Form::Csv);
+        assert_eq!(args.form(), Form::Folded);
         let format = Some(Form::Json);
         assert_eq!(ReportArgs { format, ..args }.form(), Form::Json);
         assert_eq!(ReportArgs::default().form(), Form::Text);
     }
 
     #[test]
-    fn the_help_names_every_column_and_format() {
+    fn the_help_names_every_format() {
         let help = long_help();
-        let columns = help.split("Columns of csv:").nth(1).unwrap();
-        let words: Vec<&str> = columns.split([',', ' ', '\n']).collect();
-        for column in Unit::Both.columns().into_iter().chain(PER) {
-            assert!(words.contains(&column), "{column}");
-        }
         assert!(help.lines().all(|line| line.chars().count() <= 100));
         for form in Form::ALL {
             assert!(help.contains(&format!("\n  {} ", form.name())), "{form:?}");
@@ -294,7 +264,6 @@ mod tests {
         };
         use Form as F;
         assert!(args(F::Text, Some(ReportView::Flat), None).check().is_ok());
-        assert!(args(F::Csv, None, Some(ReportUnit::Ns)).check().is_ok());
         assert!(args(F::Text, None, Some(ReportUnit::Both)).check().is_ok());
         assert!(args(F::Json, None, Some(ReportUnit::Ns)).check().is_err());
         assert!(args(F::Json, Some(ReportView::Flat), None).check().is_err());
@@ -304,13 +273,13 @@ mod tests {
                 per: Some("frame".into()),
                 ..args(format, None, None)
             };
-            let is_divided = matches!(format, F::Text | F::Html | F::Json | F::Csv);
+            let is_divided = matches!(format, F::Text | F::Html | F::Json);
             assert_eq!(per.check().is_ok(), is_divided, "{format:?}");
             let by = |by, unit| ReportArgs {
                 by: Some(by),
                 ..args(format, None, unit)
             };
-            let shows_one = !matches!(format, F::Json | F::Csv | F::Tks);
+            let shows_one = !matches!(format, F::Json | F::Tks);
             assert_eq!(by(Measure::Bytes, None).check().is_ok(), shows_one, "{format:?}");
             assert!(by(Measure::Calls, Some(ReportUnit::Ns)).check().is_err());
         }

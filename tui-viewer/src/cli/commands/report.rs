@@ -54,7 +54,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         symbols::read_texts(&live.snapshot, &mut code);
     }
     let mut options = FormOptions {
-        csv_unit: args.unit.map(Into::into).unwrap_or_default(),
         text: TextOptions {
             state: live.state,
             view: args.view.map(Into::into).unwrap_or_default(),

@@ -44,8 +44,9 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
             snapshot_file::write(path, &snapshot)?;
             path.to_path_buf()
         }
-        None => saved_files::keep_snapshot(&snapshot, None, local_time::utc_offset_s())
-            .map_err(anyhow::Error::msg)?,
+        None => {
+            saved_files::keep_snapshot(&snapshot, local_time::utc_offset_s()).map_err(anyhow::Error::msg)?
+        }
     };
     console::write(&format!("{}\n", path.display()))?;
     Ok(console::DONE)

@@ -1,6 +1,7 @@
 //! `tickscope trigger`: watches a program, and keeps its past in a recording when a condition becomes true.
 
 mod action;
+mod kept_past;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +15,6 @@ use crate::cli::args::TriggerArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
-use crate::event_loop::kept_past;
 use crate::output::console;
 use crate::output::console::{printable, put, say};
 use crate::source::events::{Feed, Target};
@@ -131,7 +131,7 @@ impl<'a> Session<'a> {
     fn new(args: &'a TriggerArgs) -> Self {
         Self {
             args,
-            watch: Watch::new(args.condition.clone(), args.options, 0),
+            watch: Watch::new(args.condition.clone(), args.options),
             action: Action::new(args.exec.clone()),
             kept: 0,
             has_failed: false,

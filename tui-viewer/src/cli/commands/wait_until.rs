@@ -143,7 +143,7 @@ fn window(condition: &Condition, over: Duration) -> Watch {
             per: Duration::from_secs(1),
         },
     };
-    Watch::new(condition.clone(), options, 0)
+    Watch::new(condition.clone(), options)
 }
 
 fn tell(

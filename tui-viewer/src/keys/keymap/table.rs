@@ -5,13 +5,13 @@ use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};
 use Context::{
-    Asking, Choosing, Commanding, Flame, Function, Help, Hot, Measuring, Sites, Slow, Start, Tasks, Threads,
-    Timeline, Tree, Typing,
+    Asking, Choosing, Flame, Function, Help, Hot, Measuring, Sites, Slow, Start, Tasks, Threads, Timeline,
+    Tree, Typing,
 };
 
 pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Typing, Commanding, Help, Choosing,
-    Measuring, Asking, Start,
+    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Typing, Help, Choosing, Measuring,
+    Asking, Start,
 ];
 const NOT_TYPING: &[Context] = &[
     Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Help, Choosing, Measuring, Asking,
@@ -499,7 +499,6 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
         "5 s back, forth",
     )
-    .note("; `:back 2m` goes further, `:at 14:02:11` to a time of the clock")
     .left("5 s back", 12)
     // There one asks what a thread did.
     .early(&[Threads, Timeline]),
@@ -634,25 +633,11 @@ pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Program,
         VIEWS,
-        &[(Char(':'), Action::Command)],
-        "type a command, completed by Tab",
-    )
-    .note(": `reset`, `mode adaptive`, `off alloc::*`, `report x.json`; `:help` and Tab show all")
-    .left("command", 12),
-    line(
-        Section::Program,
-        VIEWS,
         &[(Char('d'), Action::Report)],
         "write a report of what is on screen",
     )
     .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
     .right("report", 7),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('D'), Action::ReportAs)],
-        "write a report: choose form and file",
-    ),
     line(
         Section::Program,
         &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Measuring],
@@ -756,31 +741,6 @@ pub(crate) const KEYS: &[Binding] = &[
         &[Typing],
         &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
         "search: previous, next match",
-    ),
-    line(
-        Section::OnTop,
-        &[Commanding],
-        &[(Code::Enter, Action::Choose)],
-        "command: carry it out",
-    )
-    .right("do it", 1),
-    line(
-        Section::OnTop,
-        &[Commanding],
-        &[
-            (Code::Tab, Action::Complete),
-            (Code::BackTab, Action::CompleteBack),
-        ],
-        "command: complete the word, go round",
-    ),
-    line(
-        Section::OnTop,
-        &[Commanding],
-        &[
-            (Code::Up, Action::OlderCommand),
-            (Code::Down, Action::NewerCommand),
-        ],
-        "command: older, newer",
     ),
     line(
         Section::OnTop,

@@ -55,13 +55,13 @@ pub(super) enum NoWindow {
 }
 
 impl Recent {
-    /// For windows of this length, of records after the one of this number.
-    pub(super) fn new(length: Duration, after_seq: u64) -> Self {
+    /// For windows of this length.
+    pub(super) fn new(length: Duration) -> Self {
         Self {
             length_ns: length.as_nanos() as u64,
             records: VecDeque::new(),
             bytes: 0,
-            seq: after_seq,
+            seq: 0,
             fills: false,
             decoder: RefCell::default(),
         }
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_window_is_as_long_as_asked_and_few_records_are_kept_for_it() {
-        let mut recent = Recent::new(Duration::from_secs(20), 0);
+        let mut recent = Recent::new(Duration::from_secs(20));
         for tenths in 1_000..=1_198 {
             assert!(recent.push(&past(&orderbook::snapshot(tenths))));
             assert!(matches!(recent.window(), Err(NoWindow::TooShort { .. })));
@@ -264,7 +264,7 @@ mod tests {
 
     /// A program that is reset at second 3, and whose closing record may be missing.
     fn with_reset(closing: bool) -> Recent {
-        let mut recent = Recent::new(Duration::from_secs(5), 0);
+        let mut recent = Recent::new(Duration::from_secs(5));
         for tenths in 0..=60u64 {
             let mut snapshot = orderbook::snapshot(match tenths {
                 0..30 => 1_000 + tenths,
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_back_begins_the_window_anew() {
-        let mut recent = Recent::new(Duration::from_secs(1), 0);
+        let mut recent = Recent::new(Duration::from_secs(1));
         for tenths in 1_000..1_020 {
             recent.push(&past(&orderbook::snapshot(tenths)));
         }
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn large_records_are_fewer_and_the_window_stays() {
-        let mut recent = Recent::new(Duration::from_secs(5), 0);
+        let mut recent = Recent::new(Duration::from_secs(5));
         for tenths in 1_000..1_200 {
             let mut large = past(&orderbook::snapshot(tenths));
             // A section of an unknown kind.

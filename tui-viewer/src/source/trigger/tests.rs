@@ -42,7 +42,7 @@ fn watch(condition: &str, over_ms: u64, at_most: &str) -> Watch {
         keep: Duration::from_secs(30),
         at_most: at_most.parse().unwrap(),
     };
-    Watch::new(condition.parse().unwrap(), options, 0)
+    Watch::new(condition.parse().unwrap(), options)
 }
 
 /// The tenths of a second at which the trigger acts. Slow calls come at `slow_at`, a million each.
@@ -133,17 +133,6 @@ fn the_limit_holds_back_and_counts() {
     let left = |tenths| Duration::from_secs(3_600) - TENTH * tenths;
     assert_eq!(held, [(1_030, left(20)), (1_050, left(40))]);
     assert_eq!((watch.acted(), watch.held_back()), (1, 2));
-}
-
-#[test]
-fn another_run_of_the_program_is_watched_from_its_own_beginning() {
-    let mut watch = watch("calls(check) > 1/s", 500, "100/h");
-    let at = |acted: Vec<(u64, Fired)>| acted.iter().map(|(at, _)| *at).collect::<Vec<_>>();
-    assert_eq!(at(acted(&mut watch, 1_000..1_020, &[])), [1_005]);
-    watch.restart();
-    assert!(watch.now_in_words().starts_with("0.0 s of the first 0.5 s"));
-    // What was true to the end of the run before is news of this one.
-    assert_eq!(at(acted(&mut watch, 1..20, &[])), [6]);
 }
 
 #[test]

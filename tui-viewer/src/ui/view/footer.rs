@@ -7,7 +7,6 @@ use tui_input::Input;
 use crate::app::figures::share;
 use crate::app::help_screen::HelpScreen;
 use crate::app::layout::Layout;
-use crate::app::overlay::Overlay;
 use crate::app::search::Search;
 use crate::app::state::App;
 use crate::app::timeline::Lanes;
@@ -17,7 +16,7 @@ use crate::keys::keymap::lines;
 use crate::text::cells::{cut_start, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{command_line, tabs};
+use crate::ui::view::tabs;
 
 /// Cells that the text of a search keeps beside what was found.
 const LEAST_TEXT: usize = 15;
@@ -38,7 +37,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         };
         typed(
             canvas,
-            "/",
             &search.input,
             &format!("{found}Enter keep  Esc clear"),
             line,
@@ -46,17 +44,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     } else if let (Context::Typing, Some(search)) = (context, &app.views.search) {
         canvas.clear(line);
         searched(canvas, app, search, line);
-    } else if let Some(Overlay::CommandLine(command)) = &app.overlay {
-        canvas.clear(line);
-        let keys = "Tab complete  Up older  Enter do it  Esc leave";
-        let room = usize::from(line.width).saturating_sub(3);
-        let keys = if room > width(command.input.value()) + keys.len() + 5 {
-            keys
-        } else {
-            ""
-        };
-        typed(canvas, ":", &command.input, keys, line);
-        command_line::draw(canvas, app, command);
     } else if layout.footer.is_some() && !app.notice_hides(layout.footer) {
         let views = app.derived.data.is_some() && layout.tabs.is_none();
         let x = if views && !app.has_popup() {
@@ -128,11 +115,11 @@ fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     } else {
         format!("{found}  {keys}")
     };
-    typed(canvas, "/", &search.input, &right, line);
+    typed(canvas, &search.input, &right, line);
 }
 
-/// A line as it is typed behind its sign, and what stands at its end.
-fn typed(canvas: &mut Canvas<'_>, sign: &str, input: &Input, right: &str, line: Rect) {
+/// A search as it is typed behind its sign, and what stands at its end.
+fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_room = room.saturating_sub(width(right) + 3).max(4);
     // What is before the cursor stays in sight.
@@ -141,7 +128,7 @@ fn typed(canvas: &mut Canvas<'_>, sign: &str, input: &Input, right: &str, line: 
     let at: String = text.chars().skip(cursor).take(1).collect();
     let after: String = text.chars().skip(cursor + 1).collect();
     let before = cut_start(&safe(&before, canvas.ascii), text_room, canvas.glyphs.cut).into_owned();
-    let x = canvas.put(line.x + 1, line.y, 1, sign, Meaning::Strong);
+    let x = canvas.put(line.x + 1, line.y, 1, "/", Meaning::Strong);
     let x = canvas.put(x, line.y, text_room as u16, &before, Meaning::Plain);
     let under = if at.is_empty() {
         " ".into()
@@ -233,7 +220,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         | Context::Tasks
         | Context::Slow => app.way_back(),
         Context::Timeline => app.way_back().or(app.has_range().then_some("all time")),
-        Context::Typing | Context::Commanding | Context::Start => None,
+        Context::Typing | Context::Start => None,
     };
     hints.extend(esc.map(|text| {
         (

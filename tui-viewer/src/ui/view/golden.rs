@@ -11,13 +11,12 @@ use crate::app::message::Message;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
-use crate::keys::decoder::Code;
 use crate::modes::in_mode;
 use crate::orderbook;
 use crate::source::events::{Events, RingLine};
 use crate::source::status::{Pipe, Status};
 use crate::test_driver;
-use crate::test_driver::{events, key, keys, live, looks, show, text};
+use crate::test_driver::{events, keys, live, looks, show, text};
 
 const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
@@ -105,25 +104,6 @@ fn a_search() {
         keys(&mut app, "/book::");
         assert_snapshot!(format!("search_{width}x{height}"), looks(&app));
     }
-}
-
-#[test]
-fn a_command() {
-    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, ":re");
-        key(&mut app, Code::Tab);
-        assert_snapshot!(format!("command_{width}x{height}"), looks(&app));
-    }
-    let mut app = live(80, 24);
-    keys(&mut app, ":off book::");
-    key(&mut app, Code::Tab);
-    key(&mut app, Code::Tab);
-    assert_snapshot!("command_patterns_80x24", looks(&app));
-    let mut app = live(80, 24);
-    keys(&mut app, ":mode nothing");
-    key(&mut app, Code::Enter);
-    assert_snapshot!("command_wrong_80x24", looks(&app));
 }
 
 #[test]

@@ -63,8 +63,7 @@ fn the_threads() {
 fn every_view_by_bytes() {
     let mut app = empty(120, 30);
     events(&mut app, Status::Live, Some(orderbook::allocating(1_340)));
-    keys(&mut app, ":by bytes");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "vv");
     let screens = ["1", "2", "3", "4", "5"].map(|view| {
         keys(&mut app, view);
         text(&app)
@@ -76,8 +75,7 @@ fn every_view_by_bytes() {
 fn live_bytes_are_estimates_and_say_how_far() {
     let mut app = empty(120, 30);
     events(&mut app, Status::Live, Some(orderbook::allocating(1_340)));
-    keys(&mut app, ":by live");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "vvv");
     let screens = ["1jj", "2", "3"].map(|view| {
         keys(&mut app, view);
         text(&app)

@@ -24,9 +24,6 @@ const RANGES: u16 = 80;
 /// The one thread that is shown takes no more cells.
 const LONGEST_ONLY: usize = 20;
 
-/// A trigger takes no more cells.
-const LONGEST_TRIGGER: usize = 44;
-
 struct Part {
     text: String,
     meaning: Meaning,
@@ -56,15 +53,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     who(canvas, app, snapshot.map(|s| &s.process), wordy, &mut left);
     state(canvas, app, wordy, &mut left);
     let mut right = Vec::new();
-    if let Some([words, short]) = app.trigger.label() {
-        let text = if wordy {
-            safe(&words, canvas.ascii)
-        } else {
-            short.into()
-        };
-        let text = cut_middle(&text, LONGEST_TRIGGER, canvas.glyphs.cut).into_owned();
-        left.push(part(text, Meaning::Notable, 2, if wordy { 3 } else { 1 }));
-    }
     if let Some(snapshot) = snapshot {
         if app.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
             let only = tabs::only(app, canvas.ascii, LONGEST_ONLY, canvas.glyphs.cut);

@@ -20,11 +20,10 @@ fn kept(place: &Place) -> String {
     "./kept.tks".into()
 }
 
-const FORMS: [&str; 8] = [
+const FORMS: [&str; 7] = [
     "text",
     "html",
     "json",
-    "csv",
     "folded",
     "speedscope",
     "pprof",
@@ -34,15 +33,6 @@ const FORMS: [&str; 8] = [
 fn self_ns(document: &Value) -> u64 {
     let nodes = document["nodes"].as_array().unwrap().iter();
     nodes.map(|node| node["self_ns"].as_u64().unwrap()).sum()
-}
-
-/// The column of this name, added up.
-fn csv_sum(text: &str, column: &str) -> u64 {
-    let mut lines = text.lines();
-    let at = lines.next().unwrap().split(',').position(|name| name == column);
-    // No name of the busy program has a comma.
-    let cell = |line: &str| line.split(',').nth(at.unwrap()).unwrap().parse::<u64>().unwrap();
-    lines.map(cell).sum()
 }
 
 fn folded_sum(text: &str) -> u64 {
@@ -88,7 +78,6 @@ fn every_form_has_the_same_sum() {
         let document: Value = serde_json::from_str(&report("json")).unwrap();
         let sum = self_ns(&document);
         assert!(sum > 0, "{part:?}");
-        assert_eq!(csv_sum(&report("csv"), "self_ns"), sum, "{part:?}");
         assert_eq!(folded_sum(&report("folded")), sum, "{part:?}");
         assert_eq!(speedscope_sum(&report("speedscope")), sum, "{part:?}");
         assert_eq!(callgrind_sum(&report("callgrind")), sum, "{part:?}");
@@ -98,18 +87,19 @@ fn every_form_has_the_same_sum() {
     }
 }
 
-fn units_of_a_table() {
+fn units_of_the_text() {
     let place = Place::new();
     let kept = kept(&place);
-    let header = |unit: &str| {
-        let args = ["report", &kept, "-f", "csv", "--unit", unit];
-        let out = place.tickscope(&args).ok().quiet().out;
-        out.split("\r\n").next().unwrap().to_string()
+    let text = |unit: &str| {
+        place
+            .tickscope(&["report", &kept, "--unit", unit])
+            .ok()
+            .quiet()
+            .out
     };
-    assert!(header("ns").contains(",calls,total_ns,self_ns,open,"));
-    assert!(header("ticks").contains(",calls,total_ticks,self_ticks,open,"));
-    let both = place.tickscope(&["report", &kept, "-f", "csv"]).ok().out;
-    assert!(both.starts_with(&format!("{}\r\n", header("both"))));
+    assert!(text("ticks").contains("times in ticks of the clock"));
+    assert!(text("both").contains("times also in ticks of the clock"));
+    assert_eq!(text("ns"), place.tickscope(&["report", &kept]).ok().out);
 }
 
 fn pprof_is_a_gzipped_file() {
@@ -140,11 +130,7 @@ fn views_of_the_text() {
         place.tickscope(&args).ok().quiet().out
     };
     let (tree, hot, flat) = (view("tree"), view("hot"), view("flat"));
-    let (graph, threads) = (view("graph"), view("threads"));
-    assert!(
-        graph.contains("(top of a thread)\n[1] ") && graph.contains("Index by name"),
-        "{graph}"
-    );
+    let threads = view("threads");
     assert!(
         threads.contains("STATE     THREAD\n") && threads.contains("  busy-0\n"),
         "{threads}"
@@ -152,7 +138,7 @@ fn views_of_the_text() {
     assert!(tree.contains("Call tree") && !tree.contains("Top functions"));
     assert!(hot.contains("Top functions") && !hot.contains("Call tree"));
     assert!(flat.contains("SELF/CALL  TOTAL/CALL  FUNCTION"), "{flat}");
-    for text in [&tree, &hot, &flat, &graph] {
+    for text in [&tree, &hot, &flat] {
         assert!(text.contains("outer") && text.contains("leaf"), "{text}");
     }
     let of_one = place.tickscope(&["report", &kept, "--thread", "busy-0"]).ok();
@@ -169,7 +155,7 @@ fn what_makes_no_sense_is_said_in_one_line() {
     );
     report(&["--unit", "ns", "-f", "folded"]).failed(
         2,
-        &["--unit is for text and csv; this form has nanoseconds alone: leave it out"],
+        &["--unit is for text; this form has nanoseconds alone: leave it out"],
     );
     report(&["--unit", "ticks", "-f", "json"])
         .failed(2, &["json has both, as total_ns and total_ticks: leave it out"]);
@@ -249,7 +235,7 @@ fn a_file_that_cannot_grow_is_said_and_not_left() {
 
 tickscope_testkit::tests![
     every_form_has_the_same_sum,
-    units_of_a_table,
+    units_of_the_text,
     pprof_is_a_gzipped_file,
     views_of_the_text,
     what_makes_no_sense_is_said_in_one_line,

@@ -31,8 +31,8 @@ fn an_ending_that_says_no_form_is_refused() {
         place.tickscope(&args).failed(2, says);
     }
     place
-        .tickscope(&["diff", "-o", "d.csv", &program.name, &program.name])
-        .failed(2, &["d.csv", ".txt .json .md .html", "-f"]);
+        .tickscope(&["diff", "-o", "d.svg", &program.name, &program.name])
+        .failed(2, &["d.svg", ".txt .json .md .html", "-f"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     for args in [&["-o", "now"][..], &["-o", "now.svg", "-f", "folded"]] {
         place
@@ -45,16 +45,16 @@ fn an_ending_that_says_no_form_is_refused() {
 /// "no program called words.txt" beside the file of that name.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
-    for file in ["words.txt", "now.csv"] {
+    for file in ["words.txt", "now.folded"] {
         fs::write(place.work().join(file), "a,b\n").unwrap();
         place
             .tickscope(&["report", file])
             .with_code(2)
             .says(&["(there is a file of that name: ./", file]);
     }
-    place.tickscope(&["report", "./now.csv"]).failed(
+    place.tickscope(&["report", "./now.folded"]).failed(
         1,
-        &["reports as .csv cannot be opened again", ".html can", ".tks"],
+        &["reports as .folded cannot be opened again", ".html can", ".tks"],
     );
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::cli_commands::support::{Place, name, until};
+use crate::cli_commands::support::{Place, until};
 
 fn number(value: &Value) -> u64 {
     value
@@ -186,52 +186,6 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-fn the_reference_frame_is_counted_exactly_on_one_thread_and_on_four() {
-    let place = Place::new();
-    for threads in [1, 4] {
-        let program = place.start_named("flake", &name(&format!("flake-{threads}")));
-        let document = until("it is rendered", || {
-            let document = place.json(&program.name);
-            let done = list(&document["nodes"])
-                .iter()
-                .any(|node| node["name"] == "rendered");
-            done.then_some(document)
-        });
-        check(&document);
-        let mut calls: BTreeMap<String, u64> = BTreeMap::new();
-        let mut levels: BTreeMap<u64, usize> = BTreeMap::new();
-        for node in list(&document["nodes"]) {
-            let above = node["parent"].as_u64().map_or(0, |parent| levels[&parent]);
-            let name = node["name"].as_str().unwrap();
-            let is_create = name == "create";
-            levels.insert(number(&node["id"]), above + usize::from(is_create));
-            let key = if is_create {
-                format!("create {above}")
-            } else {
-                name.into()
-            };
-            *calls.entry(key).or_default() += number(&node["calls"]);
-        }
-        for (name, wanted) in [
-            ("create 0", 1),
-            ("create 1", 9),
-            ("create 2", 81),
-            ("create 3", 729),
-            ("create 4", 6_561),
-            ("create 5", 59_049),
-            ("basis", 7_381),
-            ("ray_trace", 4_194_304),
-            ("intersect_primary", 4_194_304),
-            ("worker", threads),
-        ] {
-            assert_eq!(calls[name], wanted, "{name} on {threads} threads");
-        }
-        let shown: u64 = calls.values().sum();
-        assert_eq!(shown, number(&document["lifetime"]["calls"]));
-        assert!(!calls.contains_key("create 6"), "{calls:?}");
-    }
-}
-
 fn a_program_stuck_in_one_call_shows_its_growing_time() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -357,7 +311,6 @@ tickscope_testkit::tests![
     the_json_has_exactly_the_members_promised,
     under_load_every_report_adds_up_and_nothing_runs_backwards,
     what_is_shown_was_captured_after_the_command_began,
-    the_reference_frame_is_counted_exactly_on_one_thread_and_on_four,
     a_program_stuck_in_one_call_shows_its_growing_time,
     stacks_show_every_thread_that_lives,
     reset_returns_once_it_is_done_and_loses_nothing,

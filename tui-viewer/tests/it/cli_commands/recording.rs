@@ -478,50 +478,6 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
         .failed(1, &["not a tickscope file"]);
 }
 
-fn a_recording_is_written_as_tracks_over_time() {
-    let place = Place::new();
-    let program = place.start("busy");
-    let all = snapshots(&recorded_with_resets(&place, &program));
-    let trace = place
-        .tickscope(&["export", "run.tks", "--top", "2"])
-        .ok()
-        .quiet()
-        .json();
-    let events = trace["traceEvents"].as_array().unwrap();
-    let shares: Vec<_> = events
-        .iter()
-        .filter(|event| event["name"] == "self time, %")
-        .collect();
-    assert_eq!(shares.len(), all.len(), "one for each interval, and the end");
-    for share in &shares {
-        let sum: f64 = share["args"]
-            .as_object()
-            .unwrap()
-            .values()
-            .map(|v| v.as_f64().unwrap())
-            .sum();
-        assert!((sum - 100.0).abs() < 0.01 || sum == 0.0, "{share}");
-    }
-    let times: Vec<f64> = shares.iter().map(|event| event["ts"].as_f64().unwrap()).collect();
-    assert!(times.is_sorted(), "{times:?}");
-    place
-        .tickscope(&["export", "run.tks", "-f", "firefox", "-o", "run.json"])
-        .ok()
-        .quiet();
-    let file = std::fs::read_to_string(path_in(&place, "run.json")).unwrap();
-    let firefox: serde_json::Value = serde_json::from_str(&file).unwrap();
-    assert!(firefox["counters"].as_array().unwrap().len() > 1);
-    place
-        .tickscope(&["export", "run.tks", "-o", "run.json"])
-        .failed(1, &["exists already"]);
-    place
-        .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
-        .ok();
-    place
-        .tickscope(&["export", "one.tks"])
-        .failed(1, &["one.tks holds one moment"]);
-}
-
 tickscope_testkit::tests![
     a_running_program_is_recorded_for_a_while,
     a_command_is_recorded_from_its_start_to_its_end,
@@ -537,5 +493,4 @@ tickscope_testkit::tests![
     what_is_not_recorded_is_said,
     a_full_disk_keeps_what_fitted,
     a_program_that_does_not_run_gets_the_command_that_starts_it,
-    a_recording_is_written_as_tracks_over_time,
 ];

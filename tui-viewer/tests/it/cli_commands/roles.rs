@@ -45,7 +45,6 @@ pub(crate) fn play() {
         "older" => older(&argument),
         "deaf" => deaf(&argument),
         "two_rings" => two_rings(&argument),
-        "flake" => flake(&argument),
         "cramped" => cramped(&argument),
         "handling" => handling(&argument),
         "instances" => instances(&argument),
@@ -370,17 +369,6 @@ fn older(name: &str) {
 fn deaf(name: &str) {
     let _tickscope = tickscope::Builder::new(name).allow_remote_control(false).start();
     tickscope::scope!("deaf");
-    wait_for_end();
-}
-
-/// Renders the reference frame on so many threads and stays; named after them.
-fn flake(name: &str) {
-    use tickscope_demo::{Scene, Scoped, render};
-    let _tickscope = tickscope::start(name);
-    let threads = if name.starts_with("flake-4") { 4 } else { 1 };
-    let scene = Scene::build::<Scoped>(6);
-    render::<Scoped>(&scene, 1024, 1024, threads);
-    tickscope::scope!("rendered");
     wait_for_end();
 }
 

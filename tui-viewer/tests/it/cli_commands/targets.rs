@@ -218,7 +218,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     assert!(program.end().success());
     let numbers: &[&[&str]] = &[
         &["report", "-f", "json"],
-        &["report", "-f", "csv"],
         &["report", "-f", "folded"],
         &["report", "-f", "speedscope"],
         &["report", "-f", "callgrind"],
@@ -232,7 +231,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["cost", "--json"],
         &["mute", "--dry-run", "--json"],
         &["snapshot"],
-        &["export"],
         &["diff", &pid],
         &["wait-until", "calls(marked) > 0"],
     ];

@@ -41,23 +41,6 @@ fn e_lists_the_modes_and_an_older_program_says_why_not() {
     old.end();
 }
 
-fn a_command_is_typed_completed_and_carried_out() {
-    let mut session = Session::start(&["live"], (120, 30));
-    session.wait_for_text("match::run");
-    session.send(":mo");
-    session.wait_for_text(":mo");
-    session.send("\tad\t\r");
-    session.wait_for_text("adaptive from here on, counting from zero");
-    // What was typed before comes back with the arrow.
-    session.send(":\x1b[A");
-    session.wait_for_text(":mode adaptive");
-    session.send("\x15off match\r");
-    session.wait_for_text("! off: a made-up program");
-    session.send(":q\r");
-    assert_eq!(session.end().exit_code(), 0);
-    session.assert_as_before();
-}
-
 fn a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow() {
     let mut session = Session::start(&["slow"], (120, 30));
     session.wait_for_text("draw_frame");
@@ -142,7 +125,6 @@ fn a_slow_call_is_zoomed_by_the_wheel_and_written_for_other_tools() {
 tickscope_testkit::tests![
     escape_alone_and_arrows_are_told_apart,
     e_lists_the_modes_and_an_older_program_says_why_not,
-    a_command_is_typed_completed_and_carried_out,
     a_function_is_watched_and_the_view_says_why_its_slow_calls_are_slow,
     what_goes_on_in_the_program_is_said_behind_the_screen,
     a_slow_call_is_zoomed_by_the_wheel_and_written_for_other_tools,

@@ -183,44 +183,6 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     viewer.assert_as_before();
 }
 
-fn a_trigger_that_is_set_on_the_screen_keeps_a_recording() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut program = start(dir.path());
-    let path = until("there is a ring", || ring_in(dir.path()));
-    let work = tempfile::tempdir().unwrap();
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
-    command.arg(path);
-    let mut viewer = Session::spawn_in(command, (160, 30), work.path());
-    viewer.wait_for_text("● LIVE");
-    viewer.send(":trigger calls(counted) > 1/s --over 200ms --keep 5s\r");
-    viewer.wait_for_text("trigger calls(counted) > 1/s, 1 kept");
-    viewer.send(":triggers\r");
-    viewer.wait_for_text("kept 1, the last in ");
-    let kept = std::fs::read_dir(work.path())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
-    assert!(
-        viewer
-            .contents()
-            .contains(kept.file_name().unwrap().to_str().unwrap())
-    );
-    viewer.send(":trigger off\r");
-    viewer.wait_for_text("the trigger calls(counted) > 1/s is removed");
-    viewer.send("q");
-    assert_eq!(viewer.end().exit_code(), 0);
-    drop(program.stdin.take());
-    assert!(program.wait().unwrap().success());
-    // It opens as any recording does.
-    let mut viewer = Session::viewer(&[kept.to_str().unwrap()], (120, 30));
-    viewer.wait_for_text("RECORDED");
-    viewer.wait_for_text("program::counted");
-    viewer.send("q");
-    assert_eq!(viewer.end().exit_code(), 0);
-}
-
 fn a_kept_snapshot_is_compared_with_from_the_first_frame_on() {
     let dir = std::env::temp_dir().join(format!("tickscope-compare-{}", std::process::id()));
     std::fs::create_dir(&dir).unwrap();
@@ -251,6 +213,5 @@ tickscope_testkit::tests![
     a_hundred_thousand_nodes_and_a_thousand_threads_a_hundred_times_a_second,
     a_program_that_starts_again_is_followed,
     processes_of_one_name_are_shown_and_asked_together,
-    a_trigger_that_is_set_on_the_screen_keeps_a_recording,
     a_kept_snapshot_is_compared_with_from_the_first_frame_on,
 ];

@@ -28,7 +28,6 @@ pub(super) fn of_format(format: Format) -> Form {
         Format::Text => Form::Text,
         Format::Html => Form::Html,
         Format::Json => Form::Json,
-        Format::Csv => Form::Csv,
         Format::Folded => Form::Folded,
         Format::Speedscope => Form::Speedscope,
         Format::Pprof => Form::Pprof,

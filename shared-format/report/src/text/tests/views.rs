@@ -1,7 +1,6 @@
-//! The graph and the threads, and what numbers are in and per.
+//! The threads, and what numbers are in and per.
 
 use proptest::prelude::*;
-use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{OpenFrame, ThreadState};
@@ -9,30 +8,6 @@ use tickscope_testkit::orderbook;
 
 use super::*;
 use crate::unit::Unit;
-
-#[test]
-fn counters_in_a_call_graph_have_calls_and_a_sum_and_are_not_doubtful() {
-    let text = viewed(&fixtures::order_sim_counting(), View::Graph, 0.1);
-    let blocks: Vec<&str> = text.lines().filter(|line| line.contains("wire::bytes")).collect();
-    assert_eq!(blocks.len(), 3, "its entry, its caller's and the index: {text}");
-    for line in &blocks[..2] {
-        assert!(
-            line.contains("Σ") && line.contains("4.94M") && !line.contains('†'),
-            "{line}"
-        );
-    }
-    assert!(!text.contains("†"), "{text}");
-}
-
-#[test]
-fn a_call_graph_like_gprofs() {
-    insta::assert_snapshot!(viewed(&fixtures::order_sim_adaptive(), View::Graph, 0.08));
-    insta::assert_snapshot!("graph_recursion", viewed(&fixture::recursion(), View::Graph, 0.0));
-    insta::assert_snapshot!(
-        "graph_cycle",
-        viewed(&fixture::mutual_recursion(), View::Graph, 0.0)
-    );
-}
 
 #[test]
 fn threads_with_their_open_paths() {
@@ -107,19 +82,12 @@ fn measured_in(view: View, unit: Unit, per: Option<u64>) -> TextOptions {
     }
 }
 
-const VIEWS: [View; 6] = [
-    View::Both,
-    View::Tree,
-    View::Hot,
-    View::Flat,
-    View::Graph,
-    View::Threads,
-];
+const VIEWS: [View; 5] = [View::Both, View::Tree, View::Hot, View::Flat, View::Threads];
 
 #[test]
 fn both_units_stand_side_by_side() {
     let snapshot = fixtures::order_sim_adaptive();
-    let all: Vec<String> = [View::Tree, View::Flat, View::Graph, View::Threads]
+    let all: Vec<String> = [View::Tree, View::Flat, View::Threads]
         .map(|view| report(&snapshot, &measured_in(view, Unit::Both, None)))
         .iter()
         .map(|text| text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n"))
@@ -143,7 +111,7 @@ fn ticks_alone_have_the_columns_of_times() {
                 .any(|line| line.contains("times in ticks of the clock, 2.50 of"))
         );
         let titles = |lines: &[String]| {
-            let title = |line: &&String| line.contains("  CALLS  ") || line.contains("  CALLED  ");
+            let title = |line: &&String| line.contains("  CALLS  ");
             lines.iter().find(title).cloned()
         };
         assert_eq!(titles(&ns), titles(&ticks));
@@ -185,25 +153,6 @@ proptest! {
         prop_assert!(text.is_ascii());
         prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
         prop_assert_eq!(&text, &report(&snapshot, &options));
-    }
-
-    #[test]
-    fn the_graph_has_a_block_for_each_function(snapshot in fixtures::any_snapshot()) {
-        let text = report(&snapshot, &TextOptions { view: View::Graph, ..ascii() });
-        if snapshot.nodes.is_empty() {
-            return Ok(());
-        }
-        let tree = CallTree::build(&snapshot, |_| true);
-        let functions = tickscope_analysis::hotspots::hot(&tree).len();
-        let blocks: Vec<&str> = text.lines().filter(|line| line.starts_with('[')).collect();
-        let cycles = blocks.iter().filter(|line| line.contains("<cycle ") && line.contains(" as a whole>")).count();
-        prop_assert_eq!(blocks.len(), functions + cycles);
-        let title = format!("({functions} of {functions})");
-        prop_assert!(text.contains(&title));
-        for at in 1..=blocks.len() {
-            let number = format!("[{at}]");
-            prop_assert!(text.matches(&number).count() >= 3, "in its block twice, and in the index: {number}\n{text}");
-        }
     }
 }
 

@@ -13,7 +13,7 @@ fn sources() -> Sources {
             member("/home/u/work", "app 0.1.0"),
             member("/home/u/work/crates/my-lib", "my-lib 2.0.0-rc.1"),
         ],
-        sysroot: Some("/opt/rust".into()),
+        sysroot: "/opt/rust".into(),
     }
 }
 
@@ -52,7 +52,6 @@ fn files_say_whose_they_are_without_paths_of_the_machine() {
             "my-lib 2.0.0-rc.1",
             "crates/my-lib/src/x.rs",
         ),
-        ("/home/u/work/src/fast.c", Origin::Own, "app 0.1.0", "src/fast.c"),
         (
             "/rustc/59807616e1fa/library/core/src/option.rs",
             Origin::Std,
@@ -115,55 +114,7 @@ fn files_say_whose_they_are_without_paths_of_the_machine() {
             "near/src/x.rs",
         ),
         ("/home/u/other/x.rs", Origin::Dependency, "", "x.rs"),
-        ("/usr/src/glibc/nptl/a.c", Origin::Unknown, "", "a.c"),
-        (
-            "/usr/include/x86_64-linux-gnu/sys/a.h",
-            Origin::Unknown,
-            "",
-            "a.h",
-        ),
-        (
-            "/usr/bin/../lib/gcc/x86_64-linux-gnu/12/../../../../include/c++/12/bits/stl_vector.h",
-            Origin::Std,
-            "libstdc++",
-            "c++/12/bits/stl_vector.h",
-        ),
-        (
-            "/usr/lib/llvm-18/bin/../include/c++/v1/vector",
-            Origin::Std,
-            "libc++",
-            "c++/v1/vector",
-        ),
-        (
-            "/usr/lib/llvm-14/lib/clang/14.0.6/include/avxintrin.h",
-            Origin::Std,
-            "clang",
-            "clang/14.0.6/include/avxintrin.h",
-        ),
-        (
-            "/usr/include/boost/regex/v5/match.hpp",
-            Origin::Dependency,
-            "boost",
-            "boost/regex/v5/match.hpp",
-        ),
-        (
-            "/home/u/work/third_party/zlib-1.3.1/inflate.c",
-            Origin::Dependency,
-            "zlib 1.3.1",
-            "zlib-1.3.1/inflate.c",
-        ),
-        (
-            "/home/u/work/build/_deps/fmt-src/include/fmt/format.h",
-            Origin::Dependency,
-            "fmt",
-            "fmt/include/fmt/format.h",
-        ),
-        (
-            "/home/u/work/third_party/glue.c",
-            Origin::Own,
-            "app 0.1.0",
-            "third_party/glue.c",
-        ),
+        ("/home/u/other/src/table.inc", Origin::Unknown, "", "table.inc"),
     ] {
         let expected = (origin, package.to_string(), short.to_string());
         assert_eq!(place_of(file, &rust("app")), expected, "{file}");
@@ -179,7 +130,7 @@ fn a_workspace_in_cargos_folder_is_own() {
             package: "ripgrep 15.2.0".into(),
         }],
         workspace_root: root,
-        sysroot: None,
+        ..Sources::default()
     };
     let mut places = sources.places();
     let own = places.of(
@@ -205,12 +156,15 @@ fn without_a_file_the_crate_decides() {
         let expected = (origin, package.to_string(), String::new());
         assert_eq!(place_of("", &rust(module)), expected, "{module}");
     }
-    let c = Name::of_address(16);
-    assert_eq!(place_of("", &c), (Origin::Unknown, String::new(), String::new()));
+    let nameless = Name::of_address(16);
+    assert_eq!(
+        place_of("", &nameless),
+        (Origin::Unknown, String::new(), String::new())
+    );
     // Paths that the compiler was told to make relative.
     let remapped = place_of("src/x.rs", &rust("my_lib::x"));
     assert_eq!(remapped.2, "src/x.rs");
-    assert_eq!(place_of("../../secret/x.c", &c).2, "");
+    assert_eq!(place_of("../../secret/x.rs", &nameless).2, "");
 }
 
 #[test]
@@ -222,6 +176,5 @@ fn files_are_modules_of_names_without_one() {
     };
     assert_eq!(module("/home/u/work/src/net/http.rs"), "app::net::http");
     assert_eq!(module("/home/u/work/crates/my-lib/src/lib.rs"), "my_lib");
-    assert_eq!(module("/usr/src/zlib/deflate.c"), "deflate");
     assert_eq!(module(""), "");
 }

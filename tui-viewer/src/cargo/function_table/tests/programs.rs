@@ -196,7 +196,7 @@ impl Program {
                 dir: self.workspace.clone(),
                 package: "app 0.1.0".into(),
             }],
-            sysroot: None,
+            ..Sources::default()
         }
     }
 }

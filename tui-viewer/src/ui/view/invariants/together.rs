@@ -26,29 +26,10 @@ use crate::ui::view::invariants::{SIZES, codes, statuses};
 /// Keys of what is to go together; others come now and then.
 const KEYS: &[u8] = b"wwmm''bbffFFiiccaEEHxx%%,,,..{}LLpp123456jjkklhJKGgtU#I<>\\nrusMz ";
 
-/// Whole commands, right and wrong.
-const COMMANDS: [&str; 14] = [
-    "reset",
-    "undo",
-    "mode adaptive",
-    "off wire::*",
-    "on wire::*",
-    "off *",
-    "rate 20",
-    "interval 1ms",
-    "function insert",
-    "flame",
-    "report x.html",
-    "theme mono",
-    "nonsense",
-    "function \u{202e}\u{2603}",
-];
-
 #[derive(Clone, Debug)]
 enum Deed {
     Key(Code),
     Letter(u8),
-    Command(usize),
     /// So many tenths later, in one of several shapes.
     Snapshot(u64, u8),
     Reset,
@@ -68,7 +49,6 @@ fn deed() -> impl Strategy<Value = Deed> {
     prop_oneof![
         12 => proptest::sample::select(KEYS.to_vec()).prop_map(Deed::Letter),
         2 => proptest::sample::select(codes()).prop_map(Deed::Key),
-        1 => (0..COMMANDS.len()).prop_map(Deed::Command),
         7 => (0u64..40, any::<u8>()).prop_map(|(tenths, shape)| Deed::Snapshot(tenths, shape)),
         1 => Just(Deed::Reset),
         1 => any::<bool>().prop_map(Deed::Restart),
@@ -178,7 +158,7 @@ impl Program {
             Deed::Key(code) => key(app, code),
             Deed::Letter(letter) => {
                 // Typing would swallow all that follows.
-                if matches!(app.overlay, Some(Overlay::CommandLine(_) | Overlay::Search)) {
+                if matches!(app.overlay, Some(Overlay::Search)) {
                     key(app, Code::Esc);
                 }
                 let effects = key(app, Code::Char(char::from(letter)));
@@ -187,13 +167,6 @@ impl Program {
                     key(app, if letter % 3 == 0 { Code::Esc } else { Code::Enter });
                     key(app, Code::Esc);
                 }
-                effects
-            }
-            Deed::Command(which) => {
-                keys(app, ":");
-                keys(app, COMMANDS[which]);
-                let effects = key(app, Code::Enter);
-                key(app, Code::Esc);
                 effects
             }
             Deed::Snapshot(tenths, shape) => {

@@ -1,16 +1,10 @@
 typedef long (*callback)(long);
 
-#ifndef MARK
-#define MARK 0
-#endif
-
-/* An option of the user's. */
-long c_mark(void) { return MARK; }
-
+/* Takes all of the program's time. */
 static __attribute__((noinline)) long square(long n) {
-    long sum = 0;
-    for (long i = 0; i < n; i++) sum += n ^ (sum & 1);
-    return sum;
+    unsigned long sum = 0;
+    for (long i = 0; i < n * 100000; i++) sum += n ^ (sum & 1);
+    return (long)(sum & 0xff);
 }
 
 /* Calls back into Rust, which may panic: then it comes to no end. */
