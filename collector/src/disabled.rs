@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::own_thread::OwnThread;
 use crate::types::{
-    AutoMute, Clock, CostError, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status,
-    Threads, WatchError,
+    AutoMute, Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads,
+    WatchError,
 };
 
 /// The warning of a session on a platform that is not supported.
@@ -331,11 +331,6 @@ impl Builder {
         self
     }
 
-    /// Does nothing, because nothing is measured here.
-    pub fn measure_cost(self, _: impl Into<String>) -> Self {
-        self
-    }
-
     /// Starts a session that publishes nothing.
     pub fn start(self) -> Session {
         Session { _private: () }
@@ -428,14 +423,6 @@ pub fn watch(_: &str, _: Over) -> Result<(), WatchError> {
 /// # Errors
 /// Never.
 pub fn unwatch(_: &str) -> Result<(), WatchError> {
-    Ok(())
-}
-
-/// Does nothing, because nothing is measured here.
-///
-/// # Errors
-/// Never.
-pub fn measure_cost(_: &str, _: Duration) -> Result<(), CostError> {
     Ok(())
 }
 

@@ -36,7 +36,7 @@ mod tasks;
 
 pub use {
     builder::Builder,
-    control::{disable_sites, enable_sites, measure_cost, mode, set_histogram, set_mode, unwatch, watch},
+    control::{disable_sites, enable_sites, mode, set_histogram, set_mode, unwatch, watch},
     publish::session::{Session, dump, request_reset, reset, snapshot},
     scope::{Pause, Scope, pause},
     tasks::task,

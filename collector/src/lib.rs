@@ -96,7 +96,6 @@
 //! | `TICKSCOPE_WAITS` | `on`, `off` | `on` | [`Builder::waits`] |
 //! | `TICKSCOPE_AUTOMUTE` | `on`, `offer`, `off`: whether scopes that cost more than they tell are muted, or offered for it | `offer` | [`Builder::auto_mute`] |
 //! | `TICKSCOPE_WATCH` | functions whose slow calls are told from typical ones, each with a threshold: `handle:p99,parse:5ms,load` | none | [`Builder::watch`] |
-//! | `TICKSCOPE_COST` | a function in which what the clock costs is measured in place, for ten seconds; `*` for any that repeats | none | [`Builder::measure_cost`] |
 //! | `TICKSCOPE_ALLOW_REMOTE_CONTROL` | `on`, `off` | `on` | [`Builder::allow_remote_control`] |
 //!
 //! # Cost
@@ -152,8 +151,8 @@ use disabled as implementation;
 
 pub use implementation::{
     Builder, FunctionName, FunctionNumbers, Pause, Scope, Session, Snapshot, disable_sites, dump,
-    enable_sites, measure_cost, mode, pause, request_reset, reset, set_histogram, set_mode, snapshot, start,
-    sync, task, thread, unwatch, watch,
+    enable_sites, mode, pause, request_reset, reset, set_histogram, set_mode, snapshot, start, sync, task,
+    thread, unwatch, watch,
 };
 
 pub use alloc::Alloc;
@@ -161,8 +160,8 @@ pub use amount::{Amount, Level};
 /// Opens a scope in a function, an async function, or all functions of an impl block, trait or inline module.
 pub use tickscope_macros::profile;
 pub use types::{
-    AutoMute, Clock, CostError, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status,
-    Threads, WatchError,
+    AutoMute, Clock, Destination, DumpError, Format, Mode, Over, SitesError, StartError, Status, Threads,
+    WatchError,
 };
 
 #[doc(hidden)]

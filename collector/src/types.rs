@@ -171,11 +171,6 @@ error_with_message! {
 }
 
 error_with_message! {
-    /// The reason why [`measure_cost`](crate::measure_cost) measures nothing.
-    CostError
-}
-
-error_with_message! {
     /// The reason why [`disable_sites`](crate::disable_sites) or [`enable_sites`](crate::enable_sites) changed nothing.
     SitesError
 }

@@ -37,8 +37,8 @@ use crate::error::FormatError;
 use crate::ids::{NO_PARENT, NodeId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
-    CaptureInfo, ClockInfo, Count, Estimate, Extremes, InPlace, Lifetime, Lines, Measuring, Muted,
-    NodeErrors, Nodes, Process, SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
+    CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Lines, Measuring, Muted, NodeErrors, Nodes,
+    Process, SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, WATCHES_MAX,
 };
 
 pub(crate) use self::section::section_at;
@@ -67,7 +67,7 @@ const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
 // 24 was samples of the code by function, without rows.
 const DRAINS: u64 = 25;
-const IN_PLACE: u64 = 26;
+// 26 was what the clock cost, as measured in the program.
 const MUTING: u64 = 27;
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
@@ -212,7 +212,6 @@ fn encode_around(
         watches,
         lines: _,
         drains_ns,
-        in_place,
         seen_cost,
         window,
         // Only a view has other values in the place of time.
@@ -275,9 +274,6 @@ fn encode_around(
     }
     if let Some(ns) = drains_ns {
         section(out, DRAINS, ns)?;
-    }
-    if let Some(in_place) = in_place {
-        section(out, IN_PLACE, in_place)?;
     }
     if let Some(seen_cost) = seen_cost {
         section(out, SEEN_COST, seen_cost)?;
@@ -424,7 +420,6 @@ fn decode_with(
                 snapshot.lines = read_as::<LinesIn, _>(body, body_at, small::CONFIG)?.lines();
             }
             DRAINS => snapshot.drains_ns = Some(read::<f64>(body, body_at)?),
-            IN_PLACE => snapshot.in_place = Some(read::<InPlace>(body, body_at)?),
             SEEN_COST => snapshot.seen_cost = Some(read::<SeenCost>(body, body_at)?),
             WINDOW => snapshot.window = read::<bool>(body, body_at)?,
             SMALL_SITES => {
@@ -653,9 +648,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             "0 or more".into(),
         );
     }
-    let is_unsound = s.in_place.as_ref().is_some_and(|found| !found.is_sound())
-        || s.seen_cost.is_some_and(|seen| !seen.is_sound());
-    if is_unsound {
+    if s.seen_cost.is_some_and(|seen| !seen.is_sound()) {
         return damaged(
             "cost that was measured",
             0,
@@ -1131,7 +1124,10 @@ mod tests {
     fn unknown_sections_are_skipped() {
         let snapshot = fixture::two_threads();
         let mut bytes = Vec::new();
-        section(&mut bytes, 99, &vec![1u64, 2, 3]).unwrap();
+        // Two that only earlier versions wrote, and one of a later version.
+        for id in [24, 26, 99] {
+            section(&mut bytes, id, &vec![1u64, 2, 3]).unwrap();
+        }
         encode(&snapshot, &mut bytes).unwrap();
         assert_eq!(decode(&bytes).unwrap(), snapshot);
     }

@@ -7,11 +7,10 @@ use tickscope_format::codec;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{
-    AutoMute, CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Estimate, Exemplar, InPlace,
-    InPlaceState, Lifetime, LineSample, Lines, LinesState, LostCalls, Module, MuteReason, Muted, Muting,
-    NO_MODULE, NodeErrors, Note, Now, OpenFrame, Over, PathSums, Process, Quantity, Sampled, SampledIn,
-    SeenCost, Site, Snapshot, TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState,
-    WatchedPath,
+    AutoMute, CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Estimate, Exemplar, Lifetime,
+    LineSample, Lines, LinesState, LostCalls, Module, MuteReason, Muted, Muting, NO_MODULE, NodeErrors, Note,
+    Now, OpenFrame, Over, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot,
+    TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
 fn site(module: &str, name: &str, line: u32) -> Site {
@@ -477,20 +476,6 @@ pub fn sampled() -> Snapshot {
     };
     // A CPU whose clock waits for loads.
     s.drains_ns = Some(231.5);
-    s.in_place = Some(InPlace {
-        state: InPlaceState::Done,
-        unit: "game::frame".into(),
-        mode: s.capture.mode,
-        pairs: 250,
-        measured_ns: 21_300_000.0,
-        unclocked_ns: 15_900_000.0,
-        low: 1.31,
-        high: 1.37,
-        scopes: 230_000.0,
-        counted_low_ns: 1.5,
-        counted_high_ns: 3.0,
-        for_ns: 10_000_000_000,
-    });
     s.seen_cost = Some(SeenCost {
         looks: 40,
         ns: 80_000_000.0,

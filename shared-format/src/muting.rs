@@ -133,9 +133,8 @@ pub fn costs(snapshot: &Snapshot) -> Vec<SiteCost> {
     costs
 }
 
-/// Returns what a scope costs at least, in nanoseconds. Samples and measurements in place see what the calibration cannot, as misses of
-/// caches. The calibration knows what samples do not see, which is the instructions that stand in the program itself, and what a
-/// measurement in place may leave open where others have the CPU.
+/// Returns what a scope costs at least, in nanoseconds. Samples see what the calibration cannot, as misses of caches. The calibration
+/// knows what samples do not see, which is the instructions that stand in the program itself.
 fn least_cost(snapshot: &Snapshot) -> f64 {
     let seen = snapshot
         .seen_cost
@@ -166,7 +165,7 @@ pub fn offered(snapshot: &Snapshot) -> Vec<SiteCost> {
 }
 
 /// Adds up what was counted of each site. A call of `call_ns` has the cost of the calls in it taken out, and that part of its own
-/// which lies between its clock reads: as `overhead_correction` of tickscope-analysis does.
+/// which lies between its clock reads: a half.
 fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
     let nodes = &snapshot.nodes;
     let totals = nodes.totals(&nodes.self_ticks);
@@ -222,15 +221,13 @@ fn sums(snapshot: &Snapshot, call_ns: f64) -> Vec<Sums> {
     sums
 }
 
-/// Says of each site whether it stays as it is: it is no place in the source, it is off already, its calls are watched or those
-/// in which the clock's cost is measured, or somebody has switched it on.
+/// Says of each site whether it stays as it is: it is no place in the source, it is off already, its calls are watched, or
+/// somebody has switched it on.
 fn kept_on(snapshot: &Snapshot) -> Vec<bool> {
     let patterns = |texts: &mut dyn Iterator<Item = &String>| -> Vec<Pattern> {
         texts.filter_map(|text| Pattern::new(text).ok()).collect()
     };
     let watched = patterns(&mut snapshot.watches.iter().map(|watch| &watch.function));
-    let in_place = snapshot.in_place.as_ref().filter(|found| !found.state.is_over());
-    let unit = in_place.map(|found| found.unit.as_str());
     let rules = snapshot.measuring.rules.iter().rev();
     let rules: Vec<(Pattern, bool)> = rules
         .filter_map(|rule| Some((Pattern::new(&rule.pattern).ok()?, rule.off)))
@@ -241,12 +238,8 @@ fn kept_on(snapshot: &Snapshot) -> Vec<bool> {
             .find(|(pattern, _)| pattern.matches(site))
             .is_some_and(|(_, off)| !off)
     };
-    let is_unit = |site: &Site| unit.is_some_and(|unit| unit == site.path());
     let sites = snapshot.sites.iter().map(|site| {
-        site.file.is_empty()
-            || watched.iter().any(|pattern| pattern.matches(site))
-            || is_switched_on(site)
-            || is_unit(site)
+        site.file.is_empty() || watched.iter().any(|pattern| pattern.matches(site)) || is_switched_on(site)
     });
     let mut kept: Vec<bool> = sites.collect();
     for site in &snapshot.measuring.off_sites {
@@ -259,9 +252,7 @@ fn kept_on(snapshot: &Snapshot) -> Vec<bool> {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
-    use crate::snapshot::{
-        Estimate, InPlace, InPlaceState, Mode, Over, Rule, SeenCost, Sites, Watch, WatchState,
-    };
+    use crate::snapshot::{Estimate, Mode, Over, Rule, SeenCost, Sites, Watch, WatchState};
 
     /// A loop of 10 s, and in it peek with this many calls that take so many nanoseconds each, as the clock says. Measuring takes
     /// 20 ns a call, of which 10 are inside.
@@ -298,26 +289,6 @@ mod tests {
         let cost = worth_muting(&peeked(20_000_000, 45)).next().unwrap();
         assert_eq!((cost.call_ns, cost.mean_ns, cost.cost_share), (20.0, 55.0, 0.04));
         assert!((cost.own_share() - 20.0 / 55.0).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_measurement_in_place_that_leaves_the_least_cost_open_hides_no_site() {
-        let mut s = peeked(20_000_000, 45);
-        s.in_place = Some(InPlace {
-            state: InPlaceState::Done,
-            unit: "app::parse::run".into(),
-            mode: s.capture.mode,
-            pairs: 1_000,
-            measured_ns: 1_200.0,
-            unclocked_ns: 1_000.0,
-            low: 1.0,
-            high: 1.5,
-            scopes: 10.0,
-            counted_high_ns: 5.0,
-            ..InPlace::default()
-        });
-        assert!(s.scope_cost().low_ns < 0.0);
-        assert_eq!(names(&s), ["peek"]);
     }
 
     #[test]
@@ -408,13 +379,6 @@ mod tests {
             ..Watch::default()
         });
         assert!(names(&watched).is_empty());
-        assert_eq!(
-            but(|s| s.in_place = Some(InPlace {
-                unit: "app::parse::peek".into(),
-                ..InPlace::default()
-            })),
-            0
-        );
         let mut pruned = s.clone();
         pruned.sites[1].file.clear();
         assert!(names(&pruned).is_empty(), "no place in the source");

@@ -58,8 +58,6 @@ pub enum Op {
     Mute(Pattern),
     /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
     Lines(u32),
-    /// Measure in place what the clock costs, for so many seconds at most, in a function that matches and repeats; 0 seconds end it.
-    MeasureCost(Pattern, u32),
 }
 
 /// A request as found in a slot.
@@ -122,10 +120,7 @@ impl Op {
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
             Self::Mute(pattern) => (13, pattern.as_str().len() as u64),
-            Self::MeasureCost(pattern, seconds) => (
-                12,
-                pattern.as_str().len() as u64 | u64::from(seconds) << LENGTH_BITS,
-            ),
+            // 12 was to measure in place what the clock costs.
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -146,8 +141,7 @@ impl Op {
             | Self::ForgetRule(pattern)
             | Self::Watch(pattern, _)
             | Self::Unwatch(pattern)
-            | Self::Mute(pattern)
-            | Self::MeasureCost(pattern, _) => Some(pattern),
+            | Self::Mute(pattern) => Some(pattern),
             Self::PublishNow
             | Self::Reset
             | Self::UndoReset
@@ -177,13 +171,6 @@ impl Op {
             }
             10 => text(words, argument).map(Self::Unwatch),
             11 => u32::try_from(argument).ok().map(Self::Lines),
-            12 => {
-                let pattern = text(words, argument & LENGTH_MASK)?;
-                Some(Self::MeasureCost(
-                    pattern,
-                    u32::try_from(argument >> LENGTH_BITS).ok()?,
-                ))
-            }
             13 => text(words, argument).map(Self::Mute),
             _ => None,
         }
@@ -436,8 +423,6 @@ mod tests {
             Op::Mute(pattern),
             Op::Lines(1_000),
             Op::Lines(0),
-            Op::MeasureCost(pattern, 10),
-            Op::MeasureCost(longest, u32::MAX),
             Op::SitesOff(longest),
         ];
         for op in modes.into_iter().chain(others).chain(sites) {

@@ -6,7 +6,6 @@
 
 mod by_function;
 mod functions;
-mod in_place;
 mod lines;
 mod losses;
 mod measures;
@@ -14,6 +13,7 @@ mod mode;
 mod muted;
 mod over;
 mod remap;
+mod scope_cost;
 mod sites;
 mod tally;
 mod tasks;
@@ -27,7 +27,6 @@ use crate::latency::Latencies;
 
 pub use self::by_function::{FunctionName, FunctionNumbers};
 pub use self::functions::{CALL_IN_PROGRAM, FunctionChoice, Functions};
-pub use self::in_place::{InPlace, InPlaceState, PAIRS_LEAST, ScopeCost, SeenCost};
 pub use self::lines::{
     BUILD_ID_MAX, LINES_HZ, LineSample, Lines, LinesState, Module, NO_MODULE, Sampled, SampledIn,
 };
@@ -38,6 +37,7 @@ pub(crate) use self::muted::own_share;
 pub use self::muted::{AutoMute, MuteReason, Muted, Muting};
 pub use self::over::Over;
 pub use self::remap::{Left, Part, RowMap, SAME_RATE, When, scaled};
+pub use self::scope_cost::{ScopeCost, SeenCost};
 pub use self::sites::{Site, Sites};
 pub use self::tally::{Count, Extremes, GaugeRow, Level, Tally, ValueRow, both};
 pub use self::tasks::{TaskPath, Tasks};
@@ -109,8 +109,6 @@ pub struct Snapshot {
     /// reads take themselves, in nanoseconds. Near 0 where reads of the clock do not wait for loads; see [`Snapshot::clock_drains`].
     /// None where it was not measured.
     pub drains_ns: Option<f64>,
-    /// What the clock does to the program, as measured in it; none where that was not asked for.
-    pub in_place: Option<InPlace>,
     /// What samples saw of measuring; none in modes that take no samples.
     pub seen_cost: Option<SeenCost>,
     /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
@@ -642,7 +640,7 @@ impl Snapshot {
     /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost) says: only a calibration is known, and the clock waits
     /// for loads.
     pub fn may_cost_more(&self) -> bool {
-        self.clock_drains() && self.scope_cost_seen().is_none() && self.measured_in_place().is_none()
+        self.clock_drains() && self.scope_cost_seen().is_none()
     }
 
     /// Returns what a call of a function costs that the compiler has prepared, if the program has such functions.
@@ -655,12 +653,11 @@ impl Snapshot {
         self.function_cost().is_some()
     }
 
-    /// Returns what a scope costs: that of functions in a program of `cargo tickscope`, or as samples saw it or as measured in place in this program, where that is known for the mode in force, or
+    /// Returns what a scope costs: that of functions in a program of `cargo tickscope`, or as samples saw it in this program, where that is known for the mode in force, or
     /// else as calibrated, without what the clock does to code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
         self.function_cost()
             .or_else(|| self.scope_cost_seen())
-            .or_else(|| self.measured_in_place()?.scope_cost())
             .unwrap_or_else(|| self.own_cost())
     }
 
@@ -685,12 +682,6 @@ impl Snapshot {
             middle_ns: (low_ns + upper_ns) / 2.0,
             high_ns: upper_ns,
         }
-    }
-
-    /// Returns what was measured in place, if it says something and the mode is the same.
-    pub fn measured_in_place(&self) -> Option<&InPlace> {
-        let in_place = self.in_place.as_ref();
-        in_place.filter(|found| found.mode == self.capture.mode && found.slowdown().is_some())
     }
 
     /// Returns the ticks of all rows in which threads worked: without the time in which they waited or had no CPU, where that

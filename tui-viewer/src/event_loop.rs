@@ -299,14 +299,12 @@ impl Screen {
                 snapshot,
                 extent,
                 thread,
-                compensated,
                 by,
             } => {
                 let options = TextOptions {
                     state: state_of(&self.app.program.status),
                     thread,
                     ascii: self.app.screen.ascii,
-                    compensated,
                     by,
                     extent,
                     ..TextOptions::default()

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    agents, attach, completions, cost, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, mute,
+    agents, attach, completions, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, mute,
     push, record, report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
 };
 use tickscope_cli::cli::parse;
@@ -72,7 +72,6 @@ fn carry_out(cli: Cli) -> anyhow::Result<u8> {
         Some(Command::Sites { target, format }) => sites::run(&target, format),
         Some(Command::Watch { watch, target }) => watch::run(&watch, &target),
         Some(Command::Lines(args)) => lines::run(&args),
-        Some(Command::Cost(args)) => cost::run(&args),
         Some(Command::Why(args)) => why::run(&args),
         Some(Command::Run {
             report,

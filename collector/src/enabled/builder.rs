@@ -217,13 +217,6 @@ impl Builder {
         self
     }
 
-    /// Measures in place what the clock costs, for ten seconds from the start on, in a function that this pattern matches and that
-    /// repeats; `*` leaves the choice to tickscope. [`measure_cost`](crate::measure_cost()) says how. Variable: `TICKSCOPE_COST`.
-    pub fn measure_cost(mut self, pattern: impl Into<String>) -> Self {
-        self.settings.measure_cost = Some(pattern.into());
-        self
-    }
-
     /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
     /// `TICKSCOPE_WATCH`, which replaces what was set here: functions separated by commas, each with `:tail`, `:p99`, `:p99.9`
     /// or a duration such as `:5ms` behind it, or with nothing.

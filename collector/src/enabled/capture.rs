@@ -2,7 +2,6 @@
 
 pub(crate) mod baseline;
 pub(crate) mod collector_state;
-pub(crate) mod cost_in_place;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

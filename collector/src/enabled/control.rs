@@ -1,14 +1,12 @@
 //! What a program may change while it runs: the mode, histograms, and which sites count.
 
-use std::time::Duration;
-
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
 
-use crate::enabled::capture::collector_state::{self, FORKED, measure_cost_in, watch_in};
+use crate::enabled::capture::collector_state::{self, FORKED, watch_in};
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
-use crate::types::{AutoMute, CostError, Mode, Over, SitesError, WatchError};
+use crate::types::{AutoMute, Mode, Over, SitesError, WatchError};
 
 /// Measures in another mode from now on, in all threads and with scopes open.
 ///
@@ -115,28 +113,6 @@ pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
     let mut state = collector_state::lock().ok_or_else(|| failed(FORKED.into()))?;
     state.unwatch(pattern);
     Ok(())
-}
-
-/// Measures in place what the clock costs this program: for so long at most, calls of one function that matches and repeats are by chance
-/// measured as usual or with clocks off, when their scopes are only counted, and their CPU times are compared. The pattern `*` leaves the
-/// choice to tickscope. What is found stands in reports, in the viewer's header, and in [`snapshot`](crate::snapshot) as `in_place`.
-///
-/// The time of a call with clocks off is shared out among the scopes in it by what their calls took before, so that sums stay exact and
-/// the times of single functions are estimates for these calls. The mode has to be exact or adaptive, and a session has to publish. A
-/// duration of zero ends the measurement.
-///
-/// ```
-/// # use std::time::Duration;
-/// let _tickscope = tickscope::start("order-book");
-/// tickscope::measure_cost("draw_frame", Duration::from_secs(10))?;
-/// # Ok::<(), tickscope::CostError>(())
-/// ```
-///
-/// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), or this is a forked child.
-pub fn measure_cost(pattern: &str, longest: Duration) -> Result<(), CostError> {
-    let _own = current_thread::own_work();
-    measure_cost_in(pattern, longest).map_err(|message| CostError { message })
 }
 
 impl From<AutoMute> for snapshot::AutoMute {

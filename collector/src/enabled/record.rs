@@ -79,7 +79,6 @@ pub(crate) mod site_table;
 
 pub(crate) mod tree;
 pub(crate) mod typical_paths;
-pub(crate) mod unit;
 pub(crate) mod untimed;
 pub(crate) mod waiters;
 pub(crate) mod waits;

@@ -12,7 +12,7 @@ use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::in_flight::CallId;
-use crate::enabled::record::node::{Node, UNIT_GUARD};
+use crate::enabled::record::node::Node;
 use crate::enabled::record::registry;
 use crate::enabled::record::site::{Site, SiteState};
 use crate::enabled::record::site_table;
@@ -191,7 +191,7 @@ fn enter_in_watched(
     Some(child)
 }
 
-/// Handles sites that are new, and those whose calls are watched or those of a unit.
+/// Handles sites that are new, and those whose calls are watched.
 #[inline(never)]
 fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
     if site.is(SiteState::New) && !may_count(site) {
@@ -202,11 +202,7 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     }
     let node = enter_otherwise(current_thread::hot(), site, calls)?;
     if let Some(tree) = current_thread::hot() {
-        if site.watch().is_some() {
-            tree.watch_call(node);
-        } else if calls > 0 && node.site.is(site) && tree.begin_unit(node, site.unit().into(), config::now) {
-            return Some(&UNIT_GUARD);
-        }
+        tree.watch_call(node);
     }
     Some(node)
 }
@@ -427,16 +423,6 @@ pub(crate) fn end(node: &'static Node) {
     exit_otherwise(node);
 }
 
-/// Ends an open call of this node, of a function that the compiler has prepared.
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-pub(crate) fn end_function(tree: &'static Tree, node: &'static Node) {
-    if tree.unit.is_of(node) {
-        exit_rarely(&UNIT_GUARD);
-    } else {
-        end(node);
-    }
-}
-
 /// Ends a timed call in adaptive mode. The clock is read first, because work before that would be charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
@@ -471,9 +457,6 @@ fn exit_rarely(node: &'static Node) {
         return;
     };
     tree.catch_up_if_alarmed(config::exact_path());
-    if std::ptr::eq(node, &UNIT_GUARD) {
-        return tree.end_unit(config::now);
-    }
     let ended = match tree.path() {
         Path::Sampled | Path::Off => tree.end_uncharged(node),
         Path::Adaptive | Path::AdaptiveExact => tree.end_untimed(node) || tree.end_timed(node, config::now),

@@ -18,7 +18,6 @@ mod baseline;
 mod clock_rate;
 mod clocks;
 mod conservation;
-mod cost_in_place;
 mod counters;
 mod daemons;
 #[cfg(feature = "report")]
@@ -74,7 +73,6 @@ pub(crate) fn main() -> ExitCode {
         clock_rate::TESTS,
         clocks::TESTS,
         conservation::TESTS,
-        cost_in_place::TESTS,
         counters::TESTS,
         daemons::TESTS,
         #[cfg(feature = "report")]

@@ -9,7 +9,6 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot_file;
 
@@ -42,7 +41,7 @@ pub struct Program<'a> {
 /// The shares of a case in a mode.
 #[derive(Clone, Debug)]
 struct Shares {
-    /// The mode, or what is made of what it shows.
+    /// The mode.
     name: &'static str,
     shown: Shown,
     /// What perf sees of the program with scopes in this mode.
@@ -140,7 +139,7 @@ pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Durat
     Ok(true)
 }
 
-/// Returns what each mode shows, of exact mode also with the cost of measuring taken off, and the truth before and after.
+/// Returns what each mode shows, and the truth before and after.
 fn compared(
     case: &Case,
     plain: Program<'_>,
@@ -154,18 +153,14 @@ fn compared(
     };
     let before = look(plain, &[&seconds])?;
     let mut all = Vec::new();
-    for (name, mode) in MODES {
+    for (name, _) in MODES {
         let snapshot = measured(scoped, name, &seconds).map_err(NoTruth::Failed)?;
         let seen = look(scoped, &[name, &seconds])?;
-        let shares = |name, snapshot: &Snapshot| Shares {
+        all.push(Shares {
             name,
-            shown: Shown::of_work(snapshot),
-            seen: seen.clone(),
-        };
-        all.push(shares(name, &snapshot));
-        if mode == Mode::Exact {
-            all.push(shares("compensated", &compensated(&snapshot)));
-        }
+            shown: Shown::of_work(&snapshot),
+            seen,
+        });
     }
     let after = look(plain, &[&seconds])?;
     Ok((all, before, after))

@@ -333,7 +333,6 @@ fn without_latencies(snapshot: &Snapshot) -> Snapshot {
         watches: Vec::new(),
         lines: Lines::default(),
         drains_ns: snapshot.drains_ns,
-        in_place: snapshot.in_place.clone(),
         seen_cost: snapshot.seen_cost,
         window: snapshot.window,
         values: snapshot.values,

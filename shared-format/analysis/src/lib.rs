@@ -11,7 +11,7 @@
 //!                                                                          -> transform -> call_tree
 //!                                                                          -> callers (and callees)
 //!          -> sampled_rows (code: functions that were sampled and not counted) -> Snapshot
-//!          -> overhead_correction, filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
+//!          -> filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
 //! two of a run -> window -> Snapshot
 //! many of a run -> merge -> Snapshot
 //!               -> history_window (merge, window) -> Snapshot
@@ -59,7 +59,6 @@ pub mod measure;
 pub mod merge;
 pub mod merge_runs;
 pub mod names;
-pub mod overhead_correction;
 mod parts;
 pub mod per_call;
 pub mod sampled_rows;

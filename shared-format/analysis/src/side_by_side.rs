@@ -42,7 +42,7 @@ pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
 /// Returns the processes as one snapshot, with the times of `clock`.
 ///
 /// Threads are called after their processes (see [`thread_names`]). What is of one process alone is left out: slow calls of watched
-/// functions, lines, and what the clock costs in place. The number, the name and the epoch of the whole are for the caller to give.
+/// functions, and lines. The number, the name and the epoch of the whole are for the caller to give.
 pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     let captures = || parts.iter().map(|part| &part.snapshot.capture);
     let unix_ns = captures().map(|capture| capture.unix_ns).max().unwrap_or(0);

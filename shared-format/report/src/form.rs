@@ -65,8 +65,6 @@ struct Entry {
     refuses_per: Option<&'static str>,
     /// The same of a unit of times.
     refuses_unit: Option<&'static str>,
-    /// The same of times without what measuring costs.
-    refuses_compensated: Option<&'static str>,
     /// The same of a measure to go by.
     refuses_by: Option<&'static str>,
     /// Writes it, or none if this build has not the form.
@@ -109,7 +107,6 @@ thread's times and open scopes.",
         feature: "report",
         refuses_per: None,
         refuses_unit: None,
-        refuses_compensated: None,
         refuses_by: None,
         write: Some(|input, out| out.write_all(text::report(input.snapshot, &input.options.text).as_bytes())),
     },
@@ -126,7 +123,6 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         feature: "report",
         refuses_per: None,
         refuses_unit: NANOSECONDS,
-        refuses_compensated: None,
         refuses_by: None,
         write: Some(|input, out| {
             // The page begins with the thread that is chosen, and has the others as well.
@@ -147,24 +143,14 @@ again: keep a .tks file or a page for that.",
         feature: "export",
         refuses_per: None,
         refuses_unit: Some("--unit is for text; json has both, as total_ns and total_ticks: leave it out"),
-        refuses_compensated: None,
         refuses_by: Some(
             "--by is for forms that show one measure; json has each as a member of its own: leave it out",
         ),
         write: export!(|input, out| {
-            let measured = input.of_thread();
             let shown = input.shown();
             let text = &input.options.text;
-            let raw = text.compensated.then_some(&*measured);
             let addresses = &text.code.addresses;
-            let document = json::of_part(
-                &shown,
-                raw,
-                text.per.as_ref(),
-                text.state,
-                &text.extent,
-                addresses,
-            );
+            let document = json::of_part(&shown, text.per.as_ref(), text.state, &text.extent, addresses);
             out.write_all(document.as_bytes())
         }),
     },
@@ -181,7 +167,6 @@ path has itself of that measure.
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
-        refuses_compensated: None,
         refuses_by: None,
         write: Some(|input, mut out| folded::write(&input.shown_by(), &mut out)),
     },
@@ -198,7 +183,6 @@ Callees stand side by side; their order is not that of time.
         feature: "export",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
-        refuses_compensated: None,
         refuses_by: None,
         write: export!(|input, mut out| speedscope::write(&input.shown(), input.by(), &mut out)),
     },
@@ -217,7 +201,6 @@ pprof -sample_index=sampled -list FUNCTION shows it beside the source.
         feature: "export",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
-        refuses_compensated: None,
         refuses_by: None,
         write: export!(|input, mut out| pprof::write(
             &input.shown(),
@@ -241,7 +224,6 @@ was counted, that of --by first. All threads are together below one function cal
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
-        refuses_compensated: None,
         refuses_by: None,
         write: Some(|input, mut out| {
             callgrind::write(&input.shown(), input.by(), input.addresses(), &mut out)
@@ -259,9 +241,6 @@ was counted, that of --by first. All threads are together below one function cal
             "a tks file has what was measured; leave out --per, and use it when you open the file",
         ),
         refuses_unit: Some("--unit is for text; a tks file has ticks and their length: leave it out"),
-        refuses_compensated: Some(
-            "a tks file has the times that were measured; leave out --compensated, and use it when you open the file",
-        ),
         refuses_by: Some("a tks file has every measure; leave out --by, and use it when you open the file"),
         write: Some(|input, out| {
             let measured = input.of_thread();
@@ -359,14 +338,6 @@ impl Form {
     /// A message for the user of `--unit`.
     pub fn check_unit(self) -> Result<(), &'static str> {
         self.entry().refuses_unit.map_or(Ok(()), Err)
-    }
-
-    /// Checks that the form can show times without what measuring costs.
-    ///
-    /// # Errors
-    /// A message for the user of `--compensated`.
-    pub fn check_compensated(self) -> Result<(), &'static str> {
-        self.entry().refuses_compensated.map_or(Ok(()), Err)
     }
 
     /// Checks that the form can show another measure than time.

@@ -15,7 +15,6 @@ mod timeline;
 #[cfg(test)]
 mod tests;
 
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 
@@ -64,8 +63,6 @@ const SCRIPTS: [&str; 21] = [
 /// # Errors
 /// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
 pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
-    let less = options.compensated.then(|| compensated(snapshot));
-    let shown = less.as_ref().unwrap_or(snapshot);
     let mut out =
         String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
     // What is put in is never looked at again: a name that looks like a place stays a name.
@@ -83,7 +80,7 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
                     escape(&mut out, &format!("\n{}", slow_text(&answer)));
                 }
             }
-            "data" => data::write(&mut out, shown, snapshot, options),
+            "data" => data::write(&mut out, snapshot, options),
             "snapshot" => carried::write(&mut out, snapshot)?,
             "script" => SCRIPTS.iter().for_each(|script| out.push_str(script)),
             _ => {}

@@ -17,7 +17,6 @@ mod tally;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::document::cost;
 pub(crate) use self::layout::VERSION;
 
 use serde::Serialize;
@@ -29,36 +28,22 @@ use crate::{Extent, ProcessState};
 
 /// Returns the JSON document of a snapshot, ending in a newline. It is a function of its arguments alone.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    of_part(
-        snapshot,
-        None,
-        None,
-        state,
-        &Extent::default(),
-        &Addresses::default(),
-    )
+    of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
 }
 
-/// Returns the JSON document of a part of a run. `shown` has the numbers to write. `raw` is the same snapshot before
-/// [`compensated`]; give it only if `shown` was compensated. With `per`, times and calls are divided by the calls of that
-/// function. The document says both. `extent` says which part of the run it is. `addresses` are the code of samples of the
-/// program counter, as far as it is known.
-///
-/// [`compensated`]: tickscope_analysis::overhead_correction::compensated
+/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function, and
+/// the document says so. `extent` says which part of the run it is. `addresses` are the code of samples of the program counter,
+/// as far as it is known.
 pub fn of_part(
-    shown: &Snapshot,
-    raw: Option<&Snapshot>,
+    snapshot: &Snapshot,
     per: Option<&PerCall>,
     state: ProcessState,
     extent: &Extent,
     addresses: &Addresses,
 ) -> String {
-    let document = match raw {
-        Some(raw) => document::Document::compensated(shown, raw, per, state),
-        None => document::Document::new(shown, per, state),
-    };
-    let document = document.within(extent).with_lines(shown, addresses);
-    written(&document, shown.nodes.len())
+    let document = document::Document::new(snapshot, per, state);
+    let document = document.within(extent).with_lines(snapshot, addresses);
+    written(&document, snapshot.nodes.len())
 }
 
 /// Returns the JSON document of the sites of a snapshot and the rules that disable them, ending in a newline.

@@ -45,7 +45,6 @@ pub mod archive;
 pub mod brief;
 pub mod callgrind;
 pub mod clock;
-pub mod cost;
 pub mod diff;
 mod escape;
 #[cfg(feature = "exemplar")]
@@ -60,6 +59,7 @@ pub mod json;
 pub mod label;
 pub mod log;
 mod markup;
+pub mod memory_bound;
 pub mod modules;
 pub mod muting;
 mod names;

@@ -18,11 +18,8 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use tickscope_analysis::measure::Dimension;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::snapshot::Snapshot;
 
 use self::page::Page;
@@ -32,7 +29,7 @@ pub use self::source::without_samples;
 
 /// Returns the report of a snapshot, ending in a newline.
 pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
-    let shown = shown(snapshot, options);
+    let shown = options.by.of(snapshot);
     let page = Page::new(&shown, snapshot, options);
     let mut out = String::with_capacity(2_000 + page.tree.rows.len() * 100);
     // Writing into a String does not fail.
@@ -42,16 +39,7 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
 
 /// The lines of the report's head below its title: names and texts.
 pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
-    header::facts(&Page::new(&shown(snapshot, options), snapshot, options))
-}
-
-/// The snapshot with the values that are shown.
-fn shown<'a>(snapshot: &'a Snapshot, options: &TextOptions) -> Cow<'a, Snapshot> {
-    if options.compensated && options.by.dimension() == Dimension::Time {
-        Cow::Owned(options.by.of(&compensated(snapshot)).into_owned())
-    } else {
-        options.by.of(snapshot)
-    }
+    header::facts(&Page::new(&options.by.of(snapshot), snapshot, options))
 }
 
 /// Writes the head, and what the chosen view has below it.

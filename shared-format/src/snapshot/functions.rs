@@ -2,7 +2,7 @@
 
 use bincode::{Decode, Encode};
 
-use super::in_place::ScopeCost;
+use super::scope_cost::ScopeCost;
 
 /// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
 /// change them. Each call that began has returned, was unwound or is still open. Which ones are off because of the budget is in

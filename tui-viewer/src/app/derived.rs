@@ -82,7 +82,6 @@ pub(super) struct DataKey {
     pub(super) threads: ThreadChoice,
     pub(super) window: Window,
     pub(super) against: Option<Against>,
-    pub(super) compensated: bool,
     pub(super) measure: Measure,
     pub(super) grouped: bool,
     /// What is known of the code that samples were in.
@@ -141,7 +140,6 @@ pub(super) struct OrderKey {
     pub(super) filter: Filter,
     pub(super) window: Window,
     pub(super) against: Option<Against>,
-    pub(super) compensated: bool,
     pub(super) measure: Measure,
     /// The process and its reset epoch: the order of other counters says nothing.
     pub(super) counted_from: Option<(u32, u64)>,

@@ -73,8 +73,6 @@ pub(crate) enum Effect {
         extent: Extent,
         /// The one thread in scope.
         thread: Option<ThreadId>,
-        /// Without what measuring costs at least.
-        compensated: bool,
         /// What shares and the order are of.
         by: Measure,
     },

@@ -24,8 +24,6 @@ pub(crate) struct Query {
     pub(crate) measure: Measure,
     /// What percents are of, where the view allows it.
     pub(super) percent_of: PercentOf,
-    /// Times are shown without what measuring costs at least.
-    pub(crate) compensated: bool,
     /// Every number is divided by the calls of this row.
     pub(crate) per_call: Option<PerCall>,
     /// Times are shown in ticks of the clock.

@@ -231,7 +231,6 @@ impl App {
             Action::Percent => {
                 self.next_percent_of();
             }
-            Action::Compensate => self.compensate(),
             Action::PerCall => self.per_call(),
             Action::Units => self.change_units(),
             Action::Measure => self.next_measure(),
@@ -416,15 +415,6 @@ impl App {
             }
             Some(Overlay::Confirm(_) | Overlay::Help(_)) | None => {}
         }
-    }
-
-    /// Takes off what measuring costs at least, or shows times as they were measured.
-    fn compensate(&mut self) {
-        self.query.compensated = !self.query.compensated;
-        self.tell(match self.query.compensated {
-            true => "what measuring costs at least is taken off all times; x shows them raw",
-            false => "raw times, as they were measured",
-        });
     }
 
     /// Sorts by a column; by the one that sorts already, the other way round.

@@ -1,7 +1,6 @@
 //! What can be typed behind `tickscope`.
 
 pub mod cargo;
-mod cost;
 pub(crate) mod diff;
 pub(crate) mod ending;
 mod lines;
@@ -29,7 +28,6 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
 
-pub use self::cost::CostArgs;
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
@@ -42,7 +40,7 @@ pub use self::mute::MuteArgs;
 pub use self::push::PushArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
-pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs, TimesArgs};
+pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs};
 pub use self::slow::{WatchArgs, WhyArgs, WhyFormat};
 pub use self::top::TopArgs;
 pub use self::trigger::{TriggerArgs, TriggerOptions};
@@ -236,8 +234,6 @@ pub enum Command {
     },
     /// Sample where threads are in their code from now on, or no longer; report --view source shows the lines.
     Lines(LinesArgs),
-    /// Measure in a running program what measuring costs it.
-    Cost(Box<CostArgs>),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),
     /// Print a guide for agents and scripts: what numbers mean, how to measure, change and compare.

@@ -4,7 +4,6 @@ pub mod agents;
 pub mod attach;
 mod brief;
 pub mod completions;
-pub mod cost;
 pub mod demo;
 pub mod diff;
 pub mod kept_output;

@@ -121,8 +121,6 @@ pub(crate) enum Action {
     Reverse,
     /// What percents are of.
     Percent,
-    /// Times without what measuring costs, or raw.
-    Compensate,
     /// Every number per call of this row, or as it is.
     PerCall,
     /// Nanoseconds or ticks.

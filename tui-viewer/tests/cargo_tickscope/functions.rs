@@ -131,23 +131,6 @@ fn a_program_does_the_same_and_each_call_ends_once() {
         counted.assert_balanced();
         assert!(counted.calls(None) > 0, "{act:?}");
     }
-    // The same while calls that unwind are measured with clocks on and off.
-    let (done, kept) = run_measured(
-        &project,
-        project
-            .command(program.to_str().unwrap())
-            .args(["work", "5000"])
-            .env("TICKSCOPE_COST", "panics"),
-        "cost",
-    );
-    assert_eq!(done.with_code(0).out, "work: 0\n");
-    let counted = Counted::read(&project, &kept);
-    counted.assert_balanced();
-    let cost = &counted.report["cost"]["in_place"];
-    assert!(
-        cost["unit"].as_str().is_some_and(|unit| unit.ends_with("panics")),
-        "{cost}"
-    );
     let kept = project.dir().join("act0.txt.tks");
     let all = Counted::read(&project, &kept);
     // Fifteen panics below three calls, twenty and one more below two, ten below four.

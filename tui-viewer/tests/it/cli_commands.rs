@@ -1,7 +1,6 @@
 //! The commands as a user meets them: real programs, real files, real exit codes.
 
 mod bugs;
-mod cost;
 mod diff;
 mod documents;
 mod exports;
@@ -37,7 +36,6 @@ use tickscope_testkit::suite::Case;
 /// The tests of each file.
 pub(crate) const TESTS: &[&[Case]] = &[
     bugs::TESTS,
-    cost::TESTS,
     diff::TESTS,
     documents::TESTS,
     exports::TESTS,

@@ -22,7 +22,6 @@ use tickscope_format::snapshot::{
 };
 
 use crate::enabled::capture::baseline::Baseline;
-use crate::enabled::capture::cost_in_place::CostInPlace;
 use crate::enabled::capture::estimate::CALLEES_NS;
 use crate::enabled::capture::finished_threads::{FinishedThreads, PRUNED};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -135,7 +134,6 @@ pub(crate) struct CollectorState {
     looks: Looks,
     watches: Watches,
     lines: Lines,
-    pub(crate) cost_in_place: CostInPlace,
 }
 
 /// Looks at where each thread is.
@@ -218,7 +216,6 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     looks: Looks::new(),
     watches: Watches::new(),
     lines: Lines::new(),
-    cost_in_place: CostInPlace::new(),
 });
 
 /// The thread that holds the lock; 0 if none does.
@@ -378,17 +375,6 @@ pub(crate) fn watch_in(pattern: &str, over: Over) -> Result<(), String> {
     Err(format!(
         "{WATCHES_MAX} functions are watched, and no more can be; watch one of them no longer first"
     ))
-}
-
-/// Measures in place what the clock costs, for so long at most, in a function that a pattern matches.
-///
-/// # Errors
-/// A sentence that says why not.
-pub(crate) fn measure_cost_in(pattern: &str, longest: Duration) -> Result<(), String> {
-    let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
-    let mut state = lock().ok_or(FORKED)?;
-    state.cost_in_place.ask_for(pattern, longest);
-    Ok(())
 }
 
 /// Returns the kernel's name of a thread as text.
@@ -602,7 +588,6 @@ impl CollectorState {
             .show(&mut snapshot, now, is_whole, name, &mut self.sites);
         self.lines.show(&mut snapshot, is_whole);
         snapshot.sites = self.sites.list();
-        self.cost_in_place.show(&mut snapshot, &mut self.sites);
         snapshot
     }
 
@@ -925,7 +910,6 @@ impl CollectorState {
         block.tree.end_all(config::now);
         let name = text_of(&kernel_name);
         self.watches.finish(block, &mut self.sites);
-        self.cost_in_place.finish(block);
         let address = std::ptr::from_ref(block).addr();
         let tid = block.tid.load(Ordering::Relaxed);
         let new = || LiveThread::named(thread_name(tid, &name));

@@ -23,7 +23,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::numbers::Numbers;
 use crate::enabled::record::registry::Block;
 use crate::enabled::record::site::{self, Site, SiteKind};
-use crate::enabled::record::tree::{PAUSED, Path, Tree};
+use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
@@ -157,10 +157,6 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
-        // What such a call took is shared out at its end, unless an alarm has it go on with clocks.
-        let is_shared_out =
-            || tree.unit.is_unclocked() && !tree.is_adaptive_outside_unit() && !tree.is(Path::Alarm);
-        let was_shared_out = is_shared_out();
         // Before the beginnings: where the thread goes on meanwhile, there are no more ends than beginnings.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
@@ -197,7 +193,7 @@ impl Reader {
         // has put the same node back has moved `last` before.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
-        if let Some(current) = quiet.filter(|_| !was_shared_out && !is_shared_out()) {
+        if let Some(current) = quiet {
             // The next event will charge the time since the last one.
             let pending = pending(tree, last, now, limit);
             let whole = pending.before.saturating_add(pending.behind);

@@ -325,7 +325,7 @@ fn end_rarely(event: Event) {
         let Some(node) = open.node() else { return };
         close_inner(tree, inner);
         tree.frames.close(open);
-        scope::end_function(tree, node);
+        scope::end(node);
     });
 }
 

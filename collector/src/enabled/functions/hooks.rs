@@ -89,7 +89,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
         let is_own = |site| node.site.is(site) || node.is_over_the_limit();
         if function_sites::get(number).is_some_and(is_own) {
             tree.frames.close(top);
-            scope::end_function(tree, node);
+            scope::end(node);
         } else {
             // Another function stood there, whose end was not seen.
             close_ended(tree, place, true);

@@ -82,9 +82,6 @@ pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node)
     let Some(parent) = node.parent.get() else {
         return false;
     };
-    if tree.unit.is_of(node) {
-        return false;
-    }
     if tree.is(Path::Fast) {
         tree.mark();
         if !tree.end_usually(node, clock::tsc(), false) {

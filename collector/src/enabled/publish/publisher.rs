@@ -319,23 +319,6 @@ impl Publisher {
         }
     }
 
-    /// Measures what it costs to count a scope without a clock, if that is wanted.
-    fn measure_counting(&self) {
-        if collector_state::lock().is_some_and(|state| state.cost_in_place.wants_counted_ns()) {
-            let counting = Switch {
-                mode: Mode::Sampled,
-                ..mode_switch::newest()
-            };
-            let bounds = overhead::bounds(counting);
-            // Another thread may be measuring; then the next round tries again.
-            if bounds.upper > 0.0
-                && let Some(mut state) = collector_state::lock()
-            {
-                state.cost_in_place.set_counted_ns(bounds.lower, bounds.upper);
-            }
-        }
-    }
-
     /// Returns the path of the ring, while there is one.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.rings.path()
@@ -412,17 +395,13 @@ impl Publisher {
         if let Some(mut state) = collector_state::lock() {
             state.look_at_sites();
             state.look_at_lines();
-            state.cost_in_place.look();
         }
-        self.measure_counting();
         let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= reset_asked
-            || collector_state::lock()
-                .is_some_and(|state| state.has_closings() || state.cost_in_place.wants_snapshot());
+        due |= reset_asked || collector_state::lock().is_some_and(|state| state.has_closings());
         if let Some(mut state) = collector_state::lock() {
             state.look_at_waits();
         }
@@ -451,9 +430,6 @@ impl Publisher {
         self.measure_cost();
         if reset_asked {
             self.reset();
-        }
-        if let Some(mut state) = collector_state::lock() {
-            state.cost_in_place.stop();
         }
         self.publish_now(CaptureKind::Final);
         self.link();
@@ -603,13 +579,6 @@ impl Publisher {
             Some(Op::Lines(hz)) => {
                 if let Some(mut state) = collector_state::lock() {
                     state.sample_lines(hz);
-                }
-                Outcome::Done
-            }
-            Some(Op::MeasureCost(pattern, seconds)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    let longest = Duration::from_secs(seconds.into());
-                    state.cost_in_place.ask_for(pattern, longest);
                 }
                 Outcome::Done
             }

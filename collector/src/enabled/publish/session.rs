@@ -32,9 +32,6 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::ending::RESET_ASKED;
 
-/// How long the clock's cost is measured that the environment or the builder asks for.
-const COST_MEASURED: Duration = Duration::from_secs(10);
-
 /// The stack that a start takes at most.
 const STACK: u64 = 128 << 10;
 
@@ -288,13 +285,6 @@ fn put_in_force(shared: &mut Shared, settings: &Settings) {
                 .warnings
                 .push(format!("{function} is not watched: {error}"));
         }
-    }
-    if let Some(pattern) = &settings.measure_cost
-        && let Err(error) = collector_state::measure_cost_in(pattern, COST_MEASURED)
-    {
-        shared
-            .warnings
-            .push(format!("the clock's cost is not measured in {pattern}: {error}"));
     }
     if let Some(mut state) = collector_state::lock() {
         state.session.warnings.clone_from(&shared.warnings);

@@ -45,7 +45,6 @@ impl Tree {
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
-                self.unit.discard();
                 self.pass_to(switch, exact);
                 if switch.is_timed() {
                     begin_to_charge(current);
@@ -63,7 +62,6 @@ impl Tree {
             fence(Ordering::SeqCst);
             // If this has just cleared an alarm, the switch that raised it is visible here.
             if mode_switch::newest() == newest {
-                self.go_on_unclocked(Path::of(newest.mode, exact));
                 break;
             }
         }
@@ -94,7 +92,7 @@ impl Tree {
 }
 
 /// Begins to charge time to the open frames, including those that began without a clock.
-pub(super) fn begin_to_charge(innermost: &'static Node) {
+fn begin_to_charge(innermost: &'static Node) {
     let mut at = Some(innermost);
     while let Some(node) = at {
         if node.began.load(Ordering::Relaxed) == UNTIMED {

@@ -96,11 +96,7 @@ pub(crate) const UNKNOWN: u64 = 1 << 63;
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// A node without a site. `recent` points at it before there is a child.
-pub(crate) static NO_CHILD: Node = Node::in_no_tree(UNTIMED);
-
-/// Stands in the guard of a unit's call in the place of its node, so that the end of the call takes the way of unusual ends: it is never
-/// the current node, and looks timed.
-pub(crate) static UNIT_GUARD: Node = Node::in_no_tree(UNKNOWN);
+pub(crate) static NO_CHILD: Node = Node::in_no_tree();
 
 zeroed! {
     /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read those below `len`.
@@ -123,11 +119,11 @@ pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
 
 impl Node {
     /// Makes a node that is in no tree.
-    const fn in_no_tree(began: u64) -> Self {
+    const fn in_no_tree() -> Self {
         Self {
             calls: AtomicU64::new(0),
             self_ticks: AtomicU64::new(0),
-            began: AtomicU64::new(began),
+            began: AtomicU64::new(UNTIMED),
             site: Ref::none(),
             parent: Ref::none(),
             recent: Ref::none(),

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use tickscope_format::snapshot;
 
-use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::Ref;
 
 /// A place in the source. The macros make one for each call site.
@@ -32,10 +32,6 @@ pub struct Site {
     ruled_off: AtomicU32,
     /// The place of the watch of its calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
-    /// The measurement of the clock's cost whose unit it is; 0 if there is none.
-    unit: AtomicU32,
-    /// The self ticks of a call over all threads, times 256, as of when a unit was chosen.
-    mean_ticks: AtomicU64,
     /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
     rate: AtomicU32,
     /// The site that was met before it.
@@ -82,7 +78,7 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
-    /// They count, and their calls are watched, or those of a unit.
+    /// They count, and their calls are watched.
     Watched,
 }
 
@@ -178,8 +174,6 @@ impl Site {
             wants_watch: false,
             ruled_off: AtomicU32::new(0),
             watch: AtomicU32::new(0),
-            unit: AtomicU32::new(0),
-            mean_ticks: AtomicU64::new(0),
             rate: AtomicU32::new(0),
             next: Ref::none(),
         }
@@ -322,26 +316,6 @@ impl Site {
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
-    }
-
-    /// Returns the measurement of the clock's cost whose unit it is; 0 if there is none.
-    pub(crate) fn unit(&self) -> u32 {
-        self.unit.load(Ordering::Relaxed)
-    }
-
-    /// Makes it the unit of a measurement, or of none.
-    pub(crate) fn set_unit(&self, number: u32) {
-        self.unit.store(number, Ordering::Relaxed);
-    }
-
-    /// Returns the self ticks of a call over all threads, as of when a unit was chosen.
-    pub(crate) fn mean_ticks(&self) -> f64 {
-        self.mean_ticks.load(Ordering::Relaxed) as f64 / 256.0
-    }
-
-    /// Notes the self ticks of a call over all threads.
-    pub(crate) fn set_mean_ticks(&self, ticks: f64) {
-        self.mean_ticks.store((ticks * 256.0) as u64, Ordering::Relaxed);
     }
 
     /// Returns true for the one caller that is to add the site to the list of known sites.

@@ -93,7 +93,7 @@ fn update_state(site: &'static Site) {
             (
                 !mode_switch::newest().mode.traits().is_counting,
                 site.is_ruled_off(),
-                site.watch().is_some() || site.unit() != 0,
+                site.watch().is_some(),
             )
         };
         let before = wanted();

@@ -13,7 +13,6 @@ mod async_calls;
 mod children;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 mod functions;
-mod in_place;
 mod measuring;
 mod pause;
 mod unseen_ends;
@@ -33,7 +32,6 @@ use crate::enabled::record::measures::NodeMeasures;
 use crate::enabled::record::node::{Node, Nodes};
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::open_spans::OpenSpans;
-use crate::enabled::record::unit::UnitCalls;
 use crate::enabled::record::waits::Waits;
 use crate::enabled::record::watching::Watching;
 
@@ -119,8 +117,6 @@ zeroed! {
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and what those before it did.
         pub(crate) watching: Watching,
-        /// The call of the unit that is open, and those before it.
-        pub(crate) unit: UnitCalls,
         /// The spans that are open, and places for more.
         pub(crate) spans: OpenSpans,
         /// Where on the stack the deepest nodes were made.
@@ -154,11 +150,6 @@ pub(crate) enum Path {
 }
 
 impl Path {
-    /// Returns whether events on it may skip the clock.
-    pub(crate) fn may_skip_clock(self) -> bool {
-        self as u32 >= Self::AdaptiveExact as u32
-    }
-
     /// Returns the path of a mode, in a process whose exact mode takes the path `exact`.
     pub(crate) fn of(mode: Mode, exact: Self) -> Self {
         match mode {
@@ -207,7 +198,6 @@ impl Tree {
             nodes_max: AtomicU32::new(0),
             has_sampled_blocks: AtomicU32::new(0),
             watching: Watching::new(),
-            unit: UnitCalls::new(),
             spans: OpenSpans::new(),
             deepest: DeepestNodes::new(),
             stepped_back: AtomicU64::new(0),
@@ -226,7 +216,6 @@ impl Tree {
         self.slots.clear();
         self.frames.clear();
         self.watching.clear();
-        self.unit.clear();
         self.spans.clear();
         self.deepest.clear();
         self.stepped_back.store(0, Ordering::Relaxed);
@@ -595,7 +584,6 @@ impl Tree {
                 // A function inside it that has no end yet was unwound.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, leaked.saturating_sub(unwound));
-                self.forget_unit_inside(current, node);
                 if self.watching.is_open() {
                     let charged = self.charge_noted(current, Kind::Exit, now);
                     if self.is_watched_inside(current, node) {
@@ -627,7 +615,6 @@ impl Tree {
         };
         self.discard_watched();
         self.charge(Self::charged(current), now());
-        self.forget_unit();
         self.frames.close_all();
         self.spans.clear();
         self.put(root);

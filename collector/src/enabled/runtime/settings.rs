@@ -88,8 +88,6 @@ pub(crate) struct Settings {
     pub(crate) auto_mute: AutoMute,
     /// The functions that are watched, and which calls of each are slow.
     pub(crate) watch: Vec<(String, Over)>,
-    /// The function in which what the clock costs is measured from the start on.
-    pub(crate) measure_cost: Option<String>,
     /// How long the end waits for the last record without progress.
     pub(crate) end_within: Duration,
     /// Whether the last record is written when a signal ends the program.
@@ -117,7 +115,6 @@ impl Default for Settings {
             lines: false,
             auto_mute: AutoMute::Offer,
             watch: Vec::new(),
-            measure_cost: None,
             end_within: END_WITHIN,
             end_on_signals: false,
         }
@@ -392,11 +389,9 @@ impl Settings {
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment asks for what only a publisher does: that functions are watched, or the clock's cost is measured.
+    /// Returns whether the environment asks for what only a publisher does: that functions are watched.
     pub(crate) fn wants_publisher() -> bool {
-        [c"TICKSCOPE_WATCH", c"TICKSCOPE_COST"]
-            .into_iter()
-            .any(|name| os::variable(name).is_some_and(|functions| !functions.is_empty()))
+        os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }
 
     /// Prints a line on standard error if `TICKSCOPE` is not understood. Nothing starts in that case, so there is no
@@ -470,9 +465,6 @@ impl Settings {
         if let Some(watch) = variable("TICKSCOPE_WATCH").filter(|value| !value.is_empty()) {
             let watch = watch.to_string_lossy();
             self.watch = watch.split(',').map(watched).collect();
-        }
-        if let Some(pattern) = variable("TICKSCOPE_COST").filter(|value| !value.is_empty()) {
-            self.measure_cost = Some(pattern.to_string_lossy().into_owned());
         }
         // The program may change its working directory before the publisher uses the path.
         self.dir = self.dir.map(|dir| std::path::absolute(&dir).unwrap_or(dir));

@@ -14,8 +14,7 @@ use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_analysis::{
-    align, filter, groups, history_window, merge, overhead_correction, sites as sites_of, transform,
-    uncertainty, window,
+    align, filter, groups, history_window, merge, sites as sites_of, transform, uncertainty, window,
 };
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::{Addresses, Frame};
@@ -94,22 +93,9 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         }
         2 => {
             let (extent, code) = (Extent::default(), code_of(one));
-            drop(json::of_part(
-                one,
-                None,
-                None,
-                ProcessState::Crashed,
-                &extent,
-                &code,
-            ));
+            drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
-        3 => drop(html::page(
-            one,
-            &PageOptions {
-                compensated: which & 16 != 0,
-                ..Default::default()
-            },
-        )),
+        3 => drop(html::page(one, &PageOptions::default())),
         // The corpus knows these by their numbers; 4 was a form that is gone.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
@@ -194,7 +180,6 @@ fn texts(snapshot: &Snapshot, which: usize) {
     let options = TextOptions {
         view: views[which % views.len()],
         ascii: which & 1 != 0,
-        compensated: which & 2 != 0,
         unit: if which & 4 != 0 { Unit::Ns } else { Unit::Both },
         by: measure(snapshot, which),
         per: function.filter(|_| which & 8 != 0),
@@ -243,11 +228,7 @@ fn trees(snapshot: &Snapshot) {
         let _ = in_focus(snapshot, &[Focus::Subtree(row.path)], false);
     }
     let _ = Functions::grouped(snapshot);
-    let _ = (
-        groups::groups(snapshot, |_| true),
-        sites_of::sites(snapshot),
-        overhead_correction::compensated(snapshot),
-    );
+    let _ = (groups::groups(snapshot, |_| true), sites_of::sites(snapshot));
     let _ = (
         filter::of_threads(snapshot, |thread| thread.0 % 2 == 0),
         filter::above(snapshot, Measure::Time, 0.1),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use tickscope_analysis::filter;
 use tickscope_analysis::measure::Measure;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
@@ -16,7 +15,7 @@ use crate::text::TextOptions;
 /// What a report shows, in any form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
-    /// What the text shows. State, thread, least share and compensation hold for every form; what numbers are per holds
+    /// What the text shows. State, thread and least share hold for every form; what numbers are per holds
     /// for those that accept it (see [`check_per`](super::Form::check_per)).
     pub text: TextOptions,
     /// What threads did over the time of a recording, for `html`.
@@ -30,7 +29,7 @@ pub(super) struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// The chosen thread alone, or all of them, as they were measured.
+    /// The chosen thread alone, or all of them.
     pub(super) fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
@@ -38,12 +37,9 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The chosen thread with the chosen times, without rows that are too small.
+    /// The chosen thread without rows that are too small.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
-        let mut shown = self.of_thread();
-        if self.options.text.compensated {
-            shown = Cow::Owned(compensated(&shown));
-        }
+        let shown = self.of_thread();
         match self.without_small(&shown) {
             Cow::Owned(without) => Cow::Owned(without),
             Cow::Borrowed(_) => shown,
@@ -83,7 +79,6 @@ impl<'a> Input<'a> {
         PageOptions {
             state: text.state,
             thread: text.thread,
-            compensated: text.compensated,
             per: text.per.clone(),
             extent: text.extent.clone(),
             by: text.by,

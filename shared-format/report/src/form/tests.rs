@@ -31,7 +31,7 @@ fn the_table_says_what_the_command_needs() {
         let help: Vec<&str> = form.help().lines().collect();
         assert!(!help.is_empty(), "{form:?}");
         assert!(help.iter().all(|line| line.chars().count() <= 87), "{form:?}");
-        let refused = [form.check_per(), form.check_unit(), form.check_compensated()];
+        let refused = [form.check_per(), form.check_unit()];
         for why in refused.into_iter().filter_map(Result::err) {
             assert!(why.contains("--"), "{form:?}: {why} names no option");
         }

@@ -20,15 +20,15 @@ use super::slow;
 use super::timeline;
 use crate::escape::{Json, visible};
 use crate::label::{labels, place};
-use crate::{ProcessState, clock, extent, number, text};
+use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
 /// From here on measuring is dear enough to be named among the doubts.
 const DEAR_SHARE: f64 = 0.1;
 
 /// Appends the document.
-pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOptions) {
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     out.push('{');
-    facts(out, snapshot, raw, options);
+    facts(out, snapshot, options);
     functions(out, snapshot);
     threads(out, snapshot);
     nodes(out, snapshot);
@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     measures(out, snapshot);
     off_cpu(out, snapshot);
     waits_in(out, snapshot);
-    slow::write(out, raw, options);
+    slow::write(out, snapshot, options);
     if let Some(slots) = options.slots.as_deref() {
         timeline::write(out, snapshot, slots);
     }
@@ -59,14 +59,14 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, optio
     out.push_str("}\n");
 }
 
-fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOptions) {
+fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     let Snapshot {
         process,
         capture,
         clock,
         ..
     } = snapshot;
-    let (lower, upper) = raw.cost_share();
+    let (lower, upper) = snapshot.cost_share();
     let focus = options.extent.focus_words().unwrap_or_default();
     let texts = [
         ("program", visible(&process.name, false).into_owned()),
@@ -100,8 +100,6 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
     // Milliseconds, as scripts count.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     out.push(',');
-    member(out, "compensated", options.compensated);
-    out.push(',');
     let (per_name, per_calls) = match &options.per {
         Some(per) => (visible(&per.name, false), per.calls.to_string()),
         None => ("".into(), "null".into()),
@@ -112,8 +110,12 @@ fn facts(out: &mut String, snapshot: &Snapshot, raw: &Snapshot, options: &PageOp
     out.push(',');
     member(out, "histograms", snapshot.measuring.histograms);
     out.push(',');
-    list(out, "doubts", doubts(raw, options).iter().map(|text| Json(text)));
-    let facts = text::facts(raw, &options.as_text());
+    list(
+        out,
+        "doubts",
+        doubts(snapshot, options).iter().map(|text| Json(text)),
+    );
+    let facts = text::facts(snapshot, &options.as_text());
     let pairs = facts
         .iter()
         .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
@@ -147,6 +149,9 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         let most = number::percent(upper);
         format!("measuring itself is up to {most} of all time in scopes")
     });
+    if let Some(text) = memory_bound::doubt(snapshot, capture.mode) {
+        doubt(true, &|| text.to_string());
+    }
     doubt(clock.errors > 0, &|| {
         format!("{} clock errors: these gaps were not charged", clock.errors)
     });

@@ -20,10 +20,6 @@ pub struct PageOptions {
     pub state: ProcessState,
     /// The thread that is selected when the page opens; by default all threads, merged by path.
     pub thread: Option<ThreadId>,
-    /// Whether to subtract the minimal cost of measuring from times; see
-    /// [`compensated`](tickscope_analysis::overhead_correction::compensated). The snapshot that the page carries stays
-    /// as it was measured.
-    pub compensated: bool,
     /// The function by whose calls the shown times and counts are divided, if any.
     pub per: Option<PerCall>,
     /// Which part of the run the report covers.
@@ -40,7 +36,6 @@ impl PageOptions {
     pub(super) fn as_text(&self) -> TextOptions {
         TextOptions {
             state: self.state,
-            compensated: self.compensated,
             extent: self.extent.clone(),
             min_share: MIN_SHARE_WITHOUT_SCRIPTS,
             per: self.per.clone(),

@@ -187,7 +187,6 @@ fn estimates_latencies_and_doubts() {
     let options = PageOptions {
         state: ProcessState::Crashed,
         thread: Some(ThreadId(1)),
-        compensated: true,
         ..PageOptions::default()
     };
     let mut snapshot = fixtures::order_sim_adaptive();
@@ -280,18 +279,6 @@ fn the_data_is_json_whatever_names_say() {
             assert_eq!(data[column].as_array().unwrap().len(), functions, "{column}");
         }
     }
-}
-
-#[test]
-fn a_compensated_page_carries_what_was_measured() {
-    let snapshot = fixture::two_threads();
-    let options = PageOptions {
-        compensated: true,
-        ..PageOptions::default()
-    };
-    let html = page(&snapshot, &options).unwrap();
-    assert_ne!(html, page_of(&snapshot));
-    assert_eq!(snapshot_of(&html).unwrap(), snapshot);
 }
 
 #[test]

@@ -43,8 +43,6 @@ pub(super) struct Document<'a> {
     /// 0 unless sampled.
     sampling_hz: f64,
     samples: u64,
-    /// Whether what measuring costs at least was taken off the times.
-    compensated: bool,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
@@ -141,7 +139,7 @@ struct Clock<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Cost {
+struct Cost {
     lower_ns: f64,
     upper_ns: f64,
     share_lower: f64,
@@ -151,21 +149,6 @@ pub(crate) struct Cost {
     own_low_ns: f64,
     own_high_ns: f64,
     drains_ns: Option<f64>,
-    in_place: Option<InPlace>,
-}
-
-#[derive(Serialize)]
-struct InPlace {
-    unit: String,
-    slowdown: f64,
-    low: f64,
-    high: f64,
-    pairs: u64,
-    measured_ns: f64,
-    unclocked_ns: f64,
-    scopes: f64,
-    scope_low_ns: Option<f64>,
-    scope_high_ns: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -246,7 +229,6 @@ impl<'a> Document<'a> {
             histograms: measuring.histograms,
             sampling_hz: finite(measuring.sampling_hz),
             samples: measuring.samples,
-            compensated: false,
             sites: sites(snapshot, per),
             rules: rules(snapshot),
             groups: groups(snapshot, per),
@@ -299,21 +281,6 @@ impl<'a> Document<'a> {
             ..self
         }
     }
-
-    /// The compensated view of a snapshot; what measuring costs is a share of what was measured.
-    pub(super) fn compensated(
-        less: &'a Snapshot,
-        raw: &'a Snapshot,
-        per: Option<&'a PerCall>,
-        state: ProcessState,
-    ) -> Self {
-        Self {
-            cost: cost(raw),
-            mute: Mute::new(raw),
-            compensated: true,
-            ..Self::new(less, per, state)
-        }
-    }
 }
 
 fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
@@ -330,7 +297,7 @@ fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
     named.collect()
 }
 
-pub(crate) fn cost(snapshot: &Snapshot) -> Cost {
+fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
     // Of what is written as 0 there is no share.
@@ -345,25 +312,7 @@ pub(crate) fn cost(snapshot: &Snapshot) -> Cost {
         own_low_ns: finite(snapshot.own_cost().low_ns),
         own_high_ns: finite(snapshot.own_cost().high_ns),
         drains_ns: snapshot.drains_ns.map(finite),
-        in_place: in_place(snapshot),
     }
-}
-
-fn in_place(snapshot: &Snapshot) -> Option<InPlace> {
-    let found = snapshot.measured_in_place()?;
-    let scope = found.scope_cost();
-    Some(InPlace {
-        unit: found.unit.clone(),
-        slowdown: finite(found.slowdown()?),
-        low: finite(found.low),
-        high: finite(found.high),
-        pairs: found.pairs,
-        measured_ns: finite(found.measured_ns),
-        unclocked_ns: finite(found.unclocked_ns),
-        scopes: finite(found.scopes),
-        scope_low_ns: scope.map(|cost| finite(cost.low_ns)),
-        scope_high_ns: scope.map(|cost| finite(cost.high_ns)),
-    })
 }
 
 fn threads<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Thread<'a>> {

@@ -29,10 +29,10 @@ struct Row<'a> {
 }
 
 impl<'a> Mute<'a> {
-    /// Returns what is muted and offered; `raw` has times from which nothing was taken off.
-    pub(super) fn new(raw: &'a Snapshot) -> Self {
+    /// Returns what is muted and offered.
+    pub(super) fn new(snapshot: &'a Snapshot) -> Self {
         let row = |site: u32, reason, [mean_ns, call_ns, cost_share]: [f64; 3]| {
-            let named = raw.sites.get(site as usize)?;
+            let named = snapshot.sites.get(site as usize)?;
             Some(Row {
                 site,
                 module: &named.module,
@@ -43,16 +43,16 @@ impl<'a> Mute<'a> {
                 cost_share: finite(cost_share),
             })
         };
-        let offered = offered(raw).into_iter().filter_map(|cost| {
+        let offered = offered(snapshot).into_iter().filter_map(|cost| {
             let numbers = [cost.mean_ns, cost.call_ns, cost.cost_share];
             row(cost.site.0, None, numbers)
         });
-        let muted = raw.muting.muted.iter().filter_map(|muted| {
+        let muted = snapshot.muting.muted.iter().filter_map(|muted| {
             let numbers = [muted.mean_ns, muted.call_ns, muted.cost_share];
             row(muted.site.0, Some(muted.reason.as_str()), numbers)
         });
         Self {
-            policy: raw.muting.policy.as_str(),
+            policy: snapshot.muting.policy.as_str(),
             offered: offered.collect(),
             muted: muted.collect(),
         }

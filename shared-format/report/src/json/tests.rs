@@ -1,6 +1,5 @@
 use proptest::prelude::*;
 use serde_json::Value;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
@@ -11,18 +10,6 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::escape::shapeless;
 use crate::source_code::tests::source_code;
-
-/// The document with what measuring costs at least taken off the times.
-pub(super) fn compensated_report(snapshot: &Snapshot, state: ProcessState) -> String {
-    of_part(
-        &compensated(snapshot),
-        Some(snapshot),
-        None,
-        state,
-        &Extent::default(),
-        &Addresses::default(),
-    )
-}
 
 #[test]
 fn two_threads() {
@@ -182,32 +169,11 @@ fn functions_of_the_compiler() {
 
 #[test]
 fn scopes_that_cost_more_than_they_tell() {
-    let mute = |text: String| -> Value { serde_json::from_str::<Value>(&text).expect("JSON")["mute"].take() };
-    let offered = fixture::costly_scopes();
-    let told = mute(report(&offered, ProcessState::Running));
-    // From compensated times nothing may be taken off again.
-    assert_eq!(mute(compensated_report(&offered, ProcessState::Running)), told);
-    let texts = [offered, fixture::muted_scopes()].map(|snapshot| {
+    let texts = [fixture::costly_scopes(), fixture::muted_scopes()].map(|snapshot| {
         let text = report(&snapshot, ProcessState::Running);
         text[text.find("\n  \"mute\"").unwrap()..].to_owned()
     });
     insta::assert_snapshot!(texts.concat());
-}
-
-#[test]
-fn the_compensated_view_says_so_and_adds_up() {
-    let snapshot = fixture::two_threads();
-    let value = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
-    let raw = value(&report(&snapshot, ProcessState::Running));
-    let less = value(&compensated_report(&snapshot, ProcessState::Running));
-    assert_eq!(
-        (&raw["compensated"], &less["compensated"]),
-        (&false.into(), &true.into())
-    );
-    assert_eq!(raw["cost"], less["cost"], "the share is of what was measured");
-    // 400 calls cost 6 ns each, half of it in the row; half of 100 more come from below.
-    assert_eq!(raw["nodes"][1]["self_ns"], 800_001);
-    assert_eq!(less["nodes"][1]["self_ns"], 798_501);
 }
 
 #[test]
@@ -221,7 +187,6 @@ fn numbers_per_call_are_parts_of_the_whole() {
     let whole = value(report(&snapshot, ProcessState::Running));
     let part = value(of_part(
         &snapshot,
-        None,
         Some(&per),
         ProcessState::Running,
         &Extent::default(),
@@ -260,19 +225,6 @@ fn numbers_per_call_are_parts_of_the_whole() {
         assert_eq!(part["nodes"][3][same], whole["nodes"][3][same], "{same}");
     }
     assert_eq!(part["lifetime"], whole["lifetime"]);
-    let less = tickscope_analysis::overhead_correction::compensated(&snapshot);
-    let less = value(of_part(
-        &less,
-        Some(&snapshot),
-        Some(&per),
-        ProcessState::Running,
-        &Extent::default(),
-        &Addresses::default(),
-    ));
-    assert_eq!(
-        (&less["compensated"], &less["cost"]),
-        (&true.into(), &whole["cost"])
-    );
 }
 
 #[test]
@@ -389,7 +341,6 @@ fn samples_have_their_addresses_and_their_code_where_it_is_known() {
     let lines = |addresses: &Addresses| {
         let text = of_part(
             &snapshot,
-            None,
             None,
             ProcessState::Running,
             &Extent::default(),

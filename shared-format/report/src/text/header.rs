@@ -4,16 +4,14 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{
-    CaptureKind, InPlace, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing,
-};
+use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
 use crate::process_state::heading;
 use crate::unit::Unit;
-use crate::{extent, muting, number};
+use crate::{extent, memory_bound, muting, number};
 
 /// So many of the sites that are switched off are named.
 const SITES_NAMED: usize = 2;
@@ -38,6 +36,8 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     let focus = part.focus_words();
     facts.extend(focus.map(|text| ("focus", visible(&text, page.options.ascii).into_owned())));
     facts.push(("mode", mode(page)));
+    let doubt = memory_bound::doubt(page.raw, page.raw.capture.mode);
+    facts.extend(doubt.map(|text| ("memory", text.to_string())));
     facts.extend(estimates(page).map(|text| ("estimates", text)));
     facts.extend(unit(page).map(|text| ("unit", text)));
     facts.extend(per_call(page).map(|text| ("numbers", text)));
@@ -51,9 +51,6 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
     facts.push(("cost", cost(page)));
-    if page.options.compensated {
-        facts.push(("compensated", compensation(page)));
-    }
     facts.push(("lost", lost(page)));
     for warning in &page.snapshot.process.warnings {
         facts.push(("warning", visible(warning, page.options.ascii).into_owned()));
@@ -217,22 +214,6 @@ fn switched_off(page: &Page<'_>) -> Option<String> {
     })
 }
 
-fn compensation(page: &Page<'_>) -> String {
-    let in_place = page.raw.measured_in_place().and_then(InPlace::scope_cost);
-    let ns = match in_place {
-        Some(cost) => format!("{:.1} ns a scope, as measured in place,", cost.middle_ns),
-        None => format!("at least {:.1} ns a scope", page.raw.capture.cost.lower_ns),
-    };
-    format!(
-        "{ns} taken off, half in it, half in its caller{}",
-        if page.snapshot.latencies.row.is_empty() {
-            ""
-        } else {
-            "; percentiles are raw"
-        }
-    )
-}
-
 fn threads(page: &Page<'_>) -> String {
     let threads = &page.snapshot.threads;
     let finished = |state: ThreadState| state == ThreadState::Finished;
@@ -297,24 +278,19 @@ fn frequency(ticks_per_second: f64) -> String {
 fn cost(page: &Page<'_>) -> String {
     let (lower, upper) = page.raw.cost_share();
     let (lower, upper) = (number::percent(lower), number::percent(upper));
-    let slowdown = crate::cost::slowdown(page.raw);
-    let share = if page.raw.may_cost_more() {
-        format!("at least {lower}")
+    let (share, each) = if page.raw.may_cost_more() {
+        (format!("at least {lower}"), ", a lower bound")
     } else if lower == upper {
-        upper
+        (upper, "")
     } else {
-        format!("{lower} to {upper}")
+        (format!("{lower} to {upper}"), "")
     };
     let of = match page.raw.has_function_cost() {
         true => "more CPU time than the plain build takes",
         false => "of work in scopes",
     };
     format!(
-        "{}{share} {of} ({} each); publisher {} of a core",
-        slowdown.map_or(String::new(), |slowdown| format!(
-            "{}; ",
-            visible(&slowdown, page.options.ascii)
-        )),
+        "{share} {of} ({} each{each}); publisher {} of a core",
         page.raw.scope_cost(),
         number::percent(page.snapshot.capture.cost.publisher_share),
     )

@@ -44,9 +44,6 @@ pub struct TextOptions {
     /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted; so are
     /// functions whose self time is.
     pub min_share: f64,
-    /// Whether to subtract the minimal cost of measuring from times; see
-    /// [`compensated`](tickscope_analysis::overhead_correction::compensated).
-    pub compensated: bool,
     /// Which part of the run the report covers.
     pub extent: Extent,
     /// The width of a line in cells. Narrow reports have no columns of percentiles.
@@ -71,7 +68,6 @@ impl Default for TextOptions {
             // A screen full.
             top: 30,
             min_share: 0.0,
-            compensated: false,
             extent: Extent::default(),
             width: 100,
             unit: Unit::Ns,

@@ -276,28 +276,6 @@ fn nothing_is_measured() {
 }
 
 #[test]
-fn a_compensated_report_says_at_least() {
-    let options = TextOptions {
-        compensated: true,
-        top: 3,
-        ..TextOptions::default()
-    };
-    let snapshot = fixtures::order_sim_with_latencies();
-    insta::assert_snapshot!(report(&snapshot, &options));
-    let cost = |options: &TextOptions| {
-        let text = report(&snapshot, options);
-        text.lines()
-            .find(|line| line.starts_with("  cost "))
-            .map(str::to_string)
-    };
-    assert_eq!(
-        cost(&options),
-        cost(&TextOptions::default()),
-        "the share is of what was measured"
-    );
-}
-
-#[test]
 fn a_row_without_samples_is_not_called_short() {
     let mut snapshot = fixture::recursion();
     snapshot.capture.mode = Mode::Sampled;

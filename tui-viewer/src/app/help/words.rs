@@ -65,7 +65,6 @@ const TIMES: Part = (
         ("per call", "every number divided by a row's calls"),
         ("ticks", "of the program's clock, not seconds"),
         ("by", "shares, totals, order of another measure"),
-        ("compensated", "less what measuring may cost: at least"),
         ("calls took", "how long single calls took"),
         ("p50 p99.9", "half, 999 of 1000 took no longer"),
         ("chart", "latency: how many calls took how long,"),

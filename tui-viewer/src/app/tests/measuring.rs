@@ -376,41 +376,6 @@ fn short_calls_are_marked_and_explained() {
 }
 
 #[test]
-fn what_measuring_costs_at_least_can_be_taken_off() {
-    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = live(width, height);
-        let raw = app.derived.data.as_ref().unwrap().measured_ns;
-        keys(&mut app, "x");
-        let less = app.derived.data.as_ref().unwrap().measured_ns;
-        // 81.4 million calls of 6 ns; the outermost scopes give half of theirs to the time outside.
-        let calls = snapshot(1_340).calls();
-        assert!(
-            raw - less > calls * 5 && raw - less <= calls * 6 + 100,
-            "{}",
-            raw - less
-        );
-        key(&mut app, Code::Up);
-        let screen = text(&app);
-        let top: String = screen.lines().take(2).collect();
-        assert!(top.contains("at least"), "{screen}");
-        assert!(
-            matches!(
-                keys(&mut app, "d")[..],
-                [Effect::WriteReport {
-                    compensated: true,
-                    ..
-                }]
-            ),
-            "the report shows what the screen shows"
-        );
-        keys(&mut app, "x");
-        assert_eq!(app.derived.data.as_ref().unwrap().measured_ns, raw);
-        key(&mut app, Code::Up);
-        assert!(!text(&app).contains("at least"), "{}", text(&app));
-    }
-}
-
-#[test]
 fn a_program_that_measures_nothing_says_so() {
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = live(width, height);

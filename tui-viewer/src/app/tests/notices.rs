@@ -35,11 +35,6 @@ fn keys_say_what_they_did() {
                 "mouse on: click and wheel; with Shift most terminals still select text",
             ),
             ("M", "mouse off"),
-            (
-                "x",
-                "what measuring costs at least is taken off all times; x shows them raw",
-            ),
-            ("x", "raw times, as they were measured"),
             ("y", "copied orderbook_sim::engine::match::run"),
             (
                 "i",

@@ -180,7 +180,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         keys(&mut app, "ajj");
         key(&mut app, Code::Enter);
         // Whatever else there is to say about the numbers.
-        keys(&mut app, "xwwbm");
+        keys(&mut app, "wwbm");
         let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();
         assert!(top.concat().contains(text_of_it), "{width}: {top:?}");

@@ -22,7 +22,6 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
         snapshot,
         extent,
         thread,
-        compensated,
         ..
     }) = effects.into_iter().next_back()
     else {
@@ -30,7 +29,6 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     };
     let options = TextOptions {
         thread,
-        compensated,
         extent,
         width: 200,
         top: 0,
@@ -111,9 +109,6 @@ fn the_text_has_the_rows_and_digits_of_the_screen() {
     key(&mut app, Code::Enter);
     let report = same_as_on_screen(&mut app, "one thread");
     assert!(report.contains("shown: only"), "{report}");
-    keys(&mut app, "x");
-    let report = same_as_on_screen(&mut app, "without what measuring costs");
-    assert!(report.contains("  compensated  at least"), "{report}");
     keys(&mut app, "gjjf");
     let name = selected(&app);
     let report = same_as_on_screen(&mut app, "a function");

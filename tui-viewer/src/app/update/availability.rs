@@ -142,7 +142,6 @@ impl App {
             | Action::PreviousSibling
             | Action::NextSibling
             | Action::Percent
-            | Action::Compensate
             | Action::Yes
             | Action::Theme
             | Action::Mouse => true,

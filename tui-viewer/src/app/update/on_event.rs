@@ -5,6 +5,7 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::LinesState;
+use tickscope_report::memory_bound;
 use tickscope_report::text::without_samples;
 
 use crate::app::filter::Filter;
@@ -257,10 +258,12 @@ impl App {
                 } else {
                     ""
                 };
+                let newest = self.program.newest.as_deref();
+                let doubt = newest.and_then(|newest| memory_bound::doubt(newest, mode));
                 format!(
                     "{} from here on, counting from zero{behind}: {}; , goes back to the numbers before",
                     mode.as_str(),
-                    mode.traits().meaning
+                    doubt.unwrap_or(mode.traits().meaning)
                 )
             }
         }

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use tickscope_analysis::hotspots::hot;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 
 use crate::app::activity::ROWS_MAX;
@@ -105,12 +104,7 @@ impl App {
     }
 
     fn data_key(&self) -> DataKey {
-        let Query {
-            window,
-            against,
-            compensated,
-            ..
-        } = &self.query;
+        let Query { window, against, .. } = &self.query;
         let of_mark = *window == Window::Mark || *against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| of_mark);
         // While the screen stands still, its numbers do too.
@@ -122,7 +116,6 @@ impl App {
             threads: self.threads_in_view().clone(),
             window: *window,
             against: *against,
-            compensated: *compensated,
             measure: self.measure(),
             grouped: self.is_grouped(),
             code: self.views.source.known.revision(),
@@ -207,7 +200,6 @@ impl App {
             filter: query.filter.clone(),
             window: query.window,
             against: query.against,
-            compensated: query.compensated,
             measure: self.measure(),
             counted_from: self.derived.data.as_ref().map(counted_from),
         }
@@ -220,10 +212,6 @@ impl App {
         let code = &self.views.source.known;
         let side = |snapshot: Rc<Snapshot>| {
             let snapshot = code.with_rows(snapshot);
-            let snapshot = match self.query.compensated {
-                true => Rc::new(compensated(&snapshot)),
-                false => snapshot,
-            };
             match measure.of(&snapshot) {
                 Cow::Owned(by) => Rc::new(by),
                 Cow::Borrowed(_) => snapshot,

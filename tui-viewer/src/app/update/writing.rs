@@ -47,7 +47,6 @@ impl App {
             snapshot,
             extent,
             thread,
-            compensated: self.query.compensated,
             by: self.measure(),
         });
     }

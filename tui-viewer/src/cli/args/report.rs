@@ -11,7 +11,7 @@ use tickscope_report::unit::Unit;
 
 use crate::cli::args::ending;
 use crate::cli::args::moment::MomentArgs;
-use crate::cli::args::shared::{TargetArgs, TimesArgs};
+use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, form, measure};
 
 /// What `tickscope report --help` says of times, before the formats.
@@ -90,9 +90,6 @@ pub struct ReportArgs {
     /// Wait so long for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
-    /// Whose times.
-    #[command(flatten)]
-    pub times: TimesArgs,
 }
 
 /// The parts of the text.
@@ -145,9 +142,6 @@ impl ReportArgs {
         if self.view.is_some() && format != Form::Text {
             return Err("--view chooses a part of the text; leave it out, or give -f text");
         }
-        if self.times.compensated {
-            format.check_compensated()?;
-        }
         if self.per.is_some() {
             format.check_per()?;
         }
@@ -156,8 +150,8 @@ impl ReportArgs {
         }
         if let Some(measure) = self.by {
             format.check_by()?;
-            if measure.dimension() != Dimension::Time && (self.unit.is_some() || self.times.compensated) {
-                return Err("--unit and --compensated are for times; leave them out, or give --by time");
+            if measure.dimension() != Dimension::Time && self.unit.is_some() {
+                return Err("--unit is for times; leave it out, or give --by time");
             }
         }
         Ok(())

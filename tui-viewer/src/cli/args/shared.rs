@@ -43,17 +43,6 @@ pub struct SitesArgs {
     pub pattern: Pattern,
 }
 
-/// The times in a report.
-#[derive(Args, Clone, Debug, Default)]
-pub struct TimesArgs {
-    /// Take what measuring costs, at least, off the times.
-    #[arg(long, conflicts_with = "raw")]
-    pub compensated: bool,
-    /// The times as they were measured; so it is without this.
-    #[arg(long)]
-    pub raw: bool,
-}
-
 /// What to compare with.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CompareArgs {

@@ -64,7 +64,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
                     true => LEAST_SHARE,
                     false => 0.0,
                 }),
-            compensated: args.times.compensated,
             extent,
             unit: args.unit.map_or(Unit::Ns, Into::into),
             code,

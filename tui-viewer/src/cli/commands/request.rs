@@ -121,12 +121,7 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
         let why = watched::refused(newest.as_ref().map(|(_, newest)| newest));
         bail!("{line}: {why}");
     }
-    if reply.outcome == Outcome::Unknown
-        && matches!(
-            op,
-            Op::Watch(..) | Op::Unwatch(_) | Op::Lines(_) | Op::MeasureCost(..)
-        )
-    {
+    if reply.outcome == Outcome::Unknown && matches!(op, Op::Watch(..) | Op::Unwatch(_) | Op::Lines(_)) {
         bail!("{line}: {TOO_OLD}");
     }
     let epoch = result_of(&reply).map_err(|why| anyhow!("{line}: {why}"))?;

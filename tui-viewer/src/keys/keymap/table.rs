@@ -452,13 +452,6 @@ pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Columns,
         VIEWS,
-        &[(Char('x'), Action::Compensate)],
-        "times without measuring's cost, or raw",
-    )
-    .note(": subtract measuring's cost from all times: its lower bound, or what was measured in place"),
-    line(
-        Section::Columns,
-        VIEWS,
         &[(Char('v'), Action::Measure)],
         "by time, what is counted, or calls",
     )

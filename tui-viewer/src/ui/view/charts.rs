@@ -54,10 +54,7 @@ pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
             column.y += 2;
         }
         None => {
-            let word = match app.query.compensated {
-                true => "how long calls took, raw",
-                false => "how long calls took",
-            };
+            let word = "how long calls took";
             match latency::said(canvas, app, data, what) {
                 Some((text, meaning)) => {
                     if let Some(room) = column.heading(canvas, word, 1) {

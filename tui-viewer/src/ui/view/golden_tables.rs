@@ -184,6 +184,10 @@ fn working_and_waiting_have_two_tones_in_every_theme() {
             app.screen.theme = theme;
             app.screen.ascii = ascii;
             assert!(!ascii || text(&app).is_ascii(), "{}", text(&app));
+            // In ASCII the themes differ as they do in Unicode.
+            if ascii && theme != ThemeKind::Mono {
+                continue;
+            }
             let charset = if ascii { "ascii" } else { "unicode" };
             assert_snapshot!(format!("tones_{view}_{}_{charset}", theme.word()), looks(&app));
         }

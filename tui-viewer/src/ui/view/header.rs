@@ -94,9 +94,6 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             }
         }
         if app.layout().tabs.is_none() || area.width < tabs::WORDY {
-            if app.query.compensated {
-                left.push(part("at least", Meaning::Notable, 1, 1));
-            }
             for words in app.unit_words(false) {
                 left.push(part(words, Meaning::Notable, 1, 1));
             }
@@ -293,9 +290,6 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
         // In short only the upper bound: it is never too good.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
-    if wordy && let Some(slowdown) = tickscope_report::cost::slowdown(snapshot) {
-        right.push(part(safe(&slowdown, canvas.ascii), Meaning::Plain, 5, gap));
-    }
     if low > 0.05 {
         right.push(part(format!("cost {cost}!"), Meaning::Alarm, 2, gap));
     } else {

@@ -37,7 +37,7 @@ const SIZES: [(u16, u16); 9] = [
 ];
 
 /// What is typed to put something on top of a view, or to set it in another way.
-const ON_TOP: [&str; 11] = ["", "?", "a", "e", "/book", "%", "p", "x", ":", "i", "r"];
+const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
 /// Every status there is.
 fn statuses() -> [Status; 10] {

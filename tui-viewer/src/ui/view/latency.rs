@@ -38,13 +38,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     if what == What::Outside {
         return;
     }
-    // What measuring took of a single call is not known.
-    let word = if app.query.compensated {
-        "calls took, raw"
-    } else {
-        "calls took"
-    };
-    let x = canvas.put(area.x, y, area.width, word, Meaning::Quiet) + 2;
+    let x = canvas.put(area.x, y, area.width, "calls took", Meaning::Quiet) + 2;
     if let Some((text, meaning)) = said(canvas, app, data, what) {
         canvas.put_cut(x, y, area.right().saturating_sub(x), &text, meaning);
         return;

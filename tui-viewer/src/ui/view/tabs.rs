@@ -171,13 +171,6 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     );
     let times = app.mark_label().into_iter().chain(app.time_labels());
     all.extend(times.map(|label| plain(safe(&label, canvas.ascii).into_owned())));
-    if app.query.compensated {
-        // At the end: it is the last to give way.
-        all.push(Setting {
-            text: "compensated (at least)".to_string(),
-            short: Some("at least".to_string()),
-        });
-    }
     if app.screen.size.width >= WORDY {
         let units = app.unit_words(true).into_iter().zip(app.unit_words(false));
         all.extend(units.map(|(words, short)| {

@@ -57,10 +57,6 @@ fn a_report_into_a_tks_file_is_the_snapshot() {
             "a tks file is opened by its name: give -o FILE",
         ),
         (
-            &["-o", "x.tks", "--compensated"],
-            "a tks file has the times that were measured; leave out --compensated",
-        ),
-        (
             &["-o", "x.tks", "--per", "outer"],
             "a tks file has what was measured; leave out --per",
         ),

@@ -58,11 +58,10 @@ fn every_form_has_the_same_sum() {
     let kept = kept(&place);
     for part in [
         &[][..],
-        &["--compensated"],
         &["--thread", "busy-0"],
         &["--thread", "brief"],
         &["--min-share", "20%"],
-        &["--compensated", "--thread", "busy-1", "--min-share", "50%"],
+        &["--thread", "busy-1", "--min-share", "50%"],
     ] {
         let report = |form: &str| {
             let args = [&["report", kept.as_str(), "-f", form], part].concat();
@@ -197,7 +196,7 @@ fn a_full_disk_and_a_closed_pipe() {
 fn a_page_opens_again_as_what_was_measured() {
     let place = Place::new();
     let kept = kept(&place);
-    for part in [&[][..], &["--compensated"], &["--thread", "busy-0"]] {
+    for part in [&[][..], &["--thread", "busy-0"]] {
         let args = [&["report", kept.as_str(), "--force", "-o", "./page.html"], part].concat();
         place.tickscope(&args).ok().quiet();
         for form in ["json", "folded", "text"] {

@@ -80,7 +80,7 @@ fn completions_have_the_commands_for_users_of_each_shell() {
         ("fish", "complete -c tickscope"),
     ] {
         let script = place.tickscope(&["completions", shell]).ok().quiet().out;
-        for word in [needle, "snapshot", "compensated"] {
+        for word in [needle, "snapshot", "min-share"] {
             assert!(script.contains(word), "{shell}: no {word}");
         }
         for hidden in ["demo-program", "panic-after"] {

@@ -86,7 +86,7 @@ fn the_json_has_exactly_the_members_promised() {
     let names = members(&text);
     let wanted: Vec<&str> = "tickscope process name pid state started_unix_ns uptime_ns clock source \
         ticks_per_second reason errors epoch drains_ns mode cost lower_ns upper_ns share_lower share_upper \
-        publisher_share publisher_cpu_ns own_low_ns own_high_ns drains_ns in_place reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
+        publisher_share publisher_cpu_ns own_low_ns own_high_ns drains_ns reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
         threads id name tid state count cpu_ns outside_ns open \
         outside_ticks began_ticks"
         .split_whitespace()
@@ -101,7 +101,7 @@ fn the_json_has_exactly_the_members_promised() {
     assert_eq!(names[at..at + node.len()], node);
 
     let last: Vec<&str> = "kind unix_ns withdraws viewers pruned warnings histograms sampling_hz samples \
-        compensated sites name module file line group off calls id"
+        sites name module file line group off calls id"
         .split_whitespace()
         .collect();
     let at = names.iter().position(|name| name == "kind").unwrap();

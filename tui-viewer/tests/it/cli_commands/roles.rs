@@ -33,7 +33,6 @@ pub(crate) fn play() {
         "busy" => busy(&argument),
         "computing" => computing(&argument),
         "reported" => reported(&argument),
-        "frames" => frames(&argument),
         "peeking" => peeking(&argument),
         "stuck" => stuck(&argument),
         "counted" => counted(&argument),
@@ -79,21 +78,6 @@ fn computing(name: &str) {
                     sum.wrapping_mul(3) + 1
                 });
             }
-        }
-    });
-    wait_for_end();
-    END.store(true, std::sync::atomic::Ordering::Relaxed);
-}
-
-/// Draws frames of a thousand scopes until the test ends.
-fn frames(name: &str) {
-    let _session = tickscope::start(name);
-    thread::spawn(|| {
-        while !END.load(std::sync::atomic::Ordering::Relaxed) {
-            tickscope::scope!("frame");
-            (0..1_000).for_each(|n| {
-                std::hint::black_box(leaf(n));
-            });
         }
     });
     wait_for_end();

@@ -252,39 +252,6 @@ fn names_are_taken_as_they_are_shown() {
     assert_eq!(answer["function"], "RequestService::call::{closure}", "{answer}");
 }
 
-fn the_compensated_report_takes_off_what_measuring_costs() {
-    let place = Place::new();
-    let program = begun(&place);
-    let kept = place.tickscope(&["snapshot", &program.name]).ok().out;
-    let kept = kept.trim();
-    let json = |flag: &str| {
-        place
-            .tickscope(&["report", "-f", "json", flag, kept])
-            .ok()
-            .quiet()
-            .json()
-    };
-    let (raw, less) = (json("--raw"), json("--compensated"));
-    assert_eq!(raw, place.json(kept), "raw is the default");
-    check(&less);
-    assert_eq!(less["compensated"], true);
-    let time = |document: &Value| -> u64 {
-        let nodes = document["nodes"].as_array().unwrap();
-        nodes.iter().map(|node| node["self_ns"].as_u64().unwrap()).sum()
-    };
-    // On a busy machine the lower bound may come out as nothing.
-    match raw["cost"]["lower_ns"].as_f64().unwrap() {
-        0.0 => assert_eq!(time(&less), time(&raw)),
-        _ => assert!(time(&less) < time(&raw)),
-    }
-    let text = place
-        .tickscope(&["report", "--compensated", kept])
-        .ok()
-        .quiet()
-        .out;
-    assert!(text.contains("\n  compensated  at least "), "{text}");
-}
-
 fn what_cannot_be_asked_for_is_said() {
     let place = Place::new();
     let done = place.tickscope(&["mode", "fast", "anybody"]).with_code(2);
@@ -348,7 +315,6 @@ tickscope_testkit::tests![
     samples_are_counted_and_their_times_are_estimates,
     sites_are_switched_off_and_on_and_listed,
     names_are_taken_as_they_are_shown,
-    the_compensated_report_takes_off_what_measuring_costs,
     what_cannot_be_asked_for_is_said,
     a_program_that_cannot_be_switched_is_named,
 ];

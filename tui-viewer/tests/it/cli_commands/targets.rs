@@ -77,7 +77,6 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
         (&["record", "--follow", "-o", "-"], 2),
         (&["why", "work"], 2),
         (&["wait-until", "calls(work) > 1"], 2),
-        (&["cost"], 2),
         (&["report", "--window", "10s"], 2),
     ] {
         let args = [command, &all[..]].concat();
@@ -139,7 +138,6 @@ fn a_command_line_that_makes_no_sense_is_two() {
         &["reset", "--after", "10x"],
         &["report", "-p", "1", "name"],
         &["report", "-p", "one"],
-        &["report", "--raw", "--compensated"],
         &["mode"],
         &["mode", "fast"],
         &["off"],
@@ -228,7 +226,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["sites", "-f", "exclude"],
         &["why", "marked", "--json"],
         &["why", "marked", "-f", "markdown"],
-        &["cost", "--json"],
         &["mute", "--dry-run", "--json"],
         &["snapshot"],
         &["diff", &pid],
@@ -266,7 +263,6 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         &["top"],
         &["sites"],
         &["stacks"],
-        &["cost"],
         &["mute", "--dry-run"],
     ] {
         place

@@ -48,9 +48,7 @@ const STAND_FOR: [(&str, &str); 16] = [
 const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
 
 /// Commands that change what the program measures, or begin another one, and so what the others would find.
-const CHANGING: [&str; 9] = [
-    "mode", "reset", "off", "on", "mute", "watch", "lines", "cost", "demo",
-];
+const CHANGING: [&str; 8] = ["mode", "reset", "off", "on", "mute", "watch", "lines", "demo"];
 
 /// The demo, as long as this is there.
 struct Demo {

@@ -12,7 +12,6 @@ impl Tree {
         // shown it.
         let now = now();
         let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
-        self.discard_unit(current);
         let pauses = self.pauses.load(Ordering::Relaxed);
         if pauses == 0 {
             self.paused_at.store(now, Ordering::Relaxed);
@@ -52,7 +51,6 @@ impl Tree {
     /// Excludes the thread, or includes it again from tick `now` on.
     pub(crate) fn set_excluded(&self, excluded: bool, now: u64) {
         self.excluded.store(u32::from(excluded), Ordering::Relaxed);
-        self.forget_unit();
         self.stop();
         self.go_on(now);
         self.read_clocks(now);

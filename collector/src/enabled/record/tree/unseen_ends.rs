@@ -41,7 +41,7 @@ impl Tree {
             at = open.parent.get();
         }
         let parent = at.and_then(|node| node.parent.get());
-        if let Some(parent) = parent {
+        if parent.is_some() {
             if self.watching.is_open() {
                 self.charge_noted(current, Kind::Exit, now());
                 if self.is_watched_inside(current, node) || self.watching.root.is(node) {
@@ -50,7 +50,6 @@ impl Tree {
             } else {
                 self.charge(Self::charged(current), now());
             }
-            self.forget_unit_inside(current, parent);
         }
         self.put(parent.unwrap_or(current));
     }

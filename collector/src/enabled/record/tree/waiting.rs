@@ -13,11 +13,11 @@ use crate::enabled::record::waits::{
 
 /// What a gap was off the CPU, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct OffInGap {
-    pub(crate) waiting: u64,
-    pub(crate) ready: u64,
+struct OffInGap {
+    waiting: u64,
+    ready: u64,
     /// How long it took to find that out, or 0 if no more than a few nanoseconds, or if the thread lost its CPU meanwhile.
-    pub(crate) looked: u64,
+    looked: u64,
 }
 
 /// Returns whether the thread stayed on its CPU while it looked at a gap, which took so long. If it did not, the time belongs to the
@@ -77,7 +77,7 @@ impl Tree {
     }
 
     /// Finds out what a gap that ends at tick `now` was off the CPU.
-    pub(crate) fn look_at_gap(&self, gap: u64, now: u64) -> OffInGap {
+    fn look_at_gap(&self, gap: u64, now: u64) -> OffInGap {
         let waits = &self.waits;
         let nothing = OffInGap::default();
         if !waits.is_wanted() {

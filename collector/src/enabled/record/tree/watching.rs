@@ -349,7 +349,7 @@ impl Tree {
         }
     }
 
-    pub(super) fn exchange_path(&self, from: Path, to: Path) -> bool {
+    fn exchange_path(&self, from: Path, to: Path) -> bool {
         self.path
             .compare_exchange(from as u32, to as u32, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
@@ -421,7 +421,7 @@ impl Tree {
     }
 
     /// The time since `then`, the last event, belongs to no scope. Without this it would be the parent's.
-    pub(super) fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
+    fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else { return };
         if self.last.load(Ordering::Relaxed) == then {
             let now = clock();

@@ -9,7 +9,7 @@ use tickscope_bench::workloads::{
 use tickscope_bench::{Counted, Plain, Probe, Scoped, probe};
 
 /// The name of the scope around a unit.
-pub(crate) const UNIT: &str = "unit";
+const UNIT: &str = "unit";
 
 /// A workload of which units are repeated.
 #[derive(Debug)]

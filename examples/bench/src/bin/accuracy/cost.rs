@@ -7,10 +7,8 @@ use tickscope::Mode;
 use tickscope_bench::statistics::{interval, median, sorted};
 use tickscope_bench::timing::timed_on_cpu;
 use tickscope_bench::workers::Workers;
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::InPlaceState;
 
-use crate::cases::{CASES, Case, UNIT};
+use crate::cases::{CASES, Case};
 
 /// Units in a run.
 const UNITS: u64 = 3;
@@ -19,7 +17,7 @@ const UNITS: u64 = 3;
 const TURNS_LEAST: usize = 8;
 
 /// The share of a row's time in which adaptive mode learns, that of the turns, and that of the turns with all scopes off;
-/// tickscope measures in the rest.
+/// in the rest tickscope takes samples.
 const LEARNING: f64 = 0.15;
 const TURNS: f64 = 0.35;
 const TURNS_OFF: f64 = 0.1;
@@ -73,12 +71,8 @@ struct Cost {
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     cost: Cost,
-    /// `place` or `calibration`.
+    /// `samples` or `calibration`.
     from: &'static str,
-    /// How far the measurement in place has come.
-    state: Option<InPlaceState>,
-    /// The pairs of calls that were compared in place.
-    pairs: u64,
 }
 
 /// The costs of a row.
@@ -92,23 +86,19 @@ struct Costs {
 
 /// Measures all rows of the chosen cases, each for so long, and prints an object for each, and one for all.
 pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
-    let (mut cases, mut inside, mut overlapping, mut in_place) = (0, 0, 0, 0);
+    let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
     for row in rows().filter(|row| chosen(row.0)) {
         let Costs { claim, measured, off } = measure(row, time);
         let claimed = claim.cost;
         let (case, threads, how) = row;
         println!(
-            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","state":"{}","pairs":{},"measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
+            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
             case.name,
             how.name,
             claimed.low,
             claimed.middle,
             claimed.high,
             claim.from,
-            claim
-                .state
-                .map_or("none".to_owned(), |state| format!("{state:?}").to_lowercase()),
-            claim.pairs,
             measured.middle,
             measured.low,
             measured.high,
@@ -117,11 +107,8 @@ pub(crate) fn print(chosen: impl Fn(&Case) -> bool, time: Duration) {
         cases += 1;
         inside += u32::from((claimed.low..=claimed.high).contains(&measured.middle));
         overlapping += u32::from(claimed.low <= measured.high && measured.low <= claimed.high);
-        in_place += u32::from(claim.from == "place");
     }
-    println!(
-        r#"{{"kind":"cost-summary","cases":{cases},"inside":{inside},"overlapping":{overlapping},"in_place":{in_place}}}"#
-    );
+    println!(r#"{{"kind":"cost-summary","cases":{cases},"inside":{inside},"overlapping":{overlapping}}}"#);
 }
 
 fn rows() -> impl Iterator<Item = Row> {
@@ -138,7 +125,7 @@ fn rows() -> impl Iterator<Item = Row> {
     })
 }
 
-/// Measures a row: half of the turns before tickscope measures, half after it, as machines change.
+/// Measures a row: half of the turns before tickscope takes samples, half after it, as machines change.
 fn measure((case, threads, how): Row, time: Duration) -> Costs {
     enter(how.mode);
     tickscope::set_histogram(how.histogram);
@@ -192,24 +179,14 @@ fn turns(workers: &Workers<Task>, case: &'static Case, time: Duration, added: &m
     }
 }
 
-/// Returns what tickscope says, after it has measured in place for so long.
+/// Returns what tickscope says, after scopes have run for so long.
 fn claim(workers: &Workers<Task>, case: &'static Case, time: Duration) -> Claim {
     tickscope::reset();
-    let asked = ask(UNIT, time);
     let begin = Instant::now();
-    let mut snapshot = None;
-    while begin.elapsed() < time.mul_f64(1.5) {
+    while begin.elapsed() < time {
         workers.run((case, true));
-        if begin.elapsed() >= time || asked.is_err() {
-            let now = tickscope::snapshot();
-            let done = is_over(&now);
-            snapshot = Some(now);
-            if done || asked.is_err() {
-                break;
-            }
-        }
     }
-    let snapshot = snapshot.unwrap_or_else(tickscope::snapshot);
+    let snapshot = tickscope::snapshot();
     let cost = snapshot.scope_cost();
     Claim {
         cost: Cost {
@@ -217,24 +194,9 @@ fn claim(workers: &Workers<Task>, case: &'static Case, time: Duration) -> Claim 
             middle: cost.middle_ns,
             high: cost.high_ns,
         },
-        state: snapshot.in_place.as_ref().map(|found| found.state),
-        pairs: snapshot.in_place.as_ref().map_or(0, |found| found.pairs),
-        from: if snapshot.scope_cost_seen().is_some() {
-            "samples"
-        } else if snapshot.measured_in_place().is_some() {
-            "place"
-        } else {
-            "calibration"
+        from: match snapshot.scope_cost_seen() {
+            Some(_) => "samples",
+            None => "calibration",
         },
     }
-}
-
-fn is_over(snapshot: &Snapshot) -> bool {
-    let in_place = snapshot.in_place.as_ref();
-    in_place.is_some_and(|in_place| in_place.state.is_over())
-}
-
-/// Asks tickscope to measure in place what scopes cost in `unit`, for so long at most.
-fn ask(unit: &str, longest: Duration) -> Result<(), String> {
-    tickscope::measure_cost(unit, longest).map_err(|error| error.to_string())
 }

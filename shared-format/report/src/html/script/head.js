@@ -6,7 +6,7 @@ Object.assign(Page.prototype, {
     byId("program").textContent = data.program;
     const local = new Date(data.unix_ms).toLocaleString();
     const summary = byId("summary");
-    summary.textContent = `pid ${data.pid} · ${data.state} · ${data.taken} · mode ${data.mode}${data.compensated ? " · compensated" : ""}${data.focus && ` · ${data.focus}`}`;
+    summary.textContent = `pid ${data.pid} · ${data.state} · ${data.taken} · mode ${data.mode}${data.focus && ` · ${data.focus}`}`;
     summary.title = `${local} where you are`;
     byId("doubtful-below").textContent = duration(Math.round(data.doubtful_below_ns));
     byId("doubts").hidden = data.doubts.length === 0;
