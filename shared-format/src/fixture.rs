@@ -3,10 +3,11 @@
 #[path = "fixture/programs.rs"]
 pub mod programs;
 
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::latency::Histogram;
+use tickscope_format::codec;
+use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
+use tickscope_format::latency::{Histogram, bucket_of};
 use tickscope_format::snapshot::{
-    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Exemplar, Functions, Lifetime,
+    CaptureInfo, CauseKind, CauseSum, ClockInfo, ClockSource, Cost, Estimate, Exemplar, Functions, Lifetime,
     LineSample, Lines, LinesState, LostCalls, Module, NO_MODULE, NodeErrors, Note, Now, OpenFrame, Over,
     OverBudget, PathSums, Process, Quantity, Sampled, SampledIn, SeenCost, Site, Snapshot, TaskPath, Then,
     Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
@@ -20,6 +21,44 @@ fn site(module: &str, name: &str, line: u32) -> Site {
         line,
         group: String::new(),
     }
+}
+
+/// It was never reset.
+pub fn with_lifetime(mut s: Snapshot) -> Snapshot {
+    s.lifetime = Lifetime {
+        calls: s.calls(),
+        ticks: s.measured_ticks(),
+    };
+    s
+}
+
+/// What is estimated of a row.
+pub fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
+    Estimate {
+        node: NodeId(row),
+        timed,
+        self_error,
+        total_error,
+    }
+}
+
+/// So many calls that took so long.
+pub fn calls_of(ticks: u64, count: u64) -> Histogram {
+    Histogram {
+        buckets: vec![(bucket_of(ticks) as u16, count)],
+        max_ticks: ticks,
+    }
+}
+
+/// What a reader gets of a snapshot.
+///
+/// # Panics
+///
+/// If no reader takes it.
+pub fn received(snapshot: &Snapshot) -> Snapshot {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).unwrap();
+    codec::decode(&payload).unwrap()
 }
 
 fn base() -> Snapshot {
@@ -195,11 +234,7 @@ pub fn serving() -> Snapshot {
         (1..=path.in_flight).for_each(|call| ages.insert(call * path.oldest_ns * 5 / 2 / path.in_flight));
         s.tasks.ages.push(at as u32, &ages);
     }
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
-    s
+    with_lifetime(s)
 }
 
 /// Two workers with the same tree, one of them with an open path, and a main thread.
@@ -250,12 +285,7 @@ pub fn two_threads() -> Snapshot {
         rows: 1,
         ..Thread::default()
     });
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
-    debug_assert_eq!(s.rows_of(ThreadId(2)), 6..7);
-    s
+    with_lifetime(s)
 }
 
 /// A program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times, some
@@ -384,11 +414,7 @@ pub fn slow_frames() -> Snapshot {
             exemplar(3, length(&trace), (2, CauseKind::Calls), Some(trace)),
         ],
     }];
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
-    s
+    with_lifetime(s)
 }
 
 /// The same program, whose program counter was sampled: in lines of one function, in functions that these call, outside any
@@ -459,11 +485,7 @@ pub fn recursion() -> Snapshot {
         rows: 4,
         ..Thread::default()
     });
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
-    s
+    with_lifetime(s)
 }
 
 /// even and odd call each other, and even a leaf; odd is called from main as well.

@@ -429,8 +429,6 @@ impl Patience {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::words::recorder::Recorder;
 
@@ -685,31 +683,6 @@ pub(crate) mod tests {
                 matches!(read_newest(&words, &REGION), Err(FormatError::NoRecord)),
                 "bit {bit}"
             );
-        }
-    }
-
-    proptest! {
-        /// What a program leaves that dies between any two stores: the last finished record, whole.
-        #[test]
-        fn every_store_prefix_leaves_the_newest_finished_record(
-            lengths in proptest::collection::vec(0usize..=(32 - 8) * 8, 1..12),
-        ) {
-            let words = Recorder::new(68);
-            let mut writer = Writer::new(REGION);
-            let publish = |(index, &length): (usize, &usize)| {
-                writer.publish(&words, stamp(index as u64), &vec![index as u8; length]).unwrap();
-                words.stores()
-            };
-            let finished_after: Vec<u64> = lengths.iter().enumerate().map(publish).collect();
-            words.prefixes(|cut, left| {
-                let finished = finished_after.iter().filter(|&&stores| stores <= cut).count();
-                if let Some(newest) = finished.checked_sub(1) {
-                    let record = read_newest(left, &REGION).unwrap();
-                    prop_assert_eq!(record.payload, vec![newest as u8; lengths[newest]], "cut after {}", cut);
-                    prop_assert_eq!(record.sequence, finished as u64);
-                }
-                Ok(())
-            })?;
         }
     }
 

@@ -114,14 +114,6 @@ fn spans_are_rows() {
     });
 }
 
-fn spans_of_a_layer_are_rows() {
-    isolated!(|| {
-        let _session = with_layer();
-        outer(3);
-        assert_eq!(rows(), OUTER);
-    });
-}
-
 fn a_layer_makes_rows_of_what_filters_let_through() {
     isolated!(|| {
         let filter = tracing_subscriber::EnvFilter::new("debug,spans::noisy=off");
@@ -652,7 +644,6 @@ fn slow_calls_of_spans_are_told_apart() {
 
 tickscope_testkit::tests![
     spans_are_rows,
-    spans_of_a_layer_are_rows,
     a_layer_makes_rows_of_what_filters_let_through,
     a_filter_of_the_layer_alone_leaves_spans_to_other_layers,
     more_spans_of_a_layer_than_places_are_told_apart,

@@ -573,31 +573,19 @@ impl CallTree {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::latency::{Latencies, bucket_of};
-    use tickscope_format::snapshot::{Column, Estimate};
+    use tickscope_format::latency::Latencies;
+    use tickscope_format::snapshot::Column;
     use tickscope_testkit::fixture;
 
     use super::*;
 
-    fn calls_of(ticks: u64, count: u64) -> Histogram {
-        Histogram {
-            buckets: vec![(bucket_of(ticks) as u16, count)],
-            max_ticks: ticks,
-        }
-    }
-
     #[test]
     fn latencies_and_errors_of_merged_rows_are_combined() {
         let mut snapshot = fixture::two_threads();
-        snapshot.latencies.push(2, &calls_of(1_000, 90));
-        snapshot.latencies.push(5, &calls_of(9_000, 10));
+        snapshot.latencies.push(2, &fixture::calls_of(1_000, 90));
+        snapshot.latencies.push(5, &fixture::calls_of(9_000, 10));
         snapshot.estimates = [(2, 30), (5, 40)]
-            .map(|(row, error)| Estimate {
-                node: NodeId(row),
-                timed: 25,
-                self_error: error,
-                total_error: error,
-            })
+            .map(|(row, error)| fixture::estimate(row, 25, error, error))
             .into();
         let tree = CallTree::build(&snapshot, |_| true);
         let leaf = (0..tree.rows.len() as u32)

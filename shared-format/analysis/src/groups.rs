@@ -87,7 +87,6 @@ mod tests {
 
     use proptest::prelude::*;
     use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::{Estimate, OpenFrame};
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::any_snapshot;
 
@@ -179,29 +178,6 @@ mod tests {
                 prop_assert_eq!(sum, Some((row.calls, row.self_ns, row.total_ns, row.open)));
             }
         }
-
-        /// Also where it calls itself: recursion counts once in either table.
-        #[test]
-        fn a_group_of_one_function_is_that_function(snapshot in any_snapshot(), at in 0usize..8) {
-            let mut snapshot = snapshot;
-            for ticks in &mut snapshot.nodes.self_ticks {
-                *ticks %= 1 << 40;
-            }
-            let functions = Functions::of(&snapshot);
-            let function = functions.of_site[at];
-            for (site, of) in snapshot.sites.iter_mut().zip(&functions.of_site) {
-                if *of == function {
-                    site.group = "alone".into();
-                }
-            }
-            let tree = CallTree::build(&snapshot, all);
-            let own = hot(&tree).into_iter().find(|row| row.function == function);
-            let group = groups(&snapshot, all).pop();
-            prop_assert_eq!(
-                group.map(|row| (row.sum.calls, row.sum.self_ns, row.sum.total_ns, row.sum.total_ticks, row.sum.open)),
-                own.map(|row| (row.calls, row.self_ns, row.total_ns, row.total_ticks, row.open))
-            );
-        }
     }
 
     /// even and odd call each other, in one group; a leaf of another below them.
@@ -218,52 +194,10 @@ mod tests {
     }
 
     #[test]
-    fn members_below_members_count_no_time_twice() {
-        let mut snapshot = mutual();
-        snapshot.clock.ticks_per_second = 1e9;
-        snapshot.threads[0].open = (0..4)
-            .map(|row| OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            })
-            .collect();
-        let rows = groups(&snapshot, all);
-        let told: Vec<_> = rows
-            .iter()
-            .map(|row| {
-                let sum = &row.sum;
-                let name = row.name.as_str();
-                (
-                    name,
-                    sum.calls,
-                    sum.outermost_calls,
-                    sum.self_ns,
-                    sum.total_ns,
-                    sum.open,
-                )
-            })
-            .collect();
-        assert_eq!(told, [("parity", 16, 3, 203, 211, 1), ("leaves", 6, 6, 8, 8, 0)]);
-        let functions = Functions::of(&snapshot);
-        let members: Vec<&str> = rows[0]
-            .members
-            .iter()
-            .map(|&id| functions.get(id).name.as_str())
-            .collect();
-        assert_eq!(members, ["even", "odd"]);
-        assert_eq!(functions.get(rows[1].members[0]).group, "leaves");
-    }
-
-    #[test]
     fn estimates_are_told_and_no_groups_are_no_rows() {
         let mut snapshot = mutual();
         assert!(groups(&snapshot, |_| false).is_empty());
-        snapshot.estimates.push(Estimate {
-            node: NodeId(1),
-            timed: 1,
-            self_error: 3,
-            total_error: 3,
-        });
+        snapshot.estimates.push(fixture::estimate(1, 1, 3, 3));
         let estimated: Vec<bool> = groups(&snapshot, all)
             .iter()
             .map(|row| row.sum.estimated)

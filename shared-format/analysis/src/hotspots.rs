@@ -111,8 +111,7 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::NodeId;
-    use tickscope_format::latency::bucket_of;
-    use tickscope_format::snapshot::{Estimate, OpenFrame};
+    use tickscope_format::snapshot::OpenFrame;
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -121,19 +120,9 @@ mod tests {
     fn latencies_and_errors_of_recursion() {
         let mut snapshot = fixture::recursion();
         for (row, ticks, count) in [(1, 600, 1), (2, 400, 2), (3, 100, 4)] {
-            snapshot.latencies.push(
-                row,
-                &Histogram {
-                    buckets: vec![(bucket_of(ticks) as u16, count)],
-                    max_ticks: ticks,
-                },
-            );
-            snapshot.estimates.push(Estimate {
-                node: NodeId(row),
-                timed: 1,
-                self_error: 10 * u64::from(row),
-                total_error: 100,
-            });
+            snapshot.latencies.push(row, &fixture::calls_of(ticks, count));
+            let estimate = fixture::estimate(row, 1, 10 * u64::from(row), 100);
+            snapshot.estimates.push(estimate);
         }
         let tree = CallTree::build(&snapshot, |_| true);
         let rows = hot(&tree);

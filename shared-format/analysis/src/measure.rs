@@ -320,7 +320,7 @@ impl Measure {
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::{Count, Estimate, Mode};
+    use tickscope_format::snapshot::{Count, Mode};
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -396,12 +396,7 @@ mod tests {
     #[test]
     fn counts_are_exact_in_every_mode() {
         let mut snapshot = fixture::allocating();
-        snapshot.estimates.push(Estimate {
-            node: NodeId(2),
-            timed: 1,
-            self_error: 5,
-            total_error: 5,
-        });
+        snapshot.estimates.push(fixture::estimate(2, 1, 5, 5));
         for mode in Mode::ALL {
             snapshot.capture.mode = mode;
             let by = Measure::Bytes.of(&snapshot);

@@ -231,9 +231,7 @@ mod tests {
         assert_eq!(sum.threads.len(), 3, "main is one thread in both");
         assert_eq!(sum.nodes.len(), one.nodes.len() + other.nodes.len());
         assert_eq!(sum.errors[0].count, 4);
-        let mut payload = Vec::new();
-        tickscope_format::codec::encode(&sum, &mut payload).unwrap();
-        assert_eq!(tickscope_format::codec::decode(&payload).unwrap(), sum);
+        assert_eq!(fixture::received(&sum), sum);
     }
 
     #[test]

@@ -199,8 +199,6 @@ fn plain(run: Snapshot, ratio: f64) -> Snapshot {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tickscope_format::codec;
-    use tickscope_format::ids::NO_PARENT;
     use tickscope_format::latency::Latencies;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies, queries};
@@ -254,10 +252,7 @@ mod tests {
             }
             let (sum, _) = all.finish().unwrap();
             prop_assert_eq!(functions(&sum), wanted);
-            prop_assert!(sum.nodes.parent.iter().enumerate().all(|(row, &parent)| parent == NO_PARENT || (parent as usize) < row));
-            let mut payload = Vec::new();
-            codec::encode(&sum, &mut payload).unwrap();
-            prop_assert_eq!(codec::decode(&payload).unwrap(), sum);
+            prop_assert_eq!(fixture::received(&sum), sum);
         }
     }
 

@@ -7,12 +7,13 @@ use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Extremes, Level, Lifetime, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn,
-    Snapshot, Tally, Thread, ThreadState, WaitsIn,
+    Count, Extremes, Level, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn, Snapshot,
+    Tally, Thread, ThreadState, WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
 };
+use tickscope_testkit::fixture::{received, with_lifetime};
 
 use crate::align::align;
 use crate::call_tree::CallTree;
@@ -39,10 +40,7 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     }
     s.capture.since_reset_ns += 1_000_000_000;
     s.capture.tick += 2_500_000_000;
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
+    let s = with_lifetime(s);
     let ends = |index: usize| ended.get(index).copied().unwrap_or(false);
     finish(&s, ends)
 }
@@ -197,11 +195,7 @@ fn small(mut s: Snapshot) -> Snapshot {
     for count in &mut s.counts {
         count.sum %= 1 << 40;
     }
-    s.lifetime = Lifetime {
-        calls: s.calls(),
-        ticks: s.measured_ticks(),
-    };
-    s
+    with_lifetime(s)
 }
 
 fn outside(s: &Snapshot) -> u64 {
@@ -484,9 +478,7 @@ proptest! {
         if let Some(level) = all[1].unwrap().level() {
             assert_bounds(level.range, &levels);
         }
-        let mut payload = Vec::new();
-        tickscope_format::codec::encode(&window, &mut payload).unwrap();
-        prop_assert_eq!(tickscope_format::codec::decode(&payload).unwrap(), window);
+        prop_assert_eq!(received(&window), window);
     }
 
     #[test]

@@ -308,10 +308,9 @@ fn move_time(
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tickscope_format::codec;
     use tickscope_format::ids::ThreadId;
     use tickscope_format::snapshot::{LineSample, Module, NO_MODULE};
-    use tickscope_testkit::fixture::programs::any_snapshot;
+    use tickscope_testkit::fixture::{self, programs::any_snapshot};
 
     use super::*;
 
@@ -480,10 +479,7 @@ mod tests {
                 cpu_ns,
             }));
             let with = with_sampled_rows(&whole, &addresses);
-            let mut bytes = Vec::new();
-            codec::encode(&with, &mut bytes).unwrap();
-            prop_assert!(codec::decode(&bytes).is_ok());
-            prop_assert_eq!(with.calls(), whole.calls());
+            prop_assert_eq!(fixture::received(&with).calls(), whole.calls());
             let sums = |s: &Snapshot| -> Vec<u64> {
                 let of = |thread| s.rows_of(thread).map(|row| s.nodes.self_ticks[row]).sum::<u64>();
                 (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()

@@ -204,9 +204,11 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tickscope_format::codec;
     use tickscope_format::snapshot::{Estimate, LineSample, NO_MODULE};
-    use tickscope_testkit::fixture::programs::{any_snapshot, run};
+    use tickscope_testkit::fixture::{
+        self,
+        programs::{any_snapshot, run},
+    };
 
     use super::*;
 
@@ -222,12 +224,7 @@ mod tests {
 
     /// Self times with these errors, by row.
     fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
-        let estimate = |&(row, self_error)| Estimate {
-            node: NodeId(row),
-            timed: 3,
-            self_error,
-            total_error: 0,
-        };
+        let estimate = |&(row, self_error)| fixture::estimate(row, 3, self_error, 0);
         errors.iter().map(estimate).collect()
     }
 
@@ -306,10 +303,7 @@ mod tests {
             prop_assume!(rows > 0);
             whole.lines.set(samples.into_iter().map(|(row, samples)| sample(row.index(rows) as u32, samples)));
             let with = settled(&whole, &Samples::of(&whole));
-            let mut bytes = Vec::new();
-            codec::encode(&with, &mut bytes).unwrap();
-            prop_assert!(codec::decode(&bytes).is_ok());
-            prop_assert_eq!(&with.nodes, &whole.nodes);
+            prop_assert_eq!(&fixture::received(&with).nodes, &whole.nodes);
             let before = whole.measures.off_cpu_by_row(rows);
             let after = with.measures.off_cpu_by_row(rows);
             for row in 0..rows {

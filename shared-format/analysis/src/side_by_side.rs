@@ -364,7 +364,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use tickscope_format::codec;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
@@ -432,9 +431,7 @@ mod tests {
                 all.threads[..threads].iter().map(open).collect::<Vec<_>>(),
                 live().flat_map(|run| &run.threads).map(open).collect::<Vec<_>>()
             );
-            let mut payload = Vec::new();
-            codec::encode(&all, &mut payload).unwrap();
-            prop_assert_eq!(codec::decode(&payload).unwrap(), all);
+            prop_assert_eq!(fixture::received(&all), all);
         }
     }
 

@@ -135,20 +135,10 @@ pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::{Estimate, Mode};
-    use tickscope_testkit::fixture;
+    use tickscope_format::snapshot::Mode;
+    use tickscope_testkit::fixture::{self, estimate};
 
     use super::*;
-
-    fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
-        Estimate {
-            node: NodeId(row),
-            timed,
-            self_error,
-            total_error,
-        }
-    }
 
     #[test]
     fn an_estimate_is_rough_if_its_error_is_unknown_or_more_than_a_twentieth_of_it() {

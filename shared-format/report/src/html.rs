@@ -58,22 +58,6 @@ const SCRIPTS: [&str; 21] = [
     include_str!("html/script/start.js"),
 ];
 
-/// The scripts that make numbers of a page's data, without those that need a document.
-#[cfg(all(test, feature = "export"))]
-pub(crate) fn number_scripts() -> String {
-    let [number, latency, tally, model, ..] = SCRIPTS;
-    let texts = "class Page {}\n";
-    [
-        number,
-        latency,
-        tally,
-        model,
-        texts,
-        include_str!("html/script/texts.js"),
-    ]
-    .join("\n")
-}
-
 /// Returns the page of a snapshot. It is a function of its arguments alone.
 ///
 /// # Errors

@@ -95,24 +95,14 @@ pub(super) fn is_shortage(error: &io::Error) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file::header::tests::example;
 
     /// The blocks for more were taken behind the cut, and the file was longer than before.
     #[test]
     fn a_cut_just_before_the_history_grew_was_hidden() {
         let header = Header {
-            name: "cut".into(),
-            pid: 1,
-            start_time: 1,
-            boot_id: [1, 2],
-            uid: os::user_id(),
-            nonce: 5,
-            run_token: 0,
-            started_unix_ns: 3,
-            ring_words: LEAST_RING_BYTES / WORD as u64,
             coarse_words: LEAST_RING_BYTES / WORD as u64,
-            control: true,
-            library: String::new(),
-            version: (1, 1),
+            ..example()
         };
         let file = tempfile::tempfile().unwrap();
         let descriptor = Descriptor::new(file.try_clone().unwrap()).unwrap();

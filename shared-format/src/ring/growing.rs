@@ -366,7 +366,11 @@ mod tests {
                     before.map(|&(_, index)| index as u64).last()
                 };
                 let of_fine = newest(0).map(|_| ring::read_newest(left, &FINE).unwrap());
-                let ticks = of_fine.map(|record| record.stamp.tick);
+                let ticks = of_fine.map(|record| {
+                    let index = record.stamp.tick as usize;
+                    assert_eq!(record.payload, vec![index as u8 + 1; lengths[index].1]);
+                    record.stamp.tick
+                });
                 prop_assert_eq!(ticks, newest(0), "fine, cut after {}", cut);
                 let mut found = COARSE.read_newest(left).unwrap();
                 let ticks = found.as_ref().map(|record| record.stamp.tick);

@@ -6,12 +6,11 @@
 //! Ring files: made, read, damaged and removed. No test here starts a process: a child that is being started holds the locks of
 //! others for a moment.
 
-mod crafted;
 mod history;
 mod ring_file;
 mod support;
 mod ways;
 
 fn main() -> std::process::ExitCode {
-    tickscope_testkit::suite::main(&[crafted::TESTS, history::TESTS, ring_file::TESTS, ways::TESTS])
+    tickscope_testkit::suite::main(&[history::TESTS, ring_file::TESTS, ways::TESTS])
 }

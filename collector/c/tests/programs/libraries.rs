@@ -87,23 +87,7 @@ fn a_program_starts_with_the_shared_library_that_cargo_leaves() {
     assert_eq!(Counted::read(&kept).calls().get("line one"), Some(&1));
 }
 
-fn python_loads_a_library_that_uses_it() {
-    let compiler = Language::C.compiler();
-    support::wants("python3");
-    let dir = tempfile::tempdir().unwrap();
-    let library = plugin(dir.path(), compiler, "libplugin.so", true);
-    let kept = dir.path().join("kept.tks");
-    let script = format!(
-        "import ctypes\nplugin = ctypes.CDLL({library:?})\nassert plugin.work(7) == 7\nassert plugin.keep({:?}.encode()) == 0\n",
-        kept.display().to_string()
-    );
-    let mut python = support::program(Path::new("python3"), dir.path());
-    done(python.args(["-c", &script]));
-    assert_eq!(calls(&kept), (1, 7, 7));
-}
-
 tickscope_testkit::tests![
     libraries_share_a_collector_or_have_one_each,
     a_program_starts_with_the_shared_library_that_cargo_leaves,
-    python_loads_a_library_that_uses_it,
 ];

@@ -72,26 +72,6 @@ fn dropped_half_way_leaves_no_scope_open() {
     assert_eq!(log, "*twice +twice a -twice");
 }
 
-#[profile(name = "n")]
-async fn named() {}
-
-#[profile(group = "g")]
-async fn grouped() {}
-
-#[profile(group = "g", name = "n", crate = crate::mock)]
-async fn everything() {}
-
-#[profile(skip)]
-async fn skipped() {}
-
-#[test]
-fn options_reach_the_site() {
-    assert_eq!(log_of(|| finish(named())), "*n +n -n");
-    assert_eq!(log_of(|| finish(grouped())), "*g/grouped +g/grouped -g/grouped");
-    assert_eq!(log_of(|| finish(everything())), "*g/n +g/n -g/n");
-    assert_eq!(log_of(|| finish(skipped())), "");
-}
-
 #[derive(Debug, PartialEq)]
 struct Failure(ParseIntError);
 

@@ -823,27 +823,6 @@ mod tests {
     }
 
     #[test]
-    fn many_children_are_found_again() {
-        let sites: Vec<&'static Site> = (0..3000)
-            .map(|_| &*Box::leak(Box::new(Site::named("s", "m", "f.rs", 1))))
-            .collect();
-        let mut walk = Walk::new(NO_LIMIT, 10, 10_000);
-        for _ in 0..3 {
-            for site in &sites {
-                let node = walk.enter(1, site);
-                walk.exit(1, node);
-            }
-        }
-        assert_eq!(walk.tree.nodes.len(), 3001);
-        for index in 1..3001 {
-            assert_eq!(
-                walk.tree.nodes.get(index).unwrap().calls.load(Ordering::Relaxed),
-                3
-            );
-        }
-    }
-
-    #[test]
     fn children_that_take_turns_are_guessed() {
         for histograms in [true, false] {
             let mut walk = Walk::new(NO_LIMIT, 10, 100);

@@ -97,28 +97,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_holder_takes_what_others_waited_meanwhile() {
-        let waiters = Waiters::new();
-        assert!(!waiters.any());
-        waiters.join(100);
-        assert!(waiters.any());
-        waiters.join(130);
-        assert_eq!(waiters.take(150), 50 + 20);
-        // The next one gets the lock although two threads wait.
-        assert_eq!(waiters.take(160), 2 * 10);
-        assert_eq!(waiters.take(160), 0);
-        // From here on the lock is free until one of them runs: nobody is charged for that.
-        waiters.leave(170);
-        waiters.take(170);
-        assert_eq!(waiters.take(200), 30);
-        waiters.leave(210);
-        assert!(!waiters.any());
-        // What was left is not for the next one.
-        waiters.join(1_000);
-        assert_eq!(waiters.take(1_001), 1);
-    }
-
-    #[test]
     fn a_clock_near_its_end_and_one_that_goes_back_charge_nothing_wrong() {
         let waiters = Waiters::new();
         waiters.join(u64::MAX - 5);

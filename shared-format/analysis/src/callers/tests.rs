@@ -1,6 +1,5 @@
 use proptest::prelude::*;
-use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Estimate, Quantity};
+use tickscope_format::snapshot::Quantity;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 use tickscope_testkit::orderbook;
@@ -104,12 +103,8 @@ fn times_are_estimates_as_those_of_their_rows_are() {
     let mut snapshot = fixture::mutual_recursion();
     // Of even's inner call and of what it calls; odd's own time below the outer call is exact.
     for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
-        snapshot.estimates.push(Estimate {
-            node: NodeId(node),
-            timed: 1,
-            self_error,
-            total_error,
-        });
+        let estimate = fixture::estimate(node, 1, self_error, total_error);
+        snapshot.estimates.push(estimate);
     }
     let tree = CallTree::build(&snapshot, |_| true);
     let error = |link: &Link| link.uncertainty.map(|uncertainty| uncertainty.total_error);

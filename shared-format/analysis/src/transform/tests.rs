@@ -1,7 +1,6 @@
 use proptest::prelude::*;
 use tickscope_format::ids::NodeId;
-use tickscope_format::latency::{Histogram, bucket_of};
-use tickscope_format::snapshot::{Estimate, Snapshot};
+use tickscope_format::snapshot::{OpenFrame, Snapshot};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -33,17 +32,6 @@ fn tree_of(snapshot: &Snapshot) -> CallTree {
 fn function(tree: &CallTree, name: &str) -> FunctionId {
     let index = tree.functions.list.iter().position(|f| f.name == name);
     FunctionId(index.unwrap() as u32)
-}
-
-#[test]
-fn one_function_wherever_it_is_called() {
-    let tree = tree_of(&fixture::mutual_recursion());
-    let odd = focus_function(&tree, function(&tree, "odd"));
-    assert_eq!(
-        text(&odd),
-        "odd 4 70/111\n  even 4 30/41\n    leaf 5 7/7\n    odd 6 3/4\n      leaf 1 1/1\n"
-    );
-    assert_eq!(odd.outside_ticks, 0);
 }
 
 #[test]
@@ -125,14 +113,6 @@ fn nodes_know_their_rows_in_every_shape() {
 }
 
 #[test]
-fn what_stands_at_the_top_of_a_thread_has_no_caller() {
-    let tree = tree_of(&fixture::two_threads());
-    let turned = bottom_up(&tree, usize::MAX, |_| false).tree;
-    let worker = &turned.rows[0];
-    assert_eq!((worker.self_ticks, worker.total_ticks), (2_000_002, 2_000_002));
-}
-
-#[test]
 fn without_steps_only_what_is_open_goes_on() {
     let tree = tree_of(&fixture::mutual_recursion());
     let closed = bottom_up(&tree, 0, |_| false);
@@ -158,23 +138,17 @@ fn without_steps_only_what_is_open_goes_on() {
 fn latencies_errors_and_open_calls_go_with_their_rows() {
     let mut snapshot = fixture::recursion();
     for row in 1..4 {
-        let latency = Histogram {
-            buckets: vec![(bucket_of(u64::from(row) * 100) as u16, u64::from(row))],
-            max_ticks: 0,
-        };
-        snapshot.latencies.push(row, &latency);
-        snapshot.estimates.push(Estimate {
+        let calls = u64::from(row);
+        snapshot
+            .latencies
+            .push(row, &fixture::calls_of(100 * calls, calls));
+        snapshot
+            .estimates
+            .push(fixture::estimate(row, 1, 10 * calls, 100));
+        snapshot.threads[0].open.push(OpenFrame {
             node: NodeId(row),
-            timed: 1,
-            self_error: 10 * u64::from(row),
-            total_error: 100,
+            began_tick: 1,
         });
-        snapshot.threads[0]
-            .open
-            .push(tickscope_format::snapshot::OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            });
     }
     let tree = tree_of(&snapshot);
     let fib = function(&tree, "fib");

@@ -267,71 +267,27 @@ mod tests {
 
     #[test]
     fn every_metric_sign_and_unit_is_read() {
+        use Metric::{Avg, Calls, InFlight, Max, Percentile, Share, Waiting};
+        use Sign::{Above, AtLeast, AtMost, Below};
+        use Unit::{Count, Nanoseconds, PerSecond, Percent};
+
         let table = [
-            (
-                "p99(handle) > 50ms",
-                Metric::Percentile(99.0),
-                Sign::Above,
-                50e6,
-                Unit::Nanoseconds,
-            ),
-            (
-                "p99.9(a::b)>=1.5s",
-                Metric::Percentile(99.9),
-                Sign::AtLeast,
-                1.5e9,
-                Unit::Nanoseconds,
-            ),
+            ("p99(handle) > 50ms", Percentile(99.0), Above, 50e6, Nanoseconds),
+            ("p99.9(a::b)>=1.5s", Percentile(99.9), AtLeast, 1.5e9, Nanoseconds),
             (
                 "p50( handle )  <  3 us",
-                Metric::Percentile(50.0),
-                Sign::Below,
+                Percentile(50.0),
+                Below,
                 3e3,
-                Unit::Nanoseconds,
+                Nanoseconds,
             ),
-            (
-                "max(http::*) <= 700µs",
-                Metric::Max,
-                Sign::AtMost,
-                700e3,
-                Unit::Nanoseconds,
-            ),
-            (
-                "avg(handle) > 0ns",
-                Metric::Avg,
-                Sign::Above,
-                0.0,
-                Unit::Nanoseconds,
-            ),
-            (
-                "calls(handle) < 10/s",
-                Metric::Calls,
-                Sign::Below,
-                10.0,
-                Unit::PerSecond,
-            ),
-            ("calls(handle) < 1", Metric::Calls, Sign::Below, 1.0, Unit::Count),
-            (
-                "share(handle) > 12.5%",
-                Metric::Share,
-                Sign::Above,
-                12.5,
-                Unit::Percent,
-            ),
-            (
-                "waiting(handle) > 50 %",
-                Metric::Waiting,
-                Sign::Above,
-                50.0,
-                Unit::Percent,
-            ),
-            (
-                "inflight(handle) > 100",
-                Metric::InFlight,
-                Sign::Above,
-                100.0,
-                Unit::Count,
-            ),
+            ("max(http::*) <= 700µs", Max, AtMost, 700e3, Nanoseconds),
+            ("avg(handle) > 0ns", Avg, Above, 0.0, Nanoseconds),
+            ("calls(handle) < 10/s", Calls, Below, 10.0, PerSecond),
+            ("calls(handle) < 1", Calls, Below, 1.0, Count),
+            ("share(handle) > 12.5%", Share, Above, 12.5, Percent),
+            ("waiting(handle) > 50 %", Waiting, Above, 50.0, Percent),
+            ("inflight(handle) > 100", InFlight, Above, 100.0, Count),
         ];
         for (text, metric, sign, threshold, unit) in table {
             let condition = read(text);

@@ -91,8 +91,7 @@ mod tests {
             .collect();
         assert_eq!(causes, [(CauseKind::Waiting, 2)]);
         assert_eq!(window.watches[0].exemplars.len(), 1);
-        let mut payload = Vec::new();
-        tickscope_format::codec::encode(&window, &mut payload).unwrap();
+        assert_eq!(fixture::received(&window), window);
 
         let mut anew = later.clone();
         anew.watches[0].number += 1;

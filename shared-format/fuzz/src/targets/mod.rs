@@ -9,7 +9,7 @@ mod input;
 mod open;
 mod scratch;
 mod series;
-mod slots;
+pub(crate) mod slots;
 
 use crate::counting::most_allocated;
 

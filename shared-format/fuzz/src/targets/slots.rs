@@ -13,7 +13,7 @@ use super::input::Input;
 use super::open::checksum;
 
 /// A page in plain memory.
-struct Page(RefCell<Vec<u64>>);
+pub(crate) struct Page(pub(crate) RefCell<Vec<u64>>);
 
 impl ReadWords for Page {
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {

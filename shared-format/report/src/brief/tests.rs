@@ -1,8 +1,7 @@
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::trigger::{Condition, judge};
-use tickscope_format::ids::NodeId;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Estimate, Mode, Site};
+use tickscope_format::snapshot::{Mode, Site};
 use tickscope_testkit::fixture;
 
 use super::condition::{Outcome, Waited};
@@ -32,12 +31,7 @@ fn answers_say_unit_exactness_how_much_is_shown_and_how_to_go_on() {
     let exact = top::json(&subject(&snapshot, &next), Measure::Time, Length::Brief);
     let waiting = top::json(&subject(&snapshot, &next), Measure::Waiting, Length::Rows(1));
     snapshot.capture.mode = Mode::Adaptive;
-    snapshot.estimates.push(Estimate {
-        node: NodeId(1),
-        timed: 1,
-        self_error: 2_500,
-        total_error: 3_000,
-    });
+    snapshot.estimates.push(fixture::estimate(1, 1, 2_500, 3_000));
     let estimated = top::json(&subject(&snapshot, &next), Measure::Time, Length::Rows(2));
     let pattern = Pattern::new("*").unwrap();
     let sites = sites::json(&subject(&snapshot, &next), Some(&pattern), Length::Brief);

@@ -295,22 +295,6 @@ fn markdown_of_a_regression() {
 }
 
 #[test]
-fn counters_have_calls_and_a_sum() {
-    let before = fixtures::order_sim_counting();
-    let mut after = before.clone();
-    after.counts[0].sum += 4 * 1_234_567;
-    let made = Made::new(&[before], &[after], None, &[]);
-    let text = text::report(&made.comparison());
-    let line = text.lines().find(|line| line.contains("wire::bytes")).unwrap();
-    assert!(line.contains("Σ 4.94M  Σ 9.88M"), "{line}");
-    assert!(
-        line.contains("+100%") && line.ends_with("  wire::bytes"),
-        "{line}"
-    );
-    assert!(!line.contains("ns"), "{line}");
-}
-
-#[test]
 fn a_failed_gate_of_times_says_why_the_whole_is_not_among_them() {
     let failed = |before: &[Snapshot], after: &[Snapshot], per| {
         let made = Made::new(before, after, per, &["time > 10%"]);

@@ -1,5 +1,5 @@
 #[cfg(feature = "export")]
-mod numbers;
+use {tickscope_analysis::filter, tickscope_analysis::measure::Measure, tickscope_format::ids::ThreadId};
 
 use tickscope_testkit::fixture;
 
@@ -71,132 +71,29 @@ fn each_is_written_whole_or_not_at_all() {
     }));
 }
 
-/// What must be equal in all forms, of the same snapshot: the sum of self, and the bytes of another time.
 #[cfg(feature = "export")]
-mod across {
-    use proptest::prelude::*;
-    use serde_json::Value;
-    use tickscope_analysis::call_tree::CallTree;
-    use tickscope_testkit::fixture::programs as fixtures;
-
-    use super::*;
-
-    fn bytes(form: Form, snapshot: &Snapshot) -> Vec<u8> {
-        let mut out = Vec::new();
-        let mut options = FormOptions::default();
-        options.text.state = ProcessState::FromFile;
-        form.write(snapshot, &options, &mut out).unwrap();
-        out
-    }
-
-    fn text(form: Form, snapshot: &Snapshot) -> String {
-        String::from_utf8(bytes(form, snapshot)).unwrap()
-    }
-
-    fn number(value: &Value) -> u128 {
-        value.as_u64().unwrap().into()
-    }
-
-    /// The sum of self as a reader of this form finds it; none where a test beside the form looks.
-    fn sum_in(form: Form, bytes: &[u8]) -> Option<u128> {
-        let text = || std::str::from_utf8(bytes).unwrap();
-        let json = || serde_json::from_slice::<Value>(bytes).unwrap();
-        match form {
-            Form::Json => {
-                let document = json();
-                let nodes = document["nodes"].as_array().unwrap();
-                Some(nodes.iter().map(|node| number(&node["self_ns"])).sum())
-            }
-            Form::Folded => {
-                let cells = text()
-                    .lines()
-                    .map(|line| line.rsplit_once(' ').unwrap().1.parse::<u128>().unwrap());
-                Some(cells.sum())
-            }
-            Form::Callgrind => {
-                let summary = text().lines().find_map(|line| line.strip_prefix("summary: "));
-                summary.unwrap().split(' ').next().unwrap().parse().ok()
-            }
-            Form::Speedscope => {
-                let document = json();
-                let profiles = document["profiles"].as_array().unwrap();
-                Some(profiles.iter().map(|profile| number(&profile["endValue"])).sum())
-            }
-            Form::Html => {
-                let (_, data) = text().split_once("id=\"data\">").unwrap();
-                let (data, _) = data.split_once("</script>").unwrap();
-                let data: Value = serde_json::from_str(data).unwrap();
-                Some(data["self_ns"].as_array().unwrap().iter().map(number).sum())
-            }
-            Form::Text | Form::Pprof | Form::Tks => None,
-        }
-    }
-
-    #[test]
-    fn all_show_the_same_part_of_a_snapshot() {
-        let snapshot = fixture::two_threads();
-        let of_thread = CallTree::build(&snapshot, |thread| thread.0 == 1).measured_ns();
-        assert!(0 < of_thread && of_thread < CallTree::build(&snapshot, |_| true).measured_ns());
-        let mut options = FormOptions::default();
-        options.text.thread = Some(tickscope_format::ids::ThreadId(1));
-        options.text.min_share = 0.5;
-        for form in Form::ALL {
+#[test]
+fn all_show_the_same_part_of_a_snapshot() {
+    let snapshot = fixture::two_threads();
+    let mut options = FormOptions::default();
+    options.text.thread = Some(ThreadId(1));
+    options.text.min_share = 0.9;
+    let part = filter::above(
+        &filter::of_threads(&snapshot, |thread| thread.0 == 1),
+        Measure::Time,
+        0.9,
+    );
+    assert!(part.nodes.len() < snapshot.rows_of(ThreadId(1)).len());
+    // A page shows the thread and carries all of them, and pprof has no rows that are summed up.
+    for form in [Form::Json, Form::Folded, Form::Callgrind, Form::Speedscope] {
+        let written = |snapshot: &Snapshot, options: &FormOptions| {
             let mut out = Vec::new();
-            form.write(&snapshot, &options, &mut out).unwrap();
-            // A page shows the thread and carries all of them; the text has no column of all self times.
-            if !matches!(form, Form::Text | Form::Html | Form::Pprof | Form::Tks) {
-                assert_eq!(sum_in(form, &out), Some(u128::from(of_thread)), "{form:?}");
-            }
-        }
-    }
-
-    fn assert_alike(snapshot: &Snapshot) {
-        let measured = CallTree::build(snapshot, |_| true).measured_ns();
-        for form in Form::ALL.into_iter().filter(|form| *form != Form::Tks) {
-            let written = bytes(form, snapshot);
-            assert_eq!(written, bytes(form, snapshot), "{form:?}");
-            if form == Form::Html {
-                let page = std::str::from_utf8(&written).unwrap();
-                assert_eq!(&html::snapshot_of(page).unwrap(), snapshot);
-            }
-            if let Some(sum) = sum_in(form, &written) {
-                assert_eq!(sum, u128::from(measured), "{form:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn hostile_names_change_no_sum() {
-        for snapshot in [
-            fixtures::hostile(),
-            fixtures::stumbling(),
-            fixtures::empty(),
-            fixtures::order_sim_adaptive(),
-            fixtures::order_sim_sampled(),
-            fixtures::deep(600),
-        ] {
-            assert_alike(&snapshot);
-        }
-    }
-
-    #[test]
-    fn lines_stay_lines_and_nothing_moves_the_cursor() {
-        let snapshot = fixtures::stumbling();
-        for form in [Form::Text, Form::Folded, Form::Callgrind] {
-            let text = text(form, &snapshot);
-            let is_tame = |c: char| c == '\n' || !c.is_control();
-            assert!(text.chars().all(is_tame), "{form:?}");
-        }
-        let text = text(Form::Text, &snapshot);
-        let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
-        assert!(longest < 400, "a name of 10 kB is cut: {longest}");
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-        #[test]
-        fn any_snapshot_has_one_sum(snapshot in fixtures::any_snapshot()) {
-            assert_alike(&snapshot);
-        }
+            form.write(snapshot, options, &mut out).unwrap();
+            out
+        };
+        assert!(
+            written(&snapshot, &options) == written(&part, &FormOptions::default()),
+            "{form:?}"
+        );
     }
 }

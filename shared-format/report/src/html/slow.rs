@@ -259,24 +259,4 @@ mod tests {
         assert_eq!(merged, [32_769, calls]);
         assert!(calls > 32_000, "hardly any call has no span: {calls}");
     }
-
-    #[test]
-    fn a_call_of_few_steps_is_as_it_was() {
-        let snapshot = fixture::slow_frames();
-        let answer = Answer::of(&snapshot, &snapshot.watches[0], SlowOptions::default());
-        let text = kept(&answer, &snapshot.watches[0].exemplars[0], SPANS_OF_CALL);
-        let data: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let us = |us: u64| us * 1_000;
-        let spans = [
-            [0, 0, us(8_476), 1],
-            [1, us(7), us(403), 1],
-            [3, us(414), us(8_060), 1],
-        ];
-        assert_eq!(data["spans"], serde_json::json!(spans.concat()));
-        assert_eq!(
-            data["off"],
-            serde_json::json!([[1, us(414), us(8_474), us(8_001), 0]])
-        );
-        assert!(data.get("merged").is_none());
-    }
 }

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tickscope_analysis::functions::Functions;
 use tickscope_analysis::history_window::RecordEpoch;
 use tickscope_format::codec;
 use tickscope_format::ids::{SiteId, ThreadId};
@@ -144,55 +143,6 @@ fn names_of_threads_are_data_over_time_as_well() {
     let data: serde_json::Value = serde_json::from_str(&data).unwrap();
     let names: Vec<String> = serde_json::from_value(data["thread"].clone()).unwrap();
     assert!(names.iter().any(|name| name.starts_with("<script>")), "{names:?}");
-}
-
-#[test]
-fn a_long_recording_takes_few_bytes() {
-    use crate::slots::{Load, Row};
-
-    let mut snapshot = Snapshot::default();
-    for at in 0..100 {
-        snapshot.sites.push(Site {
-            module: format!("app::m{}", at % 10),
-            name: format!("function_{at}"),
-            ..Site::default()
-        });
-    }
-    let keys: Vec<u64> = Functions::of(&snapshot).list.iter().map(|f| f.key).collect();
-    let mut random = 1u64;
-    let mut next = |below: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (random >> 33) % below
-    };
-    let mut load = || {
-        let working = next(100) as u32;
-        let key = |at: u64| keys[at as usize];
-        // Those at the front of the list are the frequent ones.
-        let functions = (1..=3).map(|part| (key(next(100) * next(100) / 100), working / (2 * part)));
-        Load {
-            working,
-            functions: functions.collect(),
-            waiting: 100 - working,
-            waits_in: Some(key(next(100))),
-        }
-    };
-    let mut slots = Slots {
-        times: (0..300)
-            .map(|at| (at * 1_000_000_000, (at + 1) * 1_000_000_000))
-            .collect(),
-        functions: keys.clone(),
-        ..Slots::default()
-    };
-    for at in 0..10 {
-        slots.rows.push(Row {
-            name: format!("worker-{at}"),
-            tid: at + 1,
-            all: load(),
-            loads: (0..300).map(|_| load()).collect(),
-        });
-    }
-    let bytes = timeline_of(&snapshot, slots).len();
-    assert!(bytes < 40_000, "{bytes} bytes, though no slot is like another");
 }
 
 /// Every tag is closed by its own, and nothing looks like a tag that is none.

@@ -3,7 +3,7 @@ use serde_json::Value;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
-use tickscope_format::snapshot::{Estimate, FunctionChoice, Functions, Mode, OverBudget, Rule};
+use tickscope_format::snapshot::{FunctionChoice, Functions, Mode, OverBudget, Rule};
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -125,16 +125,11 @@ fn percentiles_estimates_and_sites() {
     snapshot.latencies.push(
         2,
         &Histogram {
-            buckets: vec![(bucket(30_000), 100)],
             max_ticks: 0,
+            ..fixture::calls_of(30_000, 100)
         },
     );
-    snapshot.estimates = vec![Estimate {
-        node: NodeId(2),
-        timed: 25,
-        self_error: 50_000,
-        total_error: 50_000,
-    }];
+    snapshot.estimates = vec![fixture::estimate(2, 25, 50_000, 50_000)];
     insta::assert_snapshot!(report(&snapshot, ProcessState::Running));
     insta::assert_snapshot!("sites", sites(&snapshot, ProcessState::Running));
 }

@@ -17,7 +17,17 @@ struct Record {
 }
 
 /// A thread: its name, its id and its functions.
-type Row = (&'static str, u32, Vec<(&'static str, u64, u64)>);
+type Row = (&'static str, u32, Vec<Function>);
+
+type Function = (&'static str, u64, u64);
+
+fn main(functions: &[Function]) -> Row {
+    ("main", 1, functions.to_vec())
+}
+
+fn pool(tid: u32, functions: &[Function]) -> Row {
+    ("pool", tid, functions.to_vec())
+}
 
 fn record(at: u64, threads: Vec<Row>) -> Record {
     Record {
@@ -135,29 +145,14 @@ fn told(slots: &Slots) -> Vec<String> {
 
 #[test]
 fn slots_have_what_happened_between_two_records() {
+    let parse = |more| ("parse", 500 + S / 2 + more, S / 10);
+    let draw = ("draw", S / 4, 0);
     let slots = slots_of(&[
-        record(S, vec![("main", 1, vec![("parse", 500, 0)])]),
-        record(
-            2 * S,
-            vec![
-                (
-                    "main",
-                    1,
-                    vec![("parse", 500 + S / 2, S / 10), ("draw", S / 4, 0)],
-                ),
-                ("pool", 2, vec![("wait", S, S)]),
-            ],
-        ),
+        record(S, vec![main(&[("parse", 500, 0)])]),
+        record(2 * S, vec![main(&[parse(0), draw]), pool(2, &[("wait", S, S)])]),
         record(
             4 * S,
-            vec![
-                (
-                    "main",
-                    1,
-                    vec![("parse", 500 + S / 2 + S / 100, S / 10), ("draw", S / 4, 0)],
-                ),
-                ("pool", 2, vec![("wait", 3 * S, 3 * S)]),
-            ],
+            vec![main(&[parse(S / 100), draw]), pool(2, &[("wait", 3 * S, 3 * S)])],
         ),
     ]);
     assert_eq!(
@@ -175,37 +170,20 @@ fn slots_have_what_happened_between_two_records() {
 
 #[test]
 fn what_is_hardly_anything_is_told_and_nothing_is_not() {
-    let slots = slots_of(&[
-        record(S, vec![("main", 1, vec![("parse", 0, 0)])]),
-        record(2 * S, vec![("main", 1, vec![("parse", S / 300, 0)])]),
-        record(3 * S, vec![("main", 1, vec![("parse", S / 300 + S / 5_000, 0)])]),
-        record(4 * S, vec![("main", 1, vec![("parse", S / 300 + S / 5_000, 0)])]),
-    ]);
+    let at = |second, ticks| record(second * S, vec![main(&[("parse", ticks, 0)])]);
+    let end = S / 300 + S / 5_000;
+    let slots = slots_of(&[at(1, 0), at(2, S / 300), at(3, end), at(4, end)]);
     assert_eq!(told(&slots), ["main 1: 0/0 parse 0, 0/0, 0/0 = 0/0"]);
 }
 
 #[test]
 fn a_thread_that_ends_is_counted_once_and_in_its_own_line() {
-    let end = vec![
-        ("main", 1, vec![("parse", 3 * S, 0)]),
-        ("pool", 0, vec![("draw", S, 0)]),
-    ];
+    let parse = |ticks| main(&[("parse", ticks, 0)]);
+    let draw = |tid, ticks| pool(tid, &[("draw", ticks, 0)]);
     let slots = slots_of(&[
-        record(
-            S,
-            vec![
-                ("main", 1, vec![("parse", S, 0)]),
-                ("pool", 2, vec![("draw", S / 2, 0)]),
-            ],
-        ),
-        record(
-            2 * S,
-            vec![
-                ("main", 1, vec![("parse", 2 * S, 0)]),
-                ("pool", 2, vec![("draw", 3 * S / 4, 0)]),
-            ],
-        ),
-        record(3 * S, end),
+        record(S, vec![parse(S), draw(2, S / 2)]),
+        record(2 * S, vec![parse(2 * S), draw(2, 3 * S / 4)]),
+        record(3 * S, vec![parse(3 * S), draw(0, S)]),
     ]);
     assert_eq!(
         told(&slots),
@@ -215,14 +193,11 @@ fn a_thread_that_ends_is_counted_once_and_in_its_own_line() {
         ]
     );
     // Of two threads of a name it is not known whose it was.
-    let two = |first: u64, second: u64| {
-        let of = |tid, ticks| ("pool", tid, vec![("draw", ticks, 0)]);
-        vec![of(2, first), of(3, second)]
-    };
+    let two = |first, second| vec![draw(2, first), draw(3, second)];
     let slots = slots_of(&[
         record(S, two(0, 0)),
         record(2 * S, two(S / 2, S / 4)),
-        record(3 * S, vec![("pool", 0, vec![("draw", S, 0)])]),
+        record(3 * S, vec![draw(0, S)]),
     ]);
     assert_eq!(
         told(&slots),
@@ -241,7 +216,7 @@ fn a_reset_takes_nothing_away() {
         epoch,
         since_reset,
         kind,
-        threads: vec![("main", 1, vec![("parse", ticks, 0)])],
+        threads: vec![main(&[("parse", ticks, 0)])],
     };
     let (periodic, closing) = (CaptureKind::Periodic, CaptureKind::Closing);
     let slots = slots_of(&[
@@ -260,7 +235,7 @@ fn a_reset_takes_nothing_away() {
 
 #[test]
 fn time_without_records_has_no_slot_and_no_share() {
-    let at = |second: u64, ticks| record(second * S, vec![("main", 1, vec![("parse", ticks, 0)])]);
+    let at = |second: u64, ticks| record(second * S, vec![main(&[("parse", ticks, 0)])]);
     let slots = slots_of(&[at(1, 0), at(2, S / 2), at(60, 30 * S), at(61, 30 * S + S / 2)]);
     assert_eq!(slots.times, [(0, S), (59 * S, 60 * S)]);
     assert_eq!(

@@ -1,5 +1,3 @@
-use proptest::prelude::*;
-use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::ThreadId;
@@ -21,6 +19,15 @@ fn ascii() -> TextOptions {
     }
 }
 
+fn viewed(snapshot: &Snapshot, view: View, min_share: f64) -> String {
+    let options = TextOptions {
+        view,
+        min_share,
+        ..TextOptions::default()
+    };
+    report(snapshot, &options)
+}
+
 #[test]
 fn the_whole_program() {
     insta::assert_snapshot!(report(&fixtures::order_sim(), &TextOptions::default()));
@@ -28,30 +35,25 @@ fn the_whole_program() {
 
 #[test]
 fn a_usual_program_fits_into_100_columns() {
-    for state in [
-        ProcessState::Running,
-        ProcessState::Stale,
-        ProcessState::Crashed,
-        ProcessState::FromFile,
+    for snapshot in [
+        fixtures::order_sim_with_latencies(),
+        fixtures::order_sim_adaptive(),
+        fixtures::order_sim_sampled(),
     ] {
-        let options = TextOptions {
-            state,
-            ..TextOptions::default()
-        };
-        for line in [
-            fixtures::order_sim_with_latencies(),
-            fixtures::order_sim_adaptive(),
-            fixtures::order_sim_sampled(),
-        ]
-        .iter()
-        .flat_map(|snapshot| {
-            report(snapshot, &options)
-                .lines()
-                .map(str::to_string)
-                .collect::<Vec<_>>()
-        }) {
-            assert!(line.chars().count() <= 100, "{line}");
-            assert_eq!(line, line.trim_end());
+        for state in [
+            ProcessState::Running,
+            ProcessState::Stale,
+            ProcessState::Crashed,
+            ProcessState::FromFile,
+        ] {
+            let options = TextOptions {
+                state,
+                ..TextOptions::default()
+            };
+            for line in report(&snapshot, &options).lines() {
+                assert!(line.chars().count() <= 100, "{line}");
+                assert_eq!(line, line.trim_end());
+            }
         }
     }
 }
@@ -76,22 +78,7 @@ fn values_and_gauges_have_plain_numbers() {
 }
 
 #[test]
-fn counters_in_ascii() {
-    insta::assert_snapshot!(report(&fixtures::order_sim_counting(), &ascii()));
-}
-
-#[test]
-fn the_whole_program_in_ascii() {
-    insta::assert_snapshot!(report(&fixtures::order_sim(), &ascii()));
-}
-
-#[test]
 fn percentiles_have_columns_where_there_is_room() {
-    let wide = TextOptions {
-        width: 120,
-        ..TextOptions::default()
-    };
-    insta::assert_snapshot!(report(&fixtures::order_sim_with_latencies(), &wide));
     let text = |width| {
         let options = TextOptions {
             width,
@@ -99,6 +86,7 @@ fn percentiles_have_columns_where_there_is_room() {
         };
         report(&fixtures::order_sim_with_latencies(), &options)
     };
+    insta::assert_snapshot!(text(120));
     let titles = |text: String| text.matches("P99      MAX").count();
     assert_eq!([99, 100, 120].map(|width| titles(text(width))), [0, 1, 2]);
     assert_eq!(text(99), report(&fixtures::order_sim(), &TextOptions::default()));
@@ -236,15 +224,11 @@ fn a_part_of_the_run_says_which() {
         "{text}"
     );
     assert!(!text.contains("since"), "{text}");
-    let threads = TextOptions {
-        view: View::Threads,
-        ..options.clone()
-    };
     let window = Snapshot {
         window: true,
         ..fixtures::order_sim()
     };
-    let text = report(&window, &threads);
+    let text = viewed(&window, View::Threads, 0.0);
     assert!(
         text.contains("%CPU of the time in this window;") && !text.contains("since the reset"),
         "{text}"
@@ -258,6 +242,24 @@ fn a_part_of_the_run_says_which() {
         text.contains("no scope has been entered in this window"),
         "{text}"
     );
+    let at = |when: &str, snapshot: &Snapshot| {
+        let extent = Extent {
+            when: Some(when.into()),
+            ..Extent::default()
+        };
+        let options = TextOptions {
+            extent,
+            ..TextOptions::default()
+        };
+        report(snapshot, &options)
+    };
+    let text = at("9.9 s, from here to there", &window);
+    assert!(
+        text.contains("\n  window       in 9.9 s, from here to there (epoch "),
+        "{text}"
+    );
+    let text = at("noon", &fixtures::order_sim());
+    assert!(text.contains("\n  moment       noon\n  since reset  "), "{text}");
 }
 
 #[test]
@@ -277,44 +279,6 @@ fn a_row_without_samples_is_not_called_short() {
     assert_eq!(marks(&snapshot), 0);
     snapshot.nodes.self_ticks = vec![0, 0, 40, 80];
     assert_eq!(marks(&snapshot), 4, "16 to 48 ns are under three times 19");
-}
-
-#[test]
-fn the_header_says_which_time_it_is() {
-    let header = |window, when: Option<&str>| {
-        let options = TextOptions {
-            extent: Extent {
-                when: when.map(str::to_string),
-                ..Extent::default()
-            },
-            ..TextOptions::default()
-        };
-        let snapshot = Snapshot {
-            window,
-            ..fixtures::order_sim()
-        };
-        let text = report(&snapshot, &options);
-        let facts = text.lines().skip(2).take(3).map(str::to_string);
-        facts.collect::<Vec<_>>().join("\n")
-    };
-    let (newest, window) = (
-        header(false, None),
-        header(true, Some("9.9 s, from here to there")),
-    );
-    let moment = header(false, Some("noon"));
-    assert!(
-        newest.starts_with("  since reset  ") && newest.contains("\n  mode "),
-        "{newest}"
-    );
-    assert!(
-        window.starts_with("  window       in 9.9 s, from here to there (epoch ")
-            && window.contains("\n  mode "),
-        "{window}"
-    );
-    assert!(
-        moment.starts_with("  moment       noon\n  since reset  "),
-        "{moment}"
-    );
 }
 
 #[test]
@@ -398,121 +362,6 @@ fn deep_trees_stay_narrow() {
     assert!(rows[4_095].ends_with(" …+4055 app::dive"), "{}", rows[4_095]);
 }
 
-/// A row of the printed tree, read back.
-#[derive(Debug)]
-struct Printed {
-    depth: usize,
-    total: f64,
-    own: f64,
-}
-
-fn nanos(text: &str) -> f64 {
-    let units = [
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-        ("m", 6e10),
-        ("h", 3.6e12),
-        ("d", 8.64e13),
-    ];
-    let mut rest = text;
-    let mut sum = 0.0;
-    while let Some(end) = rest.find(|c: char| c.is_ascii_alphabetic()) {
-        let number: f64 = rest[..end].parse().expect("a number");
-        rest = &rest[end..];
-        let end = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let unit = units.iter().find(|(name, _)| *name == &rest[..end]);
-        sum += number * unit.expect("a unit").1;
-        rest = &rest[end..];
-    }
-    sum
-}
-
-fn printed_tree(text: &str) -> Vec<Printed> {
-    text.lines()
-        .skip_while(|line| !line.contains("FUNCTION"))
-        .skip(1)
-        .take_while(|line| !line.ends_with("not part of the 100%"))
-        .map(|line| {
-            let cells: Vec<&str> = line.split_whitespace().take(6).collect();
-            // Branches are two cells and a blank, lines two cells; names here never begin like one.
-            let tree = &line[line.len().min(47)..];
-            let tree = if text.contains("  ERR  ") {
-                &tree[7..]
-            } else {
-                tree
-            };
-            let name = tree.find("|-").or_else(|| tree.find("`-"));
-            let time = |cell: &str| {
-                if ["sum", "="].contains(&cells[0]) {
-                    0.0
-                } else {
-                    nanos(cell)
-                }
-            };
-            Printed {
-                depth: name.map_or(0, |at| at / 2 + 1),
-                total: time(cells[1]),
-                own: time(cells[2]),
-            }
-        })
-        .collect()
-}
-
-proptest! {
-    #[test]
-    fn what_is_printed_adds_up(snapshot in fixtures::any_snapshot()) {
-        // Too narrow for the percentiles of values.
-        let text = report(&snapshot, &TextOptions { top: 0, width: 90, ..ascii() });
-        prop_assert!(text.is_ascii());
-        prop_assert!(!text.chars().any(|c| c.is_control() && c != '\n'));
-        if snapshot.nodes.is_empty() {
-            return Ok(());
-        }
-        let rows = printed_tree(&text);
-        let tree = CallTree::build(&snapshot, |_| true);
-        prop_assert_eq!(rows.len(), tree.rows.len());
-        for (index, row) in rows.iter().enumerate() {
-            let below: Vec<f64> = rows[index + 1..]
-                .iter()
-                .take_while(|below| below.depth > row.depth)
-                .filter(|below| below.depth == row.depth + 1)
-                .map(|below| below.total)
-                .collect();
-            prop_assert!(below.is_sorted_by(|a, b| a >= b));
-            let sum = row.own + below.iter().sum::<f64>();
-            // Each text is off by up to one in a hundred: `1h00m` is half a minute wide on both sides.
-            prop_assert!((row.total - sum).abs() <= row.total * 0.02 + 1.0, "{row:?} {sum}\n{text}");
-        }
-    }
-
-    #[test]
-    fn top_functions_add_up(snapshot in fixtures::any_snapshot()) {
-        let page_options = TextOptions::default();
-        let page = Page::new(&snapshot, &snapshot, &page_options);
-        let rows = tickscope_analysis::hotspots::hot(&page.tree);
-        prop_assert_eq!(rows.iter().map(|row| row.self_ns).sum::<u64>(), page.measured_ns);
-        let text = report(&snapshot, &page_options);
-        let listed = text
-            .lines()
-            .skip_while(|line| !line.contains("WHERE"))
-            .skip(1)
-            .take_while(|line| !line.is_empty())
-            .count();
-        prop_assert_eq!(listed, rows.len());
-    }
-}
-
-fn viewed(snapshot: &Snapshot, view: View, min_share: f64) -> String {
-    let options = TextOptions {
-        view,
-        min_share,
-        ..TextOptions::default()
-    };
-    report(snapshot, &options)
-}
-
 #[test]
 fn every_view_by_allocations() {
     let mut snapshot = fixture::allocating();
@@ -567,13 +416,9 @@ fn nothing_measured_says_so_in_every_view() {
 #[test]
 fn groups_stand_apart_and_leave_the_sums_as_they_are() {
     let grouped = fixtures::order_sim_in_groups();
-    let options = TextOptions {
-        view: View::Hot,
-        ..TextOptions::default()
-    };
-    let text = report(&grouped, &options);
+    let text = viewed(&grouped, View::Hot, 0.0);
     insta::assert_snapshot!(text);
-    let plain = report(&fixtures::order_sim(), &options);
+    let plain = viewed(&fixtures::order_sim(), View::Hot, 0.0);
     assert!(
         text.starts_with(plain.trim_end()),
         "all else is as without groups"
@@ -582,8 +427,7 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
         &grouped,
         &TextOptions {
             view: View::Flat,
-            ascii: true,
-            ..TextOptions::default()
+            ..ascii()
         },
     );
     assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");

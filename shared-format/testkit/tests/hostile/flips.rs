@@ -17,6 +17,9 @@ use tickscope_format::slots::{self, Op, Outcome, Request, Server, first_word};
 use tickscope_format::snapshot::{CaptureKind, Mode};
 use tickscope_format::words::{ReadWords, Words};
 use tickscope_format::{FormatError, os};
+use tickscope_testkit::ring::header;
+
+use crate::targets::slots::Page;
 
 const RING_WORDS: u64 = (64 << 10) / WORD as u64;
 
@@ -31,20 +34,11 @@ type Written = HashMap<(bool, u64), Vec<u8>>;
 /// A ring file with records in both rings, of a program that runs while the `OwnRing` is there.
 fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
     let header = Header {
-        name: "app".into(),
-        pid: std::process::id(),
-        start_time: 1,
         // A heartbeat counts on its own boot's clock only.
         boot_id: os::boot_id(),
-        uid: os::user_id(),
-        nonce: 7,
-        run_token: 0,
-        started_unix_ns: 1,
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
-        control: true,
-        library: String::new(),
-        version: (1, 1),
+        ..header("app")
     };
     let mut ring = OwnRing::create(dir, header).unwrap();
     let mut written = HashMap::new();
@@ -189,30 +183,6 @@ fn no_flipped_bit_makes_a_running_program_dead_or_a_hung_one_alive() {
         let stale = matches!(said, Liveness::Stale { .. });
         assert!(stale, "bit {bit} makes a hung program {said:?}");
     }
-}
-
-/// A slots page in plain memory.
-struct Page(RefCell<Vec<u64>>);
-
-impl ReadWords for Page {
-    fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError> {
-        out.copy_from_slice(&self.0.borrow()[first..first + out.len()]);
-        Ok(())
-    }
-
-    fn fence_acquire(&self) {}
-}
-
-impl Words for Page {
-    fn store(&self, index: usize, value: u64) {
-        self.0.borrow_mut()[index] = value;
-    }
-
-    fn store_release(&self, index: usize, value: u64) {
-        self.store(index, value);
-    }
-
-    fn fence_release(&self) {}
 }
 
 #[test]

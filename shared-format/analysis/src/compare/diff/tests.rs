@@ -1,7 +1,6 @@
 //! Comparisons of snapshots made by hand.
 
 use proptest::prelude::*;
-use tickscope_format::snapshot::Estimate;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{self as fixtures, run};
 
@@ -100,12 +99,7 @@ fn runs_of_different_length_compare_per_call_of_a_scope() {
 fn estimates_of_any_run_are_marked() {
     let exact = fixture::two_threads();
     let mut about = exact.clone();
-    about.estimates.push(Estimate {
-        node: tickscope_format::ids::NodeId(2),
-        timed: 7,
-        self_error: 40,
-        total_error: 40,
-    });
+    about.estimates.push(fixture::estimate(2, 7, 40, 40));
     let diff = Diff::of(&[exact], &[about], None).unwrap();
     let marked = |name: &str| {
         let change = of(&diff, name);

@@ -265,21 +265,25 @@ fn assert_checks_hold_in(snapshot: &Snapshot, options: &PageOptions, window: &st
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
-fn wicked_names_are_text_and_all_numbers_are_those_of_the_text_report() {
-    assert_checks_hold(&wicked());
+fn names_are_text_and_all_numbers_are_those_of_the_text_report() {
+    for snapshot in [
+        wicked(),
+        fixtures::order_sim_adaptive(),
+        fixtures::order_sim_sampled(),
+        fixtures::order_sim_counting(),
+        fixtures::queries(),
+        fixtures::order_sim_in_groups(),
+        orderbook::waiting(1_340),
+        fixtures::large(2_000),
+    ] {
+        assert_checks_hold(&snapshot);
+    }
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn on_a_phone_everything_is_there_as_well() {
     assert_checks_hold_in(&wicked(), &PageOptions::default(), PHONE);
-}
-
-#[test]
-#[ignore = "wants chromium: .ci/nightly pages"]
-fn estimates_are_those_of_the_text_report() {
-    assert_checks_hold(&fixtures::order_sim_adaptive());
-    assert_checks_hold(&fixtures::order_sim_sampled());
 }
 
 #[test]
@@ -364,25 +368,6 @@ fn waiting_and_ready_are_those_of_the_text_report() {
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
-fn counters_are_those_of_the_text_report() {
-    assert_checks_hold(&fixtures::order_sim_counting());
-    assert_checks_hold(&fixtures::queries());
-}
-
-#[test]
-#[ignore = "wants chromium: .ci/nightly pages"]
-fn what_rows_wait_in_is_what_the_publisher_found() {
-    assert_checks_hold(&orderbook::waiting(1_340));
-}
-
-#[test]
-#[ignore = "wants chromium: .ci/nightly pages"]
-fn groups_have_a_table() {
-    assert_checks_hold(&fixtures::order_sim_in_groups());
-}
-
-#[test]
-#[ignore = "wants chromium: .ci/nightly pages"]
 fn slow_calls_are_answered_and_shown_over_time() {
     assert_checks_hold(&fixture::slow_frames());
     let options = PageOptions {
@@ -416,12 +401,6 @@ fn what_threads_did_over_time_is_told_at_each_width() {
         ..PageOptions::default()
     };
     assert_checks_hold_with(&fixtures::order_sim(), &options);
-}
-
-#[test]
-#[ignore = "wants chromium: .ci/nightly pages"]
-fn thousands_of_rows_are_those_of_the_text_report() {
-    assert_checks_hold(&fixtures::large(2_000));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The threads, and what numbers are in and per.
 
+use proptest::prelude::*;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{Mode, OpenFrame, ThreadState};
+use tickscope_format::snapshot::{OpenFrame, ThreadState};
 use tickscope_testkit::orderbook;
 
 use super::*;
@@ -40,11 +41,7 @@ fn one_thread_alone() {
 
 #[test]
 fn threads_that_wait_say_in_which_call() {
-    let options = TextOptions {
-        view: View::Threads,
-        ..TextOptions::default()
-    };
-    insta::assert_snapshot!(report(&orderbook::waiting(1_340), &options));
+    insta::assert_snapshot!(viewed(&orderbook::waiting(1_340), View::Threads, 0.0));
 }
 
 /// A thread that slept inside a scope was "running".
@@ -54,15 +51,11 @@ fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
     let since_ns = snapshot.capture.since_reset_ns;
     snapshot.threads[0].state = ThreadState::Running;
     let of = |snapshot: &Snapshot, window| {
-        let options = TextOptions {
-            view: View::Threads,
-            ..TextOptions::default()
-        };
         let snapshot = Snapshot {
             window,
             ..snapshot.clone()
         };
-        let text = report(&snapshot, &options);
+        let text = viewed(&snapshot, View::Threads, 0.0);
         let words = ["in scope  match-0", "running   match-0", "waiting   match-0"];
         words.map(|word| text.contains(word))
     };
@@ -140,31 +133,6 @@ fn numbers_per_call() {
     }
 }
 
-#[test]
-fn what_is_per_one_call_is_the_whole() {
-    for mode in [Mode::Exact, Mode::Sampled] {
-        let mut snapshot = fixtures::order_sim();
-        snapshot.capture.mode = mode;
-        for view in VIEWS {
-            let lines = |per| {
-                let text = report(&snapshot, &measured_in(view, Unit::Ns, per));
-                let kept = text.lines().filter(|line| !line.contains("  numbers "));
-                kept.map(str::to_string).collect::<Vec<_>>()
-            };
-            for (whole, per) in lines(None).iter().zip(&lines(Some(1))) {
-                let cells = whole.split([' ', '/', '+']).filter(|cell| !cell.is_empty());
-                let of_one = per.split([' ', '/', '+']).filter(|cell| !cell.is_empty());
-                // Counts below 100 have decimals where they are quotients.
-                let same = |(cell, per): (&str, &str)| {
-                    per.strip_prefix(cell)
-                        .is_some_and(|rest| ["", ".0", ".00", ".0,", ".00,"].contains(&rest))
-                };
-                assert!(cells.zip(of_one).all(same), "{whole}\n{per}");
-            }
-        }
-    }
-}
-
 proptest! {
     #[test]
     fn every_view_is_printable_whatever_is_in_it(
@@ -196,11 +164,7 @@ fn calls_of_counters_are_no_calls_of_threads() {
     assert_eq!(calls, snapshot.scope_calls());
     assert!(calls < snapshot.calls());
     let view = |snapshot: &Snapshot| {
-        let options = TextOptions {
-            view: View::Threads,
-            ..TextOptions::default()
-        };
-        let text = report(snapshot, &options);
+        let text = viewed(snapshot, View::Threads, 0.0);
         text[text.find("Threads:").unwrap()..].to_string()
     };
     // The same without its counters.
