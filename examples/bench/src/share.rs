@@ -9,7 +9,6 @@ use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
-use tickscope_analysis::overhead_correction::compensated;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot_file;
 
@@ -26,8 +25,6 @@ pub struct Case {
     pub name: &'static str,
     /// Its functions with scopes.
     pub functions: &'static [Function],
-    /// Runs a unit of it with scopes.
-    pub scoped: fn(),
 }
 
 /// A program that perf looks at: its file, and its words, to which [`compare`] adds.
@@ -42,7 +39,7 @@ pub struct Program<'a> {
 /// The shares of a case in a mode.
 #[derive(Clone, Debug)]
 struct Shares {
-    /// The mode, or what is made of what it shows.
+    /// The mode.
     name: &'static str,
     shown: Shown,
     /// What perf sees of the program with scopes in this mode.
@@ -57,7 +54,7 @@ const MODES: [(&str, Mode); 3] = [
 ];
 
 /// Runs a unit again and again for so long.
-pub fn run_for(time: Duration, unit: fn()) {
+pub fn run_for(time: Duration, unit: impl Fn()) {
     let begin = Instant::now();
     while begin.elapsed() < time {
         unit();
@@ -69,7 +66,7 @@ pub fn run_for(time: Duration, unit: fn()) {
 ///
 /// # Errors
 /// There is no such mode, the seconds are no number, or the program does not find where it is loaded.
-pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
+pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
     let session = mode.map(|_| tickscope::start("recorded"));
     if let Some(name) = mode {
@@ -78,7 +75,7 @@ pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), 
     }
     say_where_loaded()?;
     if session.is_some() {
-        run_for(Duration::from_secs_f64(seconds * LEARNING), unit);
+        run_for(Duration::from_secs_f64(seconds * LEARNING), &unit);
         tickscope::reset();
     }
     run_for(Duration::from_secs_f64(seconds), unit);
@@ -140,7 +137,7 @@ pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Durat
     Ok(true)
 }
 
-/// Returns what each mode shows, of exact mode also with the cost of measuring taken off, and the truth before and after.
+/// Returns what each mode shows, and the truth before and after.
 fn compared(
     case: &Case,
     plain: Program<'_>,
@@ -154,18 +151,14 @@ fn compared(
     };
     let before = look(plain, &[&seconds])?;
     let mut all = Vec::new();
-    for (name, mode) in MODES {
+    for (name, _) in MODES {
         let snapshot = measured(scoped, name, &seconds).map_err(NoTruth::Failed)?;
         let seen = look(scoped, &[name, &seconds])?;
-        let shares = |name, snapshot: &Snapshot| Shares {
+        all.push(Shares {
             name,
-            shown: Shown::of_work(snapshot),
-            seen: seen.clone(),
-        };
-        all.push(shares(name, &snapshot));
-        if mode == Mode::Exact {
-            all.push(shares("compensated", &compensated(&snapshot)));
-        }
+            shown: Shown::of_work(&snapshot),
+            seen,
+        });
     }
     let after = look(plain, &[&seconds])?;
     Ok((all, before, after))
