@@ -50,7 +50,7 @@ book:
 
 # What a scope costs.
 bench *ARGS:
-    cargo run --release -p tickscope-bench --bin overhead -- {{ ARGS }}
+    cargo run --release -p tickscope-bench -- overhead {{ ARGS }}
 
 # The viewer beside a ray tracer and a service.
 demo:

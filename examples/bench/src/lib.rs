@@ -1,6 +1,6 @@
-//! What the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]), the
-//! comparison of two ways in turns ([`pairs`]), threads that work at the same time ([`workers`]), the probes that they compare, and the judge of shares of time ([`share`]): what
-//! is shown ([`shown`]), and what is true ([`truth`]).
+//! What the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]), instructions
+//! ([`callgrind`]), what the kernel counts ([`kernel`]), processes of their own ([`child`]), the probes that they compare, and the
+//! judge of shares of time ([`share`]): what is shown ([`shown`]), and what is true ([`truth`]).
 //!
 //! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
 //! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) stands for real
@@ -8,15 +8,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod callgrind;
+pub mod child;
 mod counted;
 mod floor;
-pub mod pairs;
+pub mod kernel;
 pub mod share;
 pub mod shown;
 pub mod statistics;
 pub mod timing;
 pub mod truth;
-pub mod workers;
 pub mod workloads;
 
 pub use counted::Counted;

@@ -25,8 +25,6 @@ pub struct Case {
     pub name: &'static str,
     /// Its functions with scopes.
     pub functions: &'static [Function],
-    /// Runs a unit of it with scopes.
-    pub scoped: fn(),
 }
 
 /// A program that perf looks at: its file, and its words, to which [`compare`] adds.
@@ -56,7 +54,7 @@ const MODES: [(&str, Mode); 3] = [
 ];
 
 /// Runs a unit again and again for so long.
-pub fn run_for(time: Duration, unit: fn()) {
+pub fn run_for(time: Duration, unit: impl Fn()) {
     let begin = Instant::now();
     while begin.elapsed() < time {
         unit();
@@ -68,7 +66,7 @@ pub fn run_for(time: Duration, unit: fn()) {
 ///
 /// # Errors
 /// There is no such mode, the seconds are no number, or the program does not find where it is loaded.
-pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
+pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
     let session = mode.map(|_| tickscope::start("recorded"));
     if let Some(name) = mode {
@@ -77,7 +75,7 @@ pub fn be_recorded(unit: fn(), mode: Option<&str>, seconds: &str) -> Result<(), 
     }
     say_where_loaded()?;
     if session.is_some() {
-        run_for(Duration::from_secs_f64(seconds * LEARNING), unit);
+        run_for(Duration::from_secs_f64(seconds * LEARNING), &unit);
         tickscope::reset();
     }
     run_for(Duration::from_secs_f64(seconds), unit);

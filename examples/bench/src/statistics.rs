@@ -1,4 +1,9 @@
-//! Medians and their confidence intervals.
+//! Medians and their confidence intervals, and comparison in turns.
+//!
+//! No library has these few lines: what is wanted is the interval of a median of differences between turns, whatever their
+//! distribution is. Benchmark harnesses give means of one thing by itself.
+
+use std::fmt;
 
 /// Sorts values in ascending order.
 pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
@@ -17,6 +22,13 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
+/// Returns the value that this share of sorted values does not exceed; NaN if there are none.
+pub fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let rank = (sorted.len() as f64 * share) as usize;
+    let last = sorted.len().saturating_sub(1);
+    sorted.get(rank.min(last)).copied().unwrap_or(f64::NAN)
+}
+
 /// Returns the 95 % interval of the median by order statistics. The ranks are those of a binomial distribution, about
 /// n/2 -+ 0.98 sqrt(n).
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
@@ -25,6 +37,44 @@ pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let low = (n / 2.0 - half).floor().max(0.0) as usize;
     let high = ((n / 2.0 + half).ceil() as usize).min(sorted.len().saturating_sub(1));
     (sorted[low], sorted[high])
+}
+
+/// A median, or the most likely value, and its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Middle {
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The median.
+    pub middle: f64,
+    /// The upper end of the interval.
+    pub high: f64,
+}
+
+impl Middle {
+    /// Returns the median of values, of which there must be one at least.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let values = sorted(values);
+        let (low, high) = interval(&values);
+        let middle = median(&values);
+        Self { low, middle, high }
+    }
+}
+
+impl fmt::Display for Middle {
+    /// Prints it with its interval. The width is that of the median.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (width, places) = (f.width().unwrap_or(0), f.precision().unwrap_or(2));
+        let Self { low, middle, high } = self;
+        write!(f, "{middle:width$.places$} [{low:.places$} {high:.places$}]")
+    }
+}
+
+/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns the means of
+/// both kinds. `run` says how long it took, of the second kind if it is given true.
+pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
+    let (first, second) = (run(false)?, run(true)?);
+    let (third, fourth) = (run(true)?, run(false)?);
+    Ok(((first + fourth) / 2.0, (second + third) / 2.0))
 }
 
 #[cfg(test)]
@@ -38,5 +88,18 @@ mod tests {
         let forty: Vec<f64> = (1..=40).map(f64::from).collect();
         assert_eq!(median(&forty), 20.5);
         assert_eq!(interval(&forty), (14.0, 28.0));
+        assert_eq!(quantile(&forty, 0.5), 21.0);
+        assert_eq!(quantile(&forty, 1.0), 40.0);
+        assert_eq!(format!("{:8.1}", Middle::of(forty)), "    20.5 [14.0 28.0]");
+    }
+
+    #[test]
+    fn what_drifts_steadily_favours_neither_side() {
+        let mut time = 0.0;
+        let both = abba(|_| {
+            time += 1.0;
+            Ok::<_, ()>(time)
+        });
+        assert_eq!(both, Ok((2.5, 2.5)));
     }
 }

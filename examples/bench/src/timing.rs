@@ -1,6 +1,6 @@
 //! Times code on a machine that runs other work as well.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -19,15 +19,17 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     }
 }
 
+/// Returns the CPU time of the calling thread.
+pub fn cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
 /// Returns the nanoseconds of CPU time that `run` takes.
 pub fn timed_on_cpu(run: impl FnOnce()) -> f64 {
-    let now = || {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
-    };
-    let begin = now();
+    let begin = cpu();
     run();
-    now() - begin
+    (cpu() - begin).as_nanos() as f64
 }
 
 /// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if it

@@ -10,9 +10,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use tickscope::Mode;
-
-#[path = "../src/bin/overhead/callgrind.rs"]
-mod callgrind;
+use tickscope_bench::callgrind;
 
 /// Set in the process that callgrind watches: what is executed, whether there is a scope beside it, and how often.
 const KIND: &str = "COUNT_INSTRUCTIONS_OF_KIND";

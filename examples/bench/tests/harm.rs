@@ -12,8 +12,8 @@ use std::process::Command;
 #[ignore = "it measures times: .ci/nightly figures"]
 fn what_the_slowest_operations_lose_is_measured() {
     let directory = tempfile::tempdir().unwrap();
-    let mut harm = Command::new(env!("CARGO_BIN_EXE_overhead"));
-    harm.arg("--harm").env("TICKSCOPE_DIR", directory.path());
+    let mut harm = Command::new(env!("CARGO_BIN_EXE_bench"));
+    harm.arg("harm").env("TICKSCOPE_DIR", directory.path());
     let output = harm.output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(

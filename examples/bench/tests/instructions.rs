@@ -8,9 +8,7 @@
 use std::hint::black_box;
 
 use tickscope::Mode;
-
-#[path = "../src/bin/overhead/callgrind.rs"]
-mod callgrind;
+use tickscope_bench::callgrind;
 
 /// A way to measure, and the expected result.
 struct Expected {

@@ -2,10 +2,22 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
-use tickscope_testkit::command::{run, stderr, stdout};
+use tickscope_testkit::command;
 
-const OVERHEAD: &str = env!("CARGO_BIN_EXE_overhead");
-const ACCURACY: &str = env!("CARGO_BIN_EXE_accuracy");
+const BENCH: &str = env!("CARGO_BIN_EXE_bench");
+
+/// Returns what a benchmark prints, which succeeds.
+fn stdout(words: &[&str]) -> String {
+    command::stdout(BENCH, words)
+}
+
+/// Checks that words are refused with a message.
+fn refused(words: &[&str], message: &str) {
+    let output = command::run(BENCH, words);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{words:?}");
+    assert!(said.contains(message), "{words:?}: {said}");
+}
 
 /// Returns the number of a member in a line of JSON.
 fn number(line: &str, key: &str) -> f64 {
@@ -21,22 +33,18 @@ fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
 
 #[test]
 fn accuracy_compares_the_same_functions_in_each_mode() {
-    let text = stdout(ACCURACY, &["0.1"]);
+    let text = stdout(&["accuracy", "table", "--seconds", "0.1"]);
     for mode in ["exact", "adaptive", "sampled"] {
         for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
             let row = |line: &str| line.starts_with(mode) && line.contains(function);
             assert!(text.lines().any(row), "{mode} {function}: {text}");
         }
     }
-    assert!(stderr(ACCURACY, &["never"]).contains("never: wanted 0.1 to 3600"));
 }
 
 #[test]
 fn accuracy_compares_costs_with_those_that_are_claimed() {
-    let text = stdout(
-        ACCURACY,
-        &["--json", "--seconds", "0.1", "--case", "work20ns", "cost"],
-    );
+    let text = stdout(&["accuracy", "cost", "--seconds", "0.1", "--case", "work20ns"]);
     let rows = of_kind(&text, "cost");
     // One and two threads, without histograms, and in adaptive mode.
     assert_eq!(rows.len(), 4, "{text}");
@@ -58,8 +66,8 @@ fn accuracy_compares_costs_with_those_that_are_claimed() {
 /// Without perf there is only the word that says so.
 #[test]
 fn accuracy_compares_shares_with_those_that_perf_sees() {
-    let words = ["--json", "--seconds", "0.5", "--case", "sphereflake", "share"];
-    let output = run(ACCURACY, &words);
+    let words = ["accuracy", "share", "--seconds", "0.5", "--case", "sphereflake"];
+    let output = command::run(BENCH, &words);
     let [text, errors] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     assert!(output.status.success(), "{errors}");
@@ -93,28 +101,8 @@ fn accuracy_compares_shares_with_those_that_perf_sees() {
 }
 
 #[test]
-fn accuracy_says_what_is_wrong_with_its_arguments() {
-    for (args, message) in [
-        (
-            &["--json", "--case", "fast"][..],
-            "no case fast; there are: empty, work20ns",
-        ),
-        (
-            &["--json", "--seconds"],
-            "--seconds needs a value; usage: accuracy ",
-        ),
-        (&["--json", "--seconds", "0"], "0: wanted 0.1 to 3600 seconds"),
-        (&["--json", "speed"], "what is speed? usage: accuracy "),
-        (&["1", "2"], "what is 1 2? usage: accuracy "),
-    ] {
-        let text = stderr(ACCURACY, args);
-        assert!(text.contains(message), "{text}");
-    }
-}
-
-#[test]
 fn overhead_writes_an_object_for_each_mode() {
-    let text = stdout(OVERHEAD, &["--json", "--case", "empty", "--threads", "1"]);
+    let text = stdout(&["overhead", "--json", "--case", "empty", "--threads", "1"]);
     let modes = [
         "plain",
         "floor",
@@ -136,68 +124,121 @@ fn overhead_writes_an_object_for_each_mode() {
 }
 
 #[test]
-fn overhead_says_what_is_wrong_with_its_arguments() {
-    for (args, message) in [
-        (
-            &["--case", "fast"][..],
-            "no case fast; there are: empty, work20ns",
-        ),
-        (&["--threads", "0"], "--threads 0: wanted 1 to 64"),
-        (&["--case"], "--case needs a value; usage: overhead "),
-        (&["--speed"], "what is --speed? usage: overhead "),
-        (&["--child", "instructions", "empty", "fast", "1"], "no such mode"),
-    ] {
-        let text = stderr(OVERHEAD, args);
-        assert!(text.contains(message), "{text}");
+fn overhead_makes_a_table_of_each_figure() {
+    let text = stdout(&[
+        "overhead",
+        "--case",
+        "empty",
+        "--threads",
+        "1",
+        "--no-instructions",
+    ]);
+    assert_eq!(text.matches("| | empty |").count(), 3, "{text}");
+    for mode in ["plain", "exact", "adaptive", "exact+viewer"] {
+        assert_eq!(
+            text.matches(&format!("\n| {mode} | ")).count(),
+            3,
+            "{mode}: {text}"
+        );
     }
 }
 
 #[test]
-fn allocation_cost_compares_both_sizes() {
-    let text = stdout(env!("CARGO_BIN_EXE_allocation_cost"), &["3"]);
-    assert_eq!(text.lines().count(), 2 + 2, "{text}");
-    assert!(stderr(env!("CARGO_BIN_EXE_allocation_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
+fn small_things_are_compared_with_the_same_without_tickscope() {
+    for (what, cases) in [
+        ("allocations", &["64 bytes", "4096 bytes"][..]),
+        ("locks", &["Mutex", "RwLock, read", "RwLock, write"]),
+        (
+            "polls",
+            &["poll, future!", "poll, wait!", "poll, task", "call, future!"],
+        ),
+        (
+            "spans",
+            &[
+                "scope!",
+                "bare",
+                "bare, field",
+                "layer",
+                "times layer",
+                "empty layer",
+            ],
+        ),
+    ] {
+        let text = stdout(&["cost", what, "3"]);
+        for case in cases {
+            let lines = text
+                .lines()
+                .filter(|line| line.starts_with(&format!("{case:14} ")));
+            // Instructions are in a second one.
+            assert!([1, 2].contains(&lines.count()), "{case}: {text}");
+        }
+    }
 }
 
 #[test]
-fn lock_cost_compares_all_locks() {
-    let text = stdout(env!("CARGO_BIN_EXE_lock_cost"), &["3"]);
-    let lines = text
-        .lines()
-        .filter(|line| line.starts_with("Mutex") || line.starts_with("RwLock"));
-    assert!([3, 6].contains(&lines.count()), "{text}");
-    assert!(stderr(env!("CARGO_BIN_EXE_lock_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
-    assert!(
-        stderr(env!("CARGO_BIN_EXE_lock_cost"), &["count", "Spin", "std", "1"])
-            .contains("Spin: no such case")
-    );
-}
-
-#[test]
-fn lines_cost_compares_turns() {
-    let text = stdout(env!("CARGO_BIN_EXE_lines_cost"), &["3"]);
+fn lines_are_compared_in_turns() {
+    let text = stdout(&["lines", "3"]);
     assert!(
         text.starts_with("lines take ") && text.contains("1000 samples a second were asked for"),
         "{text}"
     );
-    assert!(stderr(env!("CARGO_BIN_EXE_lines_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
 }
 
 #[test]
-fn poll_cost_compares_all_futures() {
-    let text = stdout(env!("CARGO_BIN_EXE_poll_cost"), &["3"]);
-    let lines = text
-        .lines()
-        .filter(|line| line.starts_with("poll, ") || line.starts_with("call, "));
-    assert!([4, 8].contains(&lines.count()), "{text}");
-    assert!(stderr(env!("CARGO_BIN_EXE_poll_cost"), &["2"]).contains("2: wanted 3 to 100000 rounds"));
-    for (arguments, message) in [
-        (["count", "spin", "plain", "1"], "spin: no such case"),
+fn waits_are_shown_beside_those_of_the_kernel() {
+    let text = stdout(&["waits"]);
+    for case in ["sleep 10 ms", "contended lock", "preempted sleeper"] {
+        assert!(text.lines().any(|line| line.starts_with(case)), "{case}: {text}");
+    }
+}
+
+#[test]
+fn records_starts_and_first_visits_are_measured() {
+    let text = stdout(&["publish", "1000"]);
+    assert_eq!(text.lines().count(), 2 + 4, "{text}");
+    assert_eq!(stdout(&["first-visit"]).lines().count(), 2 + 4);
+    let text = stdout(&["start"]);
+    assert_eq!(text.matches("\nexit of the process ").count(), 2, "{text}");
+}
+
+#[test]
+fn what_is_not_understood_is_said() {
+    for (words, message) in [
         (
-            ["count", "poll, wait!", "plain", "0"],
-            "0: wanted a number of polls",
+            &["overhead", "--case", "fast"][..],
+            "[possible values: empty, work20ns, ",
         ),
+        (&["overhead", "--threads", "0"], "0 is not in 1..=64"),
+        (&["overhead", "--case"], "a value is required for '--case <CASE>'"),
+        (&["overhead", "--speed"], "unexpected argument '--speed'"),
+        (
+            &["accuracy", "cost", "--case", "busy20us"],
+            "[possible values: empty, work20ns, ",
+        ),
+        (
+            &["accuracy", "share", "--seconds", "0"],
+            "wanted 0.1 to 3600 seconds",
+        ),
+        (
+            &["accuracy", "speed"],
+            "[possible values: table, cost, share, errors]",
+        ),
+        (
+            &["cost", "speed"],
+            "[possible values: allocations, locks, polls, spans]",
+        ),
+        (&["cost", "locks", "2"], "2 is not in 3..=100000"),
+        (&["lines", "2"], "2 is not in 3..=100000"),
+        (
+            &["child", "instructions", "empty", "fast", "1"],
+            "fast: no such mode",
+        ),
+        (
+            &["child", "count", "locks", "Spin", "plain", "1"],
+            "Spin: no such case",
+        ),
+        (&["child", "spin"], "what is this child to do?"),
     ] {
-        assert!(stderr(env!("CARGO_BIN_EXE_poll_cost"), &arguments).contains(message));
+        refused(words, message);
     }
 }

@@ -1,9 +1,12 @@
 //! What the load has done by its own account, which the program that watches it compares with the records.
 
-use std::fmt;
-use std::str::FromStr;
+use std::collections::BTreeMap;
 
-use crate::tally::Count;
+use anyhow::{Context, ensure};
+
+use crate::load::SMALL_BLOCK;
+use crate::process::Process;
+use crate::soak::{Count, Over};
 
 /// Calls of scopes, counters, values, gauges and futures.
 pub(crate) static MADE: Count = Count::new();
@@ -19,95 +22,68 @@ pub(crate) static VALUE_SUM: Count = Count::new();
 /// Blocks that were allocated and dropped in the scope "churn".
 pub(crate) static CHURNED: Count = Count::new();
 
-/// An account at the end of a program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Account {
-    pub(crate) made: u64,
-    pub(crate) attempts: u64,
-    /// The calls that tickscope has counted, and those that it has dropped.
-    pub(crate) counted: u64,
-    pub(crate) started: u64,
-    pub(crate) ended: u64,
-    pub(crate) cancelled: u64,
-    pub(crate) values: u64,
-    pub(crate) value_sum: u64,
-    pub(crate) churned: u64,
+/// Numbers by their names.
+pub(crate) type Numbers = BTreeMap<String, i64>;
+
+/// Those that no record has: attempts to take a lock, and calls that tickscope has counted, or dropped and counted.
+pub(crate) const ATTEMPTED: &str = "attempts";
+pub(crate) const COUNTED: &str = "counted";
+
+/// Returns the account of this process, in which tickscope has counted so many calls.
+pub(crate) fn own(counted: u64) -> Numbers {
+    let churned = CHURNED.get();
+    let bytes = churned * SMALL_BLOCK as u64;
+    numbers(&[
+        ("calls", MADE.get()),
+        ("started", STARTED.get()),
+        ("ended", ENDED.get()),
+        ("cancelled", CANCELLED.get()),
+        ("in flight", 0),
+        ("values", VALUES.get()),
+        ("sum of values", VALUE_SUM.get()),
+        ("churned", churned),
+        ("churned bytes", bytes),
+        ("churned and freed", churned),
+        ("churned and freed bytes", bytes),
+        (ATTEMPTED, ATTEMPTS.get()),
+        (COUNTED, counted),
+    ])
 }
 
-/// Returns the account of this process, without what tickscope has counted.
-pub(crate) fn own() -> Account {
-    Account {
-        made: MADE.get(),
-        attempts: ATTEMPTS.get(),
-        counted: 0,
-        started: STARTED.get(),
-        ended: ENDED.get(),
-        cancelled: CANCELLED.get(),
-        values: VALUES.get(),
-        value_sum: VALUE_SUM.get(),
-        churned: CHURNED.get(),
-    }
+pub(crate) fn numbers(all: &[(&str, u64)]) -> Numbers {
+    let all = all
+        .iter()
+        .map(|&(name, number)| (name.to_owned(), number.cast_signed()));
+    all.collect()
 }
 
-impl Account {
-    /// Returns whether all calls were counted. An attempt to take a lock may be one.
-    pub(crate) fn has_all_calls(&self) -> bool {
-        (self.made..=self.made + self.attempts).contains(&self.counted)
-    }
-
-    fn numbers(&self) -> [u64; 9] {
-        [
-            self.made,
-            self.attempts,
-            self.counted,
-            self.started,
-            self.ended,
-            self.cancelled,
-            self.values,
-            self.value_sum,
-            self.churned,
-        ]
-    }
+/// Checks that all calls were counted. An attempt to take a lock may be one.
+///
+/// # Errors
+/// The account.
+pub(crate) fn has_all_calls(account: &Numbers) -> anyhow::Result<()> {
+    let [made, attempts, counted] = ["calls", ATTEMPTED, COUNTED].map(|name| account[name]);
+    let all = made..=made + attempts;
+    ensure!(
+        all.contains(&counted),
+        "other calls were made than counted: {account:?}"
+    );
+    Ok(())
 }
 
-impl fmt::Display for Account {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let numbers = self.numbers().map(|number| number.to_string());
-        f.write_str(&numbers.join(" "))
-    }
+/// Ends a program with the load, and returns its account.
+///
+/// # Errors
+/// How it ended instead, or what it said that is no account.
+pub(crate) fn of(program: Process) -> anyhow::Result<Numbers> {
+    let said = program.end(&Over::default())?;
+    read(&said).with_context(|| format!("the load said {said:?} at its end"))
 }
 
-impl FromStr for Account {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let numbers: Vec<u64> = text.split_whitespace().flat_map(str::parse).collect();
-        let [
-            made,
-            attempts,
-            counted,
-            started,
-            ended,
-            cancelled,
-            values,
-            value_sum,
-            churned,
-        ] = numbers[..]
-        else {
-            return Err(format!("said {text:?} at its end"));
-        };
-        Ok(Self {
-            made,
-            attempts,
-            counted,
-            started,
-            ended,
-            cancelled,
-            values,
-            value_sum,
-            churned,
-        })
-    }
+fn read(text: &str) -> Option<Numbers> {
+    let numbers: Numbers = serde_json::from_str(text).ok()?;
+    // A part of an account would be compared with a part of the records.
+    numbers.keys().eq(own(0).keys()).then_some(numbers)
 }
 
 #[cfg(test)]
@@ -116,22 +92,16 @@ mod tests {
 
     #[test]
     fn an_account_is_read_as_it_was_written() {
-        let account = Account {
-            made: 10,
-            attempts: 2,
-            counted: 12,
-            started: 4,
-            ended: 5,
-            cancelled: 6,
-            values: 7,
-            value_sum: 8,
-            churned: 9,
-        };
-        assert_eq!(account.to_string().parse(), Ok(account));
-        assert!("1 2".parse::<Account>().is_err());
-        assert!(account.has_all_calls());
+        let mut account = own(12);
+        account.extend([("calls".to_owned(), 10), (ATTEMPTED.to_owned(), 2)]);
+        let text = serde_json::to_string(&account).unwrap();
+        assert_eq!(read(&text).as_ref(), Some(&account));
+        assert_eq!(read(r#"{"calls": 10}"#), None);
+        assert_eq!(read(""), None);
+        assert!(has_all_calls(&account).is_ok());
         for counted in [9, 13] {
-            assert!(!Account { counted, ..account }.has_all_calls());
+            account.insert(COUNTED.to_owned(), counted);
+            assert!(has_all_calls(&account).is_err());
         }
     }
 }

@@ -1,90 +1,71 @@
 //! Ask the second program for resets and their undo, and count the epochs that must result.
 
-use std::thread;
-use std::time::Duration;
-
+use anyhow::anyhow;
+use fastrand::Rng;
 use tickscope_format::file::open::{RingFile, Slot};
-use tickscope_format::slots::{Op, Outcome, Reply};
+use tickscope_format::slots::{Op, Outcome};
 
-use crate::over::Over;
-use crate::random::Random;
-use crate::tally::{Count, Tally};
+use crate::soak::{Count, Over, Tally, one_in, one_of};
 
-/// The time between two looks for an answer.
-const LOOK: Duration = Duration::from_millis(1);
+const OPS: [Op; 4] = [Op::Reset, Op::Reset, Op::UndoReset, Op::PublishNow];
 
 /// What was asked of one program.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
-    /// Answered requests that began an epoch.
+    /// Set when no more is to be asked, and when the program is gone.
+    pub(crate) enough: Over,
+    pub(crate) gone: Over,
+    /// Answered requests that began an epoch, and requests that may have begun one, whose answer was not awaited.
     begun: Count,
-    /// Requests that may have begun one, whose answer was not awaited.
     open: Count,
 }
 
 impl Asked {
-    /// Returns the reset epochs that the program can be in if it carries out each request once.
-    pub(crate) fn epochs(&self) -> std::ops::RangeInclusive<u64> {
-        let begun = self.begun.get();
-        begun..=begun + self.open.get()
+    /// Checks the number of epochs of a program that carries out each request once.
+    pub(crate) fn check(&self, begun: u64) -> anyhow::Result<()> {
+        let wanted = self.begun.get()..=self.begun.get() + self.open.get();
+        let why = || anyhow!("{begun} epochs began, {wanted:?} were asked for");
+        wanted.contains(&begun).then_some(()).ok_or_else(why)
     }
-}
 
-/// Asks until it is `over`. Waits for the last answer unless the program is `gone`.
-pub(crate) fn ask(
-    ring: &RingFile,
-    mut random: Random,
-    (over, gone): (&Over, &Over),
-    asked: &Asked,
-    tally: &Tally,
-) {
-    let mut slot = None;
-    while !over.sleep(random.ms(0, 4)) {
-        let mut held = match slot
-            .take()
-            .map_or_else(|| ring.take_slot(), |slot| Ok(Some(slot)))
-        {
-            Ok(Some(held)) => held,
+    /// Asks until it is enough. Waits for the last answer unless the program is gone.
+    pub(crate) fn ask(&self, ring: &RingFile, mut random: Rng, tally: &Tally) {
+        let mut kept = None;
+        while !self.enough.sleep(random.u64(0..=4)) {
             // The file may be gone or truncated by now, and the program gone with it.
-            Ok(None) | Err(_) => continue,
-        };
-        let op = *random.of(&[Op::Reset, Op::Reset, Op::UndoReset, Op::PublishNow]);
-        // An asker that is killed waits for no answer.
-        let patient = !random.one_in(10);
-        match request(&mut held, op, patient.then_some(gone)) {
-            Some(reply) => {
-                tally.answered.add(1);
-                asked
-                    .begun
-                    .add(u64::from(op != Op::PublishNow && reply.outcome == Outcome::Done));
-                if reply.outcome != Outcome::Done
-                    && (op, reply.outcome) != (Op::UndoReset, Outcome::NothingToUndo)
-                {
-                    tally.error(format!("{op:?} was answered with {:?}", reply.outcome));
+            let Some(mut slot) = kept.take().or_else(|| ring.take_slot().ok()?) else {
+                continue;
+            };
+            let op = one_of(&mut random, &OPS);
+            // An asker that is killed waits for no answer.
+            let patient = !one_in(&mut random, 10);
+            let begins = u64::from(op != Op::PublishNow);
+            if let Some(outcome) = self.request(&mut slot, op, patient) {
+                tally.requests.all.add(1);
+                match (op, outcome) {
+                    (_, Outcome::Done) => self.begun.add(begins),
+                    (Op::UndoReset, Outcome::NothingToUndo) => {}
+                    _ => tally.error(format!("{op:?} was answered with {outcome:?}")),
                 }
+            } else {
+                tally.did("requests without an answer, their asker or program killed", 1);
+                self.open.add(begins);
             }
-            None => {
-                tally.unanswered.add(1);
-                asked.open.add(u64::from(op != Op::PublishNow));
-            }
+            kept = patient.then_some(slot);
         }
-        slot = patient.then_some(held);
     }
-}
 
-/// Asks, and waits for the answer unless the program is gone. Without `gone` it does not wait.
-fn request(slot: &mut Slot, op: Op, gone: Option<&Over>) -> Option<Reply> {
-    let sent = slot.send(op).ok()?;
-    let gone = gone?;
-    loop {
-        // An answer from before the program ended counts.
-        let last = gone.is_set();
-        if let Ok(Some(reply)) = slot.reply(&sent) {
-            return Some(reply);
+    /// Asks, and waits for the answer if it is `patient`, unless the program is gone.
+    fn request(&self, slot: &mut Slot, op: Op, patient: bool) -> Option<Outcome> {
+        let sent = slot.send(op).ok().filter(|_| patient)?;
+        loop {
+            // An answer from before the program ended counts.
+            let last = self.gone.is_set();
+            match slot.reply(&sent) {
+                Ok(Some(reply)) => return Some(reply.outcome),
+                _ if last => return None,
+                _ => _ = Over::default().sleep(1),
+            }
         }
-        if last {
-            return None;
-        }
-        thread::sleep(LOOK);
     }
 }

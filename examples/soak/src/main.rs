@@ -1,11 +1,9 @@
 //! A long run: a program is watched, asked, recorded and killed all the time, and the result says which of the promises
 //! held.
 //!
-//! `soak [--minutes N] [--viewers N] [--hz N] [--seed N]`
-//!
-//! One program stays for the whole run and publishes `--hz` records a second. `--viewers` viewers stay with it, another
-//! one is killed and replaced all the time, and commands run on it. A second program is killed, has its ring truncated,
-//! and is started again. Ctrl-C ends the run early, with the same table. The exit code is 1 if a goal was missed.
+//! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and commands run on
+//! it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the run early, with the same table. The
+//! exit code is 1 if a goal was missed.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -14,191 +12,174 @@
 
 mod account;
 mod askers;
-mod child;
 mod commands;
 mod counted;
 mod epochs;
-mod keys;
 mod load;
 mod memory;
-mod moment;
-mod options;
-mod over;
-mod past;
-mod place;
-mod program;
-mod random;
+mod process;
 mod readers;
 mod requests;
 mod second;
+mod soak;
 mod table;
-mod tally;
-mod terminal;
 mod viewers;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Instant;
 
+use clap::{Parser, value_parser};
+use fastrand::Rng;
+use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::flag;
 use tickscope_format::file::open::RingFile;
 
 use memory::{Memory, SETTLED};
-use options::Options;
-use over::Over;
-use place::Place;
-use program::Program;
-use random::Random;
+use process::{Place, Process};
+use soak::{Over, Soak, Tally};
 use table::Run;
-use tally::Tally;
-use viewers::Viewing;
 
 /// The number of threads that read the newest snapshot.
 const READERS: usize = 2;
 
+/// Watches, asks, records and kills programs, and says which promises held.
+#[derive(Debug, Parser)]
+struct Options {
+    /// How long the load runs.
+    #[arg(long, default_value = "1", value_parser = minutes)]
+    minutes: f64,
+    /// Viewers that stay from beginning to end.
+    #[arg(long, default_value = "4", value_parser = value_parser!(u64).range(..=8))]
+    viewers: u64,
+    /// Records a second of the program that is watched; no program publishes more often than every 10 ms.
+    #[arg(long, default_value = "50", value_parser = value_parser!(u64).range(1..=100))]
+    hz: u64,
+    /// The seed of all random decisions, another one each time unless said.
+    #[arg(long)]
+    seed: Option<u64>,
+}
+
+fn minutes(text: &str) -> Result<f64, String> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| (0.05..=10_000.0).contains(number));
+    number.ok_or("wanted 0.05 to 10000".to_owned())
+}
+
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
+    // This program is the load as well.
     let done = match &words[..] {
-        [flag, words @ ..] if flag == child::FLAG => child::run(words).map(|()| true),
-        _ => begin(words),
+        [word, name, by_itself] if word == "load" => load::run(name, by_itself == "true").map(|()| true),
+        _ => begin(&Options::parse()),
     };
     match done {
         Ok(held) => ExitCode::from(u8::from(!held)),
         Err(error) => {
-            eprintln!("soak: {error}");
+            eprintln!("soak: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
 /// Does a whole run. Returns whether all goals were reached.
-fn begin(words: Vec<String>) -> Result<bool, String> {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let options = Options::new(words.into_iter(), now.map_or(1, |now| now.as_secs()))?;
-    let over = Over::by_signal().map_err(|error| format!("no signals: {error}"))?;
-    let viewer = viewers::program()?;
-    let place = Place::new()?;
-    let viewing = Viewing {
-        program: viewer,
-        rings: place.rings(),
-        directory: place.written(),
+fn begin(options: &Options) -> anyhow::Result<bool> {
+    let soak = Soak {
+        over: Over::default(),
+        place: Place::new()?,
+        tally: Tally::default(),
     };
-    let interval = (1000 / options.hz).to_string();
-    let settings = [("TICKSCOPE_INTERVAL_MS", interval.as_str())];
-    let mut program = Program::start("soak", &place.rings(), true, &settings)?;
-    let Some(ring) = program.ring(&over)? else {
+    for &signal in TERM_SIGNALS {
+        // The second signal ends the process as if there were no handler.
+        flag::register_conditional_default(signal, Arc::clone(&soak.over.0))?;
+        flag::register(signal, Arc::clone(&soak.over.0))?;
+    }
+    let mut program = soak.place.load("soak", true, 1000 / options.hz)?;
+    let Some(ring) = program.ring(&soak.over)? else {
         return Ok(true);
     };
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(1..));
     println!(
-        "soak: {:.1} min at {} Hz with {} viewers, --seed {}; Ctrl-C ends it early",
-        options.length.as_secs_f64() / 60.0,
-        options.hz,
-        options.viewers,
-        options.seed,
+        "soak: {:.1} min at {} Hz with {} viewers, --seed {seed}; Ctrl-C ends it early",
+        options.minutes, options.hz, options.viewers,
     );
-    let tally = Tally::default();
-    let (seconds, program_memory, viewers) =
-        watch(&options, &viewing, program, &ring, &over, &tally, &place)?;
-    let settled = SETTLED * seconds;
-    let run = Run {
-        tally: &tally,
-        minutes: seconds / 60.0,
-        hz: options.hz,
-        program: program_memory.drift(settled),
-        viewers: viewers.iter().map(|memory| memory.drift(settled)).collect(),
-    };
+    let mut random = Rng::with_seed(seed);
+    let run = watch(&soak, options, &mut random, program, &ring)?;
     println!("\n{run}");
     Ok(run.holds_all())
 }
 
-/// Runs the load. Returns the length in seconds, and the memory of the program and of the viewers that stayed.
-fn watch(
+/// Runs the load, and returns what was reached.
+fn watch<'a>(
+    soak: &'a Soak,
     options: &Options,
-    viewing: &Viewing,
-    mut program: Program,
+    random: &mut Rng,
+    mut program: Process,
     ring: &RingFile,
-    over: &Over,
-    tally: &Tally,
-    place: &Place,
-) -> Result<(f64, Memory, Vec<Memory>), String> {
-    let pid = program.pid();
-    let random = |part| Random::new(options.seed, part);
-    let staying = (0..options.viewers).map(|_| viewing.of(pid));
+) -> anyhow::Result<Run<'a>> {
+    let (tally, over, pid) = (&soak.tally, &soak.over, program.pid());
+    let staying = (0..options.viewers).map(|_| soak.place.viewer_of(pid));
     let staying = staying.collect::<Result<Vec<_>, _>>()?;
     let mut viewers: Vec<Memory> = staying.iter().map(|viewer| Memory::of(viewer.pid())).collect();
     let mut memory = Memory::of(pid);
     let (begin, ended) = (Instant::now(), Over::default());
     let seconds = thread::scope(|scope| {
-        let ended = &ended;
-        let follower = scope.spawn(|| readers::follow(ring, ended, tally));
+        let follower = scope.spawn(|| readers::follow(tally, ring, &ended));
+        let mut parts = Vec::new();
         for _ in 0..READERS {
-            scope.spawn(|| readers::read(ring, over, tally));
+            parts.push(scope.spawn(|| readers::read(soak, ring)));
         }
-        let mut others = Vec::new();
-        for (number, viewer) in staying.into_iter().enumerate() {
-            let random = random(100 + number as u64);
-            others.push(scope.spawn(move || viewers::stay(viewer, random, over, tally)));
+        for viewer in staying {
+            let random = random.fork();
+            parts.push(scope.spawn(move || viewers::stay(soak, viewer, random)));
         }
-        others.push(scope.spawn(|| viewers::come_and_go(viewing, pid, random(1), over, tally)));
-        others.push(scope.spawn(|| commands::run(viewing, pid, random(2), over, tally)));
-        others.push(scope.spawn(|| second::live(viewing, random(3), over, tally)));
-        let (mut minute, mut past) = (1, 0);
-        while begin.elapsed() < options.length && !over.sleep(Duration::from_secs(1)) {
+        let [guests, commands, lives] = [random.fork(), random.fork(), random.fork()];
+        parts.push(scope.spawn(move || viewers::come_and_go(soak, pid, guests)));
+        parts.push(scope.spawn(move || commands::run(soak, pid, commands)));
+        parts.push(scope.spawn(move || second::live(soak, lives)));
+        let mut minute = 1;
+        while begin.elapsed().as_secs_f64() < 60.0 * options.minutes && !over.sleep(1000) {
             let seconds = begin.elapsed().as_secs_f64();
-            // Memory that was needed once is not given back.
-            past = past.max(tally.past().bytes());
             memory.look(seconds, 0);
-            viewers.iter_mut().for_each(|viewer| viewer.look(seconds, past));
-            tally.files.add(place.tidy());
+            for viewer in &mut viewers {
+                viewer.look(seconds, tally.kept.get());
+            }
+            tally.did("files of viewers and commands", soak.place.tidy());
             if let Some(status) = program.has_ended() {
                 tally.error(format!("the program ended with {status}"));
                 over.set();
             }
             if seconds >= 60.0 * f64::from(minute) {
-                println!("{}", line(minute, tally, &memory, &viewers));
+                let (errors, records) = (tally.errors.get(), tally.records.all.get());
+                println!("{minute:>4} min: {errors} errors, {records} records");
                 minute += 1;
             }
         }
         let seconds = begin.elapsed().as_secs_f64();
         over.set();
-        for other in others {
-            if other.join().is_err() {
-                tally.error("a part of this run panicked".to_owned());
+        for part in parts {
+            if part.join().is_err() {
+                tally.error("a part of this run panicked");
             }
         }
-        let account = program.end();
+        let account = tally.check(&tally.records, account::of(program));
         ended.set();
-        let all = follower.join();
-        let same = account.and_then(|account| match all {
-            Ok(all) => all.map_or(Ok(()), |all| all.is_that_of(&account)),
-            Err(_) => Err("the reader of all records panicked".to_owned()),
-        });
-        if let Err(why) = same {
-            tally.off.add(1);
-            tally.error(why);
+        match (account, follower.join()) {
+            (Some(account), Ok(Some(all))) => _ = tally.check(&tally.records, all.is_that_of(&account)),
+            (_, Ok(_)) => {}
+            (_, Err(_)) => tally.error("the reader of all records panicked"),
         }
         seconds
     });
-    Ok((seconds, memory, viewers))
-}
-
-/// Prints what was reached so far.
-fn line(minute: u32, tally: &Tally, memory: &Memory, viewers: &[Memory]) -> String {
-    let viewers: Vec<String> = viewers
-        .iter()
-        .map(|viewer| format!("{:.1}", viewer.mib()))
-        .collect();
-    format!(
-        "{minute:>4} min  {} errors; {} records, {} reads, {} kills, {} cuts, {} requests\n          \
-         {} epochs, {} off; MiB: program {:.2}, viewers {}",
-        tally.errors(),
-        tally.records.get(),
-        tally.reads.get(),
-        tally.kills.get(),
-        tally.cuts.get(),
-        tally.answered.get(),
-        tally.epochs.get(),
-        tally.off.get(),
-        memory.mib(),
-        viewers.join(" "),
-    )
+    let drift = |memory: &Memory| memory.drift(SETTLED * seconds);
+    Ok(Run {
+        tally,
+        minutes: seconds / 60.0,
+        hz: options.hz,
+        program: drift(&memory),
+        viewers: viewers.iter().map(drift).collect(),
+    })
 }

@@ -1,137 +1,111 @@
 //! Viewers in terminals: those that stay and get keys, and one that is killed and replaced all the time.
 
-use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use crate::keys;
-use crate::over::Over;
-use crate::random::Random;
-use crate::tally::Tally;
-use crate::terminal::Terminal;
+use fastrand::Rng;
 
-/// How long a viewer may take to leave. It is long, because other builds and tests may run on the same machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::process::{PATIENCE, Terminal};
+use crate::soak::{Over, Soak, Tally, one_in, one_of};
 
-/// How viewers are started.
-#[derive(Clone, Debug)]
-pub(crate) struct Viewing {
-    /// The path of the viewer.
-    pub(crate) program: PathBuf,
-    pub(crate) rings: PathBuf,
-    /// The directory in which viewers write.
-    pub(crate) directory: PathBuf,
+/// Keys as a user presses them who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and their
+/// undo, dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
+const KEYS: [&str; 83] = [
+    "1", "2", "3", "4", "5", "6", "7", "7", "v", "v", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A",
+    "\x1b[B", "k", "j", "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J",
+    "E", "C", "H", "t", "f", "F", "i", "c", "&", "#", "n", "N", "\\", "<", ">", "I", "%", "x", "b", "U", "w",
+    "w", ",", ".", "(", ")", "{", "}", "L", "L", "m", "'", "a", "p", "r", "ry", "u", "d", "s", "[", "]", "T",
+    "M", "\x0c", "/wide\r", "/c1\r", "\x1b",
+];
+
+/// Returns some keys at once. The last one closes what is on top.
+fn burst(random: &mut Rng) -> String {
+    let keys = (0..random.u32(1..=6))
+        .map(|_| one_of(random, &KEYS))
+        .collect::<String>();
+    let follow = if one_in(random, 8) { "L" } else { "" };
+    keys + follow + "\x1b"
 }
 
-impl Viewing {
-    /// Starts a viewer of the program with this process id.
-    ///
-    /// # Errors
-    /// The system's error.
-    pub(crate) fn of(&self, pid: u32) -> Result<Terminal, String> {
-        let pid = pid.to_string();
-        let viewer = Terminal::start(&self.program, &["--pid", &pid], &self.rings, &self.directory);
-        viewer.map_err(|error| format!("no viewer: {error}"))
+/// Reports a viewer that has ended by itself. Returns whether it has.
+pub(crate) fn is_gone(viewer: &mut Terminal, tally: &Tally) -> bool {
+    let ended = viewer.has_ended();
+    if let Some(status) = &ended {
+        tally.error(format!("a viewer ended with {status}: {}", viewer.said()));
+    }
+    ended.is_some()
+}
+
+/// Presses keys so many times, or until the run is over. Returns whether the viewer still lives.
+fn explore(soak: &Soak, viewer: &mut Terminal, random: &mut Rng, bursts: u32) -> bool {
+    for _ in 0..bursts {
+        if soak.over.sleep(random.u64(0..=1000)) || viewer.has_ended().is_some() {
+            break;
+        }
+        viewer.send(&burst(random));
+        soak.tally.did("bursts of keys", 1);
+        if one_in(random, 20) {
+            viewer.resize(random.u16(40..200), random.u16(10..70));
+        }
+    }
+    !is_gone(viewer, &soak.tally)
+}
+
+/// Lets a viewer leave by Ctrl-C, which quits from everywhere. Directly after an Esc it would be read as part of another key.
+fn leave(mut viewer: Terminal, tally: &Tally) {
+    let begin = Instant::now();
+    let status = loop {
+        viewer.send("\x03");
+        match viewer.has_ended() {
+            Some(status) => break status,
+            None if begin.elapsed() > PATIENCE => return tally.error("a viewer does not leave"),
+            None => _ = Over::default().sleep(100),
+        }
+    };
+    if !status.success() && status.signal().is_none() {
+        tally.error(format!("a viewer left with {status}: {}", viewer.said()));
     }
 }
 
 /// Presses keys until the run is over, and then lets the viewer leave.
-pub(crate) fn stay(mut viewer: Terminal, mut random: Random, over: &Over, tally: &Tally) {
-    while !over.sleep(random.ms(100, 1500)) {
-        if let Some(status) = viewer.has_ended() {
-            tally.error(format!("a viewer ended with {status}: {}", viewer.said()));
-            return;
-        }
-        viewer.send(&keys::burst(&mut random));
-        tally.keys.add(1);
-        if random.one_in(20) {
-            viewer.resize(40 + random.below(160) as u16, 10 + random.below(60) as u16);
-        }
+pub(crate) fn stay(soak: &Soak, mut viewer: Terminal, mut random: Rng) {
+    if explore(soak, &mut viewer, &mut random, u32::MAX) {
+        leave(viewer, &soak.tally);
     }
-    leave(viewer, tally);
 }
 
-/// Presses Ctrl-C, which quits from everywhere. Directly after an Esc it would be read as part of another key.
-fn leave(mut viewer: Terminal, tally: &Tally) {
-    let begin = Instant::now();
-    while begin.elapsed() < PATIENCE {
-        viewer.send(b"\x03");
-        match viewer.has_ended() {
-            Some(status) if status.success() || status.signal().is_some() => return,
-            Some(status) => {
-                return tally.error(format!("a viewer left with {status}: {}", viewer.said()));
+/// Starts viewers of a program one after another, presses some keys in each, and kills it or lets it leave.
+pub(crate) fn come_and_go(soak: &Soak, pid: u32, mut random: Rng) {
+    while !soak.over.is_set() {
+        match soak.place.viewer_of(pid) {
+            Ok(mut viewer) => {
+                let bursts = random.u32(..8);
+                let lives = explore(soak, &mut viewer, &mut random, bursts);
+                if lives && one_in(&mut random, 4) {
+                    leave(viewer, &soak.tally);
+                } else if lives {
+                    soak.tally.did("viewers killed", 1);
+                }
             }
-            None => thread::sleep(Duration::from_millis(100)),
-        }
-    }
-    tally.error(format!("a viewer does not leave in {} s", PATIENCE.as_secs()));
-}
-
-/// Starts viewers of a program one after another, and kills each at some moment.
-pub(crate) fn come_and_go(viewing: &Viewing, pid: u32, mut random: Random, over: &Over, tally: &Tally) {
-    while !over.is_set() {
-        match viewing.of(pid) {
-            Ok(viewer) => guest(viewer, &mut random, over, tally),
             Err(error) => {
-                tally.error(error);
-                over.sleep(Duration::from_secs(1));
+                soak.tally.error(error);
+                soak.over.sleep(1000);
             }
         }
     }
 }
 
-fn guest(mut viewer: Terminal, random: &mut Random, over: &Over, tally: &Tally) {
-    for _ in 0..random.below(8) {
-        over.sleep(random.ms(0, 400));
-        viewer.send(&keys::burst(random));
-        tally.keys.add(1);
-    }
-    if let Some(status) = viewer.has_ended() {
-        return tally.error(format!("a viewer ended with {status}: {}", viewer.said()));
-    }
-    match random.below(4) {
-        0 => leave(viewer, tally),
-        _ => {
-            viewer.kill();
-            tally.viewers_killed.add(1);
-        }
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Returns the path of the viewer, which is beside this program or made by cargo.
-///
-/// # Errors
-/// Where it should be, and how to make it.
-pub(crate) fn program() -> Result<PathBuf, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let directory = own.parent().unwrap_or(Path::new("."));
-    let viewer = directory.join("tickscope");
-    // `cargo run` has built this program; a viewer beside it may be older.
-    let cargo = std::env::var_os("CARGO");
-    if viewer.is_file() && cargo.is_none() {
-        return Ok(viewer);
+    #[test]
+    fn no_key_ends_the_viewer() {
+        for key in KEYS {
+            assert!(
+                !key.contains(['q', 'o', 'e', ' ', ':', '\x03', '\x1a']) || key.starts_with('/'),
+                "{key:?}"
+            );
+        }
+        assert_eq!(burst(&mut Rng::with_seed(1)).pop(), Some('\x1b'));
     }
-    let release = if directory.ends_with("release") {
-        &["--release"][..]
-    } else {
-        &[]
-    };
-    let mut build = std::process::Command::new(cargo.unwrap_or("cargo".into()));
-    build.args(["build", "--package", "tickscope-cli"]).args(release);
-    if let Some(target) = directory.parent() {
-        build.arg("--target-dir").arg(target);
-    }
-    if Path::new(env!("CARGO_MANIFEST_DIR")).is_dir() {
-        build.current_dir(env!("CARGO_MANIFEST_DIR"));
-    }
-    let built = build.status();
-    if built.is_ok_and(|status| status.success()) && viewer.is_file() {
-        return Ok(viewer);
-    }
-    Err(format!(
-        "no viewer at {}; make one with: cargo build {} --package tickscope-cli",
-        viewer.display(),
-        release.concat(),
-    ))
 }

@@ -89,11 +89,16 @@ fn ctrl_c_ends_a_run_with_its_table_and_leaves_nothing() {
 
 #[test]
 fn what_it_does_not_understand_it_says() {
-    let output = Command::new(env!("CARGO_BIN_EXE_soak"))
-        .args(["--minutes", "soon"])
-        .output();
-    let output = output.unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("--minutes soon: wanted 0.05 to 10000"), "{said}");
+    for (words, why) in [
+        (&["--minutes", "soon"][..], "wanted 0.05 to 10000"),
+        (&["--viewers", "9"], "9 is not in 0..=8"),
+        (&["--hz"], "a value is required for '--hz <HZ>'"),
+        (&["--fast"], "unexpected argument '--fast'"),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_soak")).args(words).output();
+        let output = output.unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(why), "{words:?}: {said}");
+    }
 }

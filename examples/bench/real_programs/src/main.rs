@@ -13,104 +13,28 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
+/// Makes a case of the function with its unit, which has a scope called `unit`, and of its functions with scopes.
+macro_rules! case {
+    ($unit:ident, $($function:literal)*) => {{
+        const UNIT: Function = Function {
+            name: "unit",
+            symbol: stringify!($unit),
+        };
+        const CASE: Case = Case {
+            name: stringify!($unit),
+            functions: &[UNIT, $(Function::new($function)),*],
+        };
+        (CASE, $unit)
+    }};
+}
+
 /// A case, and a unit of it without a scope of its own.
 const CASES: [(Case, fn()); 5] = [
-    (
-        Case {
-            name: "markdown",
-            functions: &[
-                Function {
-                    name: "unit",
-                    symbol: "markdown",
-                },
-                Function::new("run_first_pass"),
-                Function::new("parse_block"),
-                Function::new("parse_paragraph"),
-                Function::new("parse_line"),
-                Function::new("handle_inline_pass1"),
-                Function::new("handle_emphasis_and_hard_break"),
-                Function::new("start_tag"),
-                Function::new("end_tag"),
-            ],
-            scoped: || in_unit(markdown),
-        },
-        markdown,
-    ),
-    (
-        Case {
-            name: "compressor",
-            functions: &[
-                Function {
-                    name: "unit",
-                    symbol: "compressor",
-                },
-                Function::new("compress_normal"),
-                Function::new("find_match"),
-                Function::new("compress_lz_codes"),
-                Function::new("flush_block"),
-                Function::new("start_dynamic_block"),
-                Function::new("optimize_table"),
-            ],
-            scoped: || in_unit(compressor),
-        },
-        compressor,
-    ),
-    (
-        Case {
-            name: "regex",
-            functions: &[
-                Function {
-                    name: "unit",
-                    symbol: "regex",
-                },
-                Function::new("search"),
-                Function::new("nexts"),
-                Function::new("epsilon_closure"),
-                Function::new("epsilon_closure_explore"),
-            ],
-            scoped: || in_unit(regex),
-        },
-        regex,
-    ),
-    (
-        Case {
-            name: "xml",
-            functions: &[
-                Function {
-                    name: "unit",
-                    symbol: "xml",
-                },
-                Function::new("append_node"),
-                Function::new("process_attribute"),
-                Function::new("process_element"),
-                Function::new("process_text"),
-                Function::new("parse_start_tag"),
-                Function::new("parse_attribute"),
-                Function::new("parse_content"),
-                Function::new("parse_text"),
-            ],
-            scoped: || in_unit(xml),
-        },
-        xml,
-    ),
-    (
-        Case {
-            name: "decompressor",
-            functions: &[
-                Function {
-                    name: "unit",
-                    symbol: "decompressor",
-                },
-                Function::new("decompress_block"),
-                Function::new("decompress_literals"),
-                Function::new("decode_sequences"),
-                Function::new("execute_sequences"),
-                Function::new("repeat"),
-            ],
-            scoped: || in_unit(decompressor),
-        },
-        decompressor,
-    ),
+    case!(markdown, "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1" "handle_emphasis_and_hard_break" "start_tag" "end_tag"),
+    case!(compressor, "compress_normal" "find_match" "compress_lz_codes" "flush_block" "start_dynamic_block" "optimize_table"),
+    case!(regex, "search" "nexts" "epsilon_closure" "epsilon_closure_explore"),
+    case!(xml, "append_node" "process_attribute" "process_element" "process_text" "parse_start_tag" "parse_attribute" "parse_content" "parse_text"),
+    case!(decompressor, "decompress_block" "decompress_literals" "decode_sequences" "execute_sequences" "repeat"),
 ];
 
 fn in_unit(unit: fn()) {
@@ -218,7 +142,10 @@ fn run(words: &[&str]) -> Result<(), String> {
     };
     match *words {
         ["plain", name, seconds] => be_recorded(named(name)?.1, None, seconds),
-        ["scoped", name, mode, seconds] => be_recorded(named(name)?.0.scoped, Some(mode), seconds),
+        ["scoped", name, mode, seconds] => {
+            let unit = named(name)?.1;
+            be_recorded(|| in_unit(unit), Some(mode), seconds)
+        }
         ["share", name, seconds, plain] => {
             let case = named(name)?.0;
             let seconds = seconds

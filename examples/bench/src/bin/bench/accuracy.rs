@@ -1,0 +1,94 @@
+//! How true is what is shown? Every part prints an object a line, but the table.
+
+mod cost;
+mod errors;
+mod table;
+
+use std::time::Duration;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use tickscope_bench::child;
+use tickscope_bench::share::{self, Program};
+
+use crate::cases::{CASES, Case};
+
+/// The options of the command line.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// What is compared with the truth.
+    #[arg(value_enum)]
+    part: Part,
+    /// The time of each unit of the part [default: 10, of a cost 8, of errors 0.5].
+    #[arg(long, value_parser = seconds)]
+    seconds: Option<Duration>,
+    /// Compares this case alone.
+    #[arg(long, value_parser = PossibleValuesParser::new(all().map(|case| case.name)))]
+    case: Option<String>,
+}
+
+/// What is compared with the truth.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Part {
+    /// A table of what each mode shows of the sphereflake; the seconds are of a mode.
+    Table,
+    /// What a scope costs, as tickscope claims it, against the plain copy of the same workload; the seconds are of a row.
+    Cost,
+    /// The shares of self time that each mode shows, against `perf record` of the plain program; the seconds are of a mode.
+    Share,
+    /// How often the truth is within two of the standard errors that are shown; the seconds are of a run.
+    Errors,
+}
+
+fn seconds(word: &str) -> Result<Duration, String> {
+    let seconds = word
+        .parse()
+        .ok()
+        .filter(|seconds| (0.1..=3600.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or("wanted 0.1 to 3600 seconds".to_owned())
+}
+
+fn all() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().filter(|case| case.unit > 0)
+}
+
+pub(crate) fn run(options: &Options) -> Result<(), String> {
+    let _session = tickscope::start("accuracy");
+    let chosen = all().filter(|case| options.case.as_deref().is_none_or(|name| name == case.name));
+    let chosen: Vec<&Case> = chosen.collect();
+    let time = |usual| options.seconds.unwrap_or(Duration::from_secs_f64(usual));
+    match options.part {
+        Part::Table => table::print(time(10.0)),
+        Part::Cost => cost::print(&chosen, time(8.0)),
+        Part::Share => shares(&chosen, time(10.0))?,
+        Part::Errors => errors::print(time(0.5)),
+    }
+    Ok(())
+}
+
+/// Compares the shares of those cases that have any. Where perf may not look it says so once.
+fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
+    let file = std::env::current_exe().map_err(|error| error.to_string())?;
+    for case in cases.iter().filter(|case| !case.functions.is_empty()) {
+        let [plain, scoped] = ["plain", "scoped"].map(|copy| [child::FLAG, copy, case.name]);
+        let program = |words| Program { file: &file, words };
+        let (name, functions) = (case.name, case.functions);
+        if !share::compare(
+            &share::Case { name, functions },
+            program(&plain),
+            program(&scoped),
+            time,
+        )? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Is the program that perf looks at: the copy of a case with scopes in a mode, or that without.
+pub(crate) fn recorded(case: &str, mode: Option<&str>, seconds: &str) -> Result<(), String> {
+    let case = Case::named(case)?;
+    share::be_recorded(|| case.run_unit(mode.is_some()), mode, seconds)
+}

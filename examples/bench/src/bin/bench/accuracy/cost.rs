@@ -1,0 +1,131 @@
+//! What a scope costs: as tickscope claims it, and as the difference from the plain copy of the same workload.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use tickscope_bench::statistics::{Middle, abba};
+use tickscope_bench::timing::timed_on_cpu;
+
+use crate::cases::Case;
+use crate::modes::Mode;
+use crate::workers::Workers;
+
+/// Units in a run.
+const UNITS: u64 = 3;
+
+/// Turns at least, whatever the time.
+const TURNS_LEAST: usize = 8;
+
+/// The share of a row's time in which adaptive mode learns, that in which tickscope measures for its claim, and that of the turns
+/// with all scopes off; the rest is that of the turns.
+const LEARNING: f64 = 0.15;
+const CLAIM: f64 = 0.4;
+const TURNS_OFF: f64 = 0.1;
+
+/// Cases that are also measured in other ways, with one thread.
+const WITHOUT_HISTOGRAM: [&str; 4] = ["empty", "work20ns", "sphereflake", "memory"];
+const IN_ADAPTIVE: [&str; 4] = ["work20ns", "body1us", "sphereflake", "memory"];
+
+/// A case, the number of its threads, and how its scopes are measured.
+type Row = (&'static Case, usize, Mode);
+
+/// What a run does.
+type Task = (&'static Case, bool);
+
+/// The costs of a row, in nanoseconds a scope.
+#[derive(Clone, Copy, Debug)]
+struct Costs {
+    claimed: Middle,
+    /// `samples` or `calibration`.
+    from: &'static str,
+    measured: Middle,
+    /// What a scope costs with the mode off: the branch, and what other code the compiler makes for the copy with scopes.
+    off: Middle,
+}
+
+/// Measures all rows of the cases, each for so long, and prints an object for each, and one for all.
+pub(crate) fn print(all: &[&'static Case], time: Duration) {
+    let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
+    for (case, threads, mode) in all.iter().flat_map(|case| rows(case)) {
+        let costs = measure((case, threads, mode), time);
+        let Costs {
+            claimed, measured, ..
+        } = costs;
+        println!(
+            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
+            case.name,
+            mode.name(),
+            claimed.low,
+            claimed.middle,
+            claimed.high,
+            costs.from,
+            measured.middle,
+            measured.low,
+            measured.high,
+            costs.off.middle,
+        );
+        cases += 1;
+        inside += u32::from((claimed.low..=claimed.high).contains(&measured.middle));
+        overlapping += u32::from(claimed.low <= measured.high && measured.low <= claimed.high);
+    }
+    println!(r#"{{"kind":"cost-summary","cases":{cases},"inside":{inside},"overlapping":{overlapping}}}"#);
+}
+
+fn rows(case: &'static Case) -> impl Iterator<Item = Row> {
+    let more = |mode, names: &[&str]| names.contains(&case.name).then_some((case, 1, mode));
+    let rows = [
+        Some((case, 1, Mode::Exact)),
+        Some((case, 2, Mode::Exact)),
+        more(Mode::ExactWithoutHistogram, &WITHOUT_HISTOGRAM),
+        more(Mode::Adaptive, &IN_ADAPTIVE),
+    ];
+    rows.into_iter().flatten()
+}
+
+/// Measures a row: half of the turns before tickscope measures, half after it, as machines change.
+fn measure((case, threads, mode): Row, time: Duration) -> Costs {
+    mode.enter();
+    let workers = Workers::start(threads, |(case, scoped): Task| {
+        timed_on_cpu(|| (0..UNITS).for_each(|_| case.run_unit(scoped)))
+    });
+    let run_for = |share| {
+        let begin = Instant::now();
+        while begin.elapsed() < time.mul_f64(share) {
+            workers.run((case, true));
+        }
+    };
+    workers.run((case, false));
+    run_for(LEARNING);
+    let half = (1.0 - LEARNING - CLAIM - TURNS_OFF) / 2.0;
+    let mut added = Vec::new();
+    turns(&workers, case, time.mul_f64(half), &mut added);
+    tickscope::reset();
+    run_for(CLAIM);
+    let snapshot = tickscope::snapshot();
+    let claim = snapshot.scope_cost();
+    turns(&workers, case, time.mul_f64(half), &mut added);
+    Mode::Off.enter();
+    workers.run((case, true));
+    let mut added_off = Vec::new();
+    turns(&workers, case, time.mul_f64(TURNS_OFF), &mut added_off);
+    Costs {
+        claimed: Middle {
+            low: claim.low_ns,
+            middle: claim.middle_ns,
+            high: claim.high_ns,
+        },
+        from: snapshot.scope_cost_seen().map_or("calibration", |_| "samples"),
+        measured: Middle::of(added),
+        off: Middle::of(added_off),
+    }
+}
+
+/// Measures plain and scoped runs in turns, and adds the nanoseconds that a scope takes more.
+fn turns(workers: &Workers<Task>, case: &'static Case, time: Duration, added: &mut Vec<f64>) {
+    let scopes = (case.scopes_of_unit() * UNITS) as f64;
+    let (begin, least) = (Instant::now(), added.len() + TURNS_LEAST);
+    while begin.elapsed() < time || added.len() < least {
+        let Ok::<_, Infallible>((plain, scoped)) = abba(|scoped| Ok(workers.run((case, scoped))));
+        added.push((scoped - plain) / scopes);
+    }
+}

@@ -1,0 +1,312 @@
+//! How honest the standard errors are: a program whose shares of time are known, run many times with different seeds.
+//!
+//! Its functions read the clock until a drawn number of ticks has passed, and add up what did pass: that is the truth by time,
+//! whatever else ran on the machine. The truth by working is the same without the time in which the thread had no CPU: where much
+//! more has passed than was drawn, it is what was drawn.
+
+use std::time::{Duration, Instant};
+
+use tickscope::Mode;
+use tickscope_bench::shown::Shown;
+use tickscope_bench::statistics::{median, quantile, sorted};
+use tickscope_bench::workloads::work;
+use tickscope_bench::{Scoped, probe};
+
+/// Runs of a mode.
+const RUNS: u64 = 100;
+
+/// Time in which adaptive mode learns, before the first run.
+const LEARNING: Duration = Duration::from_millis(1500);
+
+/// How far the truth may be, in shown standard errors.
+const WITHIN: f64 = 2.0;
+
+/// The functions below [`handle`]: their mean ticks, and how many calls of 100 are theirs. Their shares, and that of `handle`,
+/// are 5 to 40 %.
+const CHILDREN: [Child; 6] = [
+    Child::new("scan", scan, 6_000, 40),
+    Child::new("parse", parse, 10_000, 12),
+    Child::new("check", check, 4_000, 18),
+    Child::new("sort", sort, 3_000, 15),
+    Child::new("store", store, 8_000, 6),
+    Child::new("send", send, 3_600, 9),
+];
+
+/// The mean ticks of `handle` itself, which calls three children.
+const HANDLE: u64 = 4_000;
+const CALLS: usize = 3;
+
+/// The place of `handle` in [`Ticks`].
+const OF_HANDLE: usize = CHILDREN.len();
+
+/// Ticks beyond what was drawn from which on the thread had no CPU.
+const HAD_NO_CPU: u64 = 20_000;
+
+/// The ticks of each child, and of `handle` itself.
+type Ticks = [u64; CHILDREN.len() + 1];
+
+/// What passed in a run, by two measures.
+#[derive(Debug, Default)]
+struct Truth {
+    time: Ticks,
+    working: Ticks,
+}
+
+impl Truth {
+    /// Adds a call to the function at a place.
+    fn add(&mut self, place: usize, (passed, drawn): (u64, u64)) {
+        self.time[place] += passed;
+        self.working[place] += if passed - drawn < HAD_NO_CPU {
+            passed
+        } else {
+            drawn
+        };
+    }
+}
+
+#[derive(Debug)]
+struct Child {
+    name: &'static str,
+    run: fn(u64) -> (u64, u64),
+    mean: u64,
+    of_100: u64,
+}
+
+impl Child {
+    const fn new(name: &'static str, run: fn(u64) -> (u64, u64), mean: u64, of_100: u64) -> Self {
+        Self {
+            name,
+            run,
+            mean,
+            of_100,
+        }
+    }
+}
+
+/// Reads the clock until so many ticks have passed, and returns how many have, and how many were to.
+#[inline(always)]
+fn spin(ticks: u64) -> (u64, u64) {
+    let begin = tickscope::__private::tsc();
+    loop {
+        let passed = tickscope::__private::tsc().wrapping_sub(begin);
+        if passed >= ticks {
+            return (passed, ticks);
+        }
+    }
+}
+
+macro_rules! spinning {
+    ($($function:ident $name:literal)*) => {
+        $(#[inline(never)]
+        fn $function(ticks: u64) -> (u64, u64) {
+            probe!(Scoped, $name);
+            spin(ticks)
+        })*
+    };
+}
+
+spinning! { scan "scan" parse "parse" check "check" sort "sort" store "store" send "send" }
+
+/// A call of `handle`: its own ticks, and the children with theirs.
+#[derive(Debug)]
+struct Call {
+    own: u64,
+    children: [(usize, u64); CALLS],
+}
+
+#[inline(never)]
+fn handle(call: &Call, truth: &mut Truth) {
+    probe!(Scoped, "handle");
+    truth.add(OF_HANDLE, spin(call.own / 2));
+    for &(child, ticks) in &call.children {
+        truth.add(child, (CHILDREN[child].run)(ticks));
+    }
+    truth.add(OF_HANDLE, spin(call.own - call.own / 2));
+}
+
+/// Draws calls for a seed. Ticks have an exponential distribution.
+fn calls(seed: u64, count: usize) -> Vec<Call> {
+    let mut state = (seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mut draw = || {
+        state = work(1, state);
+        state >> 11
+    };
+    let mut drawn = Vec::with_capacity(count);
+    for _ in 0..count {
+        let mut ticks = |mean: u64| {
+            let uniform = (draw() as f64 + 0.5) / (1u64 << 53) as f64;
+            (-uniform.ln() * mean as f64) as u64
+        };
+        let own = ticks(HANDLE);
+        let lengths = [(); CALLS].map(|()| ticks(1 << 20));
+        let children = lengths.map(|length| {
+            let child = child(draw() % 100);
+            // Scaled from the mean that they were drawn with.
+            (
+                child,
+                ((u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20) as u64,
+            )
+        });
+        drawn.push(Call { own, children });
+    }
+    drawn
+}
+
+/// Returns the child to which a number below 100 belongs.
+fn child(number: u64) -> usize {
+    let mut left = number;
+    for (index, child) in CHILDREN.iter().enumerate() {
+        match left.checked_sub(child.of_100) {
+            Some(more) => left = more,
+            None => return index,
+        }
+    }
+    CHILDREN.len() - 1
+}
+
+/// Calls drawn for a run, which repeats them.
+const DRAWN: usize = 4_000;
+
+/// Runs the program with a seed for so long, and returns the truth.
+fn run(seed: u64, time: Duration) -> Truth {
+    let calls = calls(seed, DRAWN);
+    let mut truth = Truth::default();
+    let begin = Instant::now();
+    // Whatever was measured before the drawing is over is not of this run.
+    tickscope::reset();
+    for call in calls.iter().cycle() {
+        if begin.elapsed() >= time {
+            break;
+        }
+        handle(call, &mut truth);
+    }
+    truth
+}
+
+/// What became of all runs of a mode, by one measure.
+#[derive(Debug, Default)]
+struct Outcomes {
+    functions: [Outcome; CHILDREN.len() + 1],
+    /// Runs in which all functions were within.
+    runs_within: u64,
+}
+
+/// What became of a function.
+#[derive(Clone, Debug, Default)]
+struct Outcome {
+    /// Runs in which the truth was within.
+    within: u64,
+    /// The sums of truth, of the difference of what is shown, and of the standard error.
+    truth: f64,
+    difference: f64,
+    error: f64,
+    /// The largest difference.
+    largest: f64,
+    /// The differences in standard errors. Half of them are below 0.67, and 95 % below 1.96, if the errors are honest and normal.
+    in_errors: Vec<f64>,
+}
+
+impl Outcomes {
+    /// Compares what a run showed.
+    fn add(&mut self, shown: &Shown, truth: &Ticks) {
+        let all: u64 = truth.iter().sum();
+        let mut all_within = true;
+        for ((name, &ticks), outcome) in names().zip(truth).zip(&mut self.functions) {
+            let truth = ticks as f64 / all as f64;
+            let (share, error) = shown.share(name);
+            let difference = share - truth;
+            let is_within = difference.abs() <= WITHIN * error;
+            all_within &= is_within;
+            outcome.within += u64::from(is_within);
+            outcome.truth += truth;
+            outcome.difference += difference;
+            outcome.error += error;
+            outcome.largest = outcome.largest.max(difference.abs());
+            outcome.in_errors.push(difference.abs() / error.max(1e-9));
+        }
+        self.runs_within += u64::from(all_within);
+    }
+
+    fn print(&self, mode: &str, measure: &str) {
+        let mean = |sum: f64| sum / RUNS as f64;
+        for (name, outcome) in names().zip(&self.functions) {
+            let in_errors = sorted(outcome.in_errors.iter().copied());
+            println!(
+                r#"{{"kind":"errors-function","mode":"{mode}","measure":"{measure}","function":"{name}","runs":{RUNS},"within":{},"p50_in_errors":{:.2},"p95_in_errors":{:.2},"truth":{:.4},"mean_difference":{:.5},"mean_error":{:.5},"largest_error":{:.4}}}"#,
+                outcome.within,
+                median(&in_errors),
+                quantile(&in_errors, 0.95),
+                mean(outcome.truth),
+                mean(outcome.difference),
+                mean(outcome.error),
+                outcome.largest,
+            );
+        }
+        let within: u64 = self.functions.iter().map(|outcome| outcome.within).sum();
+        let largest = self.functions.iter().map(|outcome| outcome.largest);
+        println!(
+            r#"{{"kind":"errors","mode":"{mode}","measure":"{measure}","runs":{RUNS},"shares":{},"within":{within},"runs_within":{},"largest_error":{:.4}}}"#,
+            RUNS * self.functions.len() as u64,
+            self.runs_within,
+            largest.fold(0.0, f64::max),
+        );
+    }
+}
+
+/// Runs the program so many times in both modes, and prints an object for each function, and one for the mode, by time; and by
+/// working where the mode tells working from waiting.
+pub(crate) fn print(time: Duration) {
+    for mode in [Mode::Adaptive, Mode::Sampled] {
+        tickscope::set_mode(mode);
+        run(0, LEARNING.min(time * 4));
+        let [mut by_time, mut by_working] = [Outcomes::default(), Outcomes::default()];
+        let mut has_waits = true;
+        let mut name = "";
+        for seed in 1..=RUNS {
+            let truth = run(seed, time);
+            let snapshot = tickscope::reset();
+            by_time.add(&Shown::of(&snapshot), &truth.time);
+            by_working.add(&Shown::of_work(&snapshot), &truth.working);
+            has_waits &= snapshot.waits;
+            name = snapshot.capture.mode.as_str();
+        }
+        by_time.print(name, "time");
+        if has_waits {
+            by_working.print(name, "working");
+        }
+    }
+}
+
+/// The names of the functions, in the order of [`Ticks`].
+fn names() -> impl Iterator<Item = &'static str> {
+    CHILDREN.iter().map(|child| child.name).chain(["handle"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_5_to_40_percent() {
+        assert_eq!(CHILDREN.iter().map(|child| child.of_100).sum::<u64>(), 100);
+        let mut truth = Ticks::default();
+        for call in calls(7, 100_000) {
+            truth[OF_HANDLE] += call.own;
+            for (child, ticks) in call.children {
+                truth[child] += ticks;
+            }
+        }
+        let all: u64 = truth.iter().sum();
+        for (name, ticks) in names().zip(truth) {
+            let share = ticks as f64 / all as f64;
+            assert!((0.045..=0.4).contains(&share), "{name}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_calls() {
+        let drawn = |seed| format!("{:?}", calls(seed, 10));
+        assert_eq!(drawn(3), drawn(3));
+        assert_ne!(drawn(3), drawn(4));
+    }
+}

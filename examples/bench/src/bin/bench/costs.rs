@@ -1,0 +1,290 @@
+//! What small things cost beside the same without tickscope: one table of cases, each in a process of its own, in which both ways
+//! take turns. Where valgrind is installed, instructions are counted too.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::hint::black_box;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use clap::builder::PossibleValuesParser;
+use tickscope::Mode;
+use tickscope_bench::statistics::Middle;
+use tickscope_bench::timing::timed;
+use tickscope_bench::{callgrind, child};
+
+use crate::spans;
+
+/// How often a turn does it.
+const TIMES: u64 = 100_000;
+
+/// Gets a lock and gives it back, so often, with the types of a module.
+macro_rules! locks {
+    ($sync:path, $lock:ident, $get:ident) => {
+        |count| {
+            use $sync as sync;
+            let lock = black_box(sync::$lock::new(0u64));
+            for _ in 0..count {
+                // A panic is no part of what is compared.
+                if let Ok(guard) = lock.$get() {
+                    black_box(&*guard);
+                }
+            }
+        }
+    };
+}
+
+/// Ways of doing one kind of thing.
+#[derive(Debug)]
+struct Group {
+    name: &'static str,
+    /// What is done once.
+    what: &'static str,
+    /// Whether instructions are counted.
+    instructions: bool,
+    cases: &'static [Case],
+}
+
+/// Two ways of doing something so often: without tickscope and with it.
+#[derive(Debug)]
+struct Case {
+    name: &'static str,
+    plain: fn(u64),
+    measured: fn(u64),
+    /// Prepares the process.
+    begin: fn(),
+}
+
+const fn case(name: &'static str, plain: fn(u64), measured: fn(u64)) -> Case {
+    let begin = || {};
+    Case {
+        name,
+        plain,
+        measured,
+        begin,
+    }
+}
+
+const fn span(name: &'static str, measured: fn(u64), begin: fn()) -> Case {
+    let plain = spans::none;
+    Case {
+        name,
+        plain,
+        measured,
+        begin,
+    }
+}
+
+const GROUPS: [Group; 4] = [
+    Group {
+        name: "allocations",
+        what: "Allocating and freeing a block in a scope, by the system's allocator and inside `tickscope::Alloc`",
+        instructions: false,
+        cases: &[
+            case(
+                "64 bytes",
+                |count| allocate(&System, 64, count),
+                |count| allocate(&COUNTED, 64, count),
+            ),
+            case(
+                "4096 bytes",
+                |count| allocate(&System, 4096, count),
+                |count| allocate(&COUNTED, 4096, count),
+            ),
+        ],
+    },
+    Group {
+        name: "locks",
+        what: "Getting a lock and giving it back, of std and of `tickscope::sync`, while no other thread wants it",
+        instructions: true,
+        cases: &[
+            case(
+                "Mutex",
+                locks!(std::sync, Mutex, lock),
+                locks!(tickscope::sync, Mutex, lock),
+            ),
+            case(
+                "RwLock, read",
+                locks!(std::sync, RwLock, read),
+                locks!(tickscope::sync, RwLock, read),
+            ),
+            case(
+                "RwLock, write",
+                locks!(std::sync, RwLock, write),
+                locks!(tickscope::sync, RwLock, write),
+            ),
+        ],
+    },
+    Group {
+        name: "polls",
+        what: "A poll of a pending future, and a call of one that is ready at once",
+        instructions: true,
+        cases: &[
+            case("poll, future!", one, |polls| {
+                run(tickscope::future!("polled", Pending(polls - 1)))
+            }),
+            case("poll, wait!", one, |polls| {
+                run(tickscope::wait!("awaited", Pending(polls - 1)))
+            }),
+            case("poll, task", one, |polls| {
+                run(tickscope::task("spawned", Pending(polls - 1)))
+            }),
+            case("call, future!", many, many_calls),
+        ],
+    },
+    Group {
+        name: "spans",
+        what: "A span of the crate `tracing` that is made, entered, exited and closed, and an empty loop",
+        instructions: false,
+        cases: &[
+            span("scope!", spans::scopes, || {}),
+            span("bare", spans::spans, spans::bare),
+            span("bare, field", spans::with_field, spans::bare),
+            span("layer", spans::spans, spans::layered),
+            span("times layer", spans::spans, spans::times),
+            span("empty layer", spans::spans, spans::nothing),
+        ],
+    },
+];
+
+static COUNTED: tickscope::Alloc = tickscope::Alloc::system();
+
+/// Allocates blocks and frees them, within a scope.
+#[inline(always)]
+fn allocate(allocator: &impl GlobalAlloc, bytes: usize, count: u64) {
+    tickscope::scope!("allocates");
+    let Ok(layout) = Layout::from_size_align(bytes.max(1), 8) else {
+        return;
+    };
+    for _ in 0..count {
+        // SAFETY: the layout is not of size 0.
+        let block = black_box(unsafe { allocator.alloc(layout) });
+        // SAFETY: this allocator has just made the block with this layout.
+        unsafe { allocator.dealloc(block, layout) };
+    }
+}
+
+/// Is pending so often, and then ready.
+struct Pending(u64);
+
+impl Future for Pending {
+    type Output = ();
+
+    #[inline(never)]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match self.0.checked_sub(1) {
+            None => Poll::Ready(()),
+            Some(left) => {
+                self.0 = left;
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Polls a future until it is ready: an executor that does nothing else.
+#[inline(always)]
+fn run(future: impl Future<Output = ()>) {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    while black_box(future.as_mut().poll(&mut context)).is_pending() {}
+}
+
+/// One future with so many polls.
+fn one(polls: u64) {
+    run(Pending(polls - 1));
+}
+
+/// So many futures with one poll each.
+fn many(calls: u64) {
+    for _ in 0..calls {
+        run(Pending(black_box(0)));
+    }
+}
+
+fn many_calls(calls: u64) {
+    for _ in 0..calls {
+        run(tickscope::future!("called", Pending(black_box(0))));
+    }
+}
+
+/// The words of the command line.
+pub(crate) fn names() -> PossibleValuesParser {
+    PossibleValuesParser::new(GROUPS.iter().map(|group| group.name))
+}
+
+fn group(name: &str) -> Result<&'static Group, String> {
+    let group = GROUPS.iter().find(|group| group.name == name);
+    group.ok_or_else(|| format!("{name}: no such group"))
+}
+
+fn case_of(group_name: &str, name: &str) -> Result<&'static Case, String> {
+    let case = group(group_name)?.cases.iter().find(|case| case.name == name);
+    case.ok_or_else(|| format!("{name}: no such case"))
+}
+
+/// Prints a line for each case of a group.
+pub(crate) fn print(group_name: &str, rounds: u64) -> Result<(), String> {
+    let group = group(group_name)?;
+    println!(
+        "{}, in ns, medians of {rounds} turns; the difference with its 95 % interval:",
+        group.what
+    );
+    println!("case              plain  tickscope  difference");
+    for case in group.cases {
+        let words = ["times", group.name, case.name, &rounds.to_string()];
+        let [plain, measured, low, middle, high] = child::numbers(&words)?;
+        let added = Middle { low, middle, high };
+        println!("{:14} {plain:8.2} {measured:10.2} {added:11.2}", case.name);
+    }
+    if !group.instructions {
+        return Ok(());
+    }
+    if !callgrind::is_here() {
+        println!("no valgrind: instructions are not counted");
+        return Ok(());
+    }
+    println!("The same in instructions, by callgrind:");
+    for case in group.cases {
+        // The difference between few and many is that of what is done.
+        let of = |which| -> Result<f64, String> {
+            let run = |count| {
+                let words = [child::FLAG, "count", group.name, case.name, which, count];
+                callgrind::instructions(&words, &[])
+            };
+            Ok((run("101000")? as f64 - run("1000")? as f64) / 100_000.0)
+        };
+        let (plain, measured) = (of("plain")?, of("measured")?);
+        println!(
+            "{:14} {plain:8.2} {measured:10.2} {:11.2}",
+            case.name,
+            measured - plain
+        );
+    }
+    Ok(())
+}
+
+/// Is a child: does both ways of a case in turns. It prints the nanoseconds of each, and of the difference with its interval.
+pub(crate) fn times(group: &str, case: &str, rounds: u64) -> Result<(), String> {
+    let case = case_of(group, case)?;
+    let _session = tickscope::Builder::new("cost").mode(Mode::Exact).start();
+    (case.begin)();
+    let ns = |body: fn(u64)| timed(|| body(TIMES)) / TIMES as f64;
+    let turns: Vec<(f64, f64)> = (0..rounds).map(|_| (ns(case.plain), ns(case.measured))).collect();
+    let plain = Middle::of(turns.iter().map(|turn| turn.0)).middle;
+    let measured = Middle::of(turns.iter().map(|turn| turn.1)).middle;
+    let Middle { low, middle, high } = Middle::of(turns.iter().map(|turn| turn.1 - turn.0));
+    println!("{plain} {measured} {low} {middle} {high}");
+    Ok(())
+}
+
+/// Is the child that callgrind watches: does one way of a case so often.
+pub(crate) fn count(group: &str, case: &str, which: &str, count: u64) -> Result<(), String> {
+    let case = case_of(group, case)?;
+    let body = if which == "plain" {
+        case.plain
+    } else {
+        case.measured
+    };
+    body(count.max(1));
+    Ok(())
+}

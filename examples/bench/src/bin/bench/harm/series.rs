@@ -1,0 +1,235 @@
+//! Series of short operations, without a session and with one that a viewer watches, in turns.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tickscope_bench::kernel;
+use tickscope_bench::statistics::Middle;
+use tickscope_bench::workloads::{deep, work};
+use tickscope_bench::{Plain, Probe, Scoped, probe};
+use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::slots::Op;
+
+/// How many numbers [`run`] prints.
+pub(crate) const NUMBERS: usize = 2 * FIGURES + 3 * COMPARED.len() + 1;
+
+/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
+/// the interruptions in the time of 100 000 operations without a session; page faults, voluntary and involuntary
+/// context switches of the thread a second; records a second.
+pub(crate) const FIGURES: usize = 10;
+
+/// The figures that are compared: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
+const COMPARED: [usize; 4] = [1, 2, 4, 5];
+
+/// An operation counts as interrupted if it takes this many nanoseconds more than the median without a session.
+const INTERRUPTED: f64 = 1000.0;
+
+/// Operations of a series: about 0.3 s.
+const OPERATIONS: usize = 250_000;
+
+/// The number of operations between two visits to the other nodes, which are not timed.
+const BETWEEN: u64 = 50;
+
+/// The pages that an operation works on, and the words of a page.
+const PAGES: usize = 64;
+const PAGE_WORDS: usize = 512;
+
+/// The functions on each level of the other nodes, and the number of levels.
+const FUNCTIONS: u64 = 17;
+const LEVELS: u32 = 4;
+
+/// The pause before each series, in which a session makes its ring and removes those of ended programs.
+const SETTLED: Duration = Duration::from_millis(150);
+
+/// The longest wait for a ring.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// The measurements of one series.
+struct Series {
+    /// The nanoseconds of all operations, sorted.
+    times: Vec<u64>,
+    /// Page faults, voluntary and involuntary context switches a second.
+    kernel: [f64; 3],
+    records: f64,
+}
+
+/// A session and its viewer.
+struct Watched {
+    session: tickscope::Session,
+    ring: RingFile,
+    /// The program publishes for the viewer as long as this is alive.
+    _slot: Slot,
+}
+
+/// What an operation works on: one word in each of some pages, as functions of programs do. On some virtual machines
+/// the host removes page tables at its timer. An operation that touched no memory would then seem faster only because
+/// it has no scope.
+struct Memory([[u64; PAGE_WORDS]; PAGES]);
+
+/// Does about 1 us of work.
+#[inline(never)]
+fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
+    probe!(P, "operation");
+    for (at, page) in memory.0.iter_mut().enumerate() {
+        // The words are not all in the same set of the cache.
+        let word = &mut page[at * 8 % PAGE_WORDS];
+        *word = black_box(*word).wrapping_add(seed);
+    }
+    work(590, seed)
+}
+
+/// Visits one of `nodes` places.
+fn visit<P: Probe>(nodes: u64, seed: u64) {
+    // The last level has nearly all of them.
+    if nodes > FUNCTIONS {
+        deep::<P>(seed % (nodes * 16 / 17), LEVELS);
+    }
+}
+
+fn series<P: Probe>(nodes: u64) -> Series {
+    let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
+    let mut random = 1;
+    // The first visit is not what is measured.
+    (0..nodes).for_each(|path| visit::<P>(nodes, path));
+    (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
+    let mut times = vec![1; OPERATIONS];
+    let (before, begin) = (kernel::thread(), Instant::now());
+    for (seed, time) in (0u64..).zip(&mut times) {
+        if seed.is_multiple_of(BETWEEN) {
+            random = work(1, random);
+            visit::<P>(nodes, random >> 20);
+        }
+        let begin = Instant::now();
+        black_box(operation::<P>(seed, &mut memory));
+        *time = begin.elapsed().as_nanos() as u64;
+    }
+    let (after, seconds) = (kernel::thread(), begin.elapsed().as_secs_f64());
+    times.sort_unstable();
+    Series {
+        times,
+        kernel: [0, 1, 2].map(|at| (after[at] - before[at]) / seconds),
+        records: f64::NAN,
+    }
+}
+
+/// Measures a series without a session, after the same pause as with one, so that effects of the pause on the core and
+/// its host cancel out.
+fn rested(nodes: u64) -> Series {
+    thread::sleep(SETTLED);
+    series::<Plain>(nodes)
+}
+
+/// Is a child: so many nodes, records a second, and paired rounds.
+pub(crate) fn run(nodes: u64, hz: u64, rounds: u64) -> Result<(), String> {
+    let mut made = 0;
+    let mut all: [Vec<[f64; FIGURES]>; 2] = Default::default();
+    for _ in 0..rounds {
+        let first = rested(nodes);
+        let watched = Watched::start(hz)?;
+        let on = [watched.series(nodes)?, watched.series(nodes)?];
+        made = made.max(tickscope::snapshot().nodes.len());
+        drop(watched.session);
+        let off = [first, rested(nodes)];
+        let usual = (off[0].median() + off[1].median()) / 2.0;
+        for (all, two) in all.iter_mut().zip([off, on]) {
+            let [one, other] = two.map(|series| series.figures(usual));
+            all.push(std::array::from_fn(|at| (one[at] + other[at]) / 2.0));
+        }
+    }
+    let mut told = Vec::new();
+    for all in &all {
+        told.extend((0..FIGURES).map(|at| Middle::of(all.iter().map(|one| one[at])).middle));
+    }
+    let [off, on] = &all;
+    for at in COMPARED {
+        let added = Middle::of(off.iter().zip(on).map(|(off, on)| on[at] - off[at]));
+        told.extend([added.middle, added.low, added.high]);
+    }
+    told.push(made as f64);
+    let told: Vec<String> = told.iter().map(f64::to_string).collect();
+    println!("{}", told.join(" "));
+    Ok(())
+}
+
+impl Series {
+    /// Returns the nanoseconds that this share of the shortest `count` operations do not exceed.
+    fn at(&self, share: f64, count: usize) -> f64 {
+        let rank = (count as f64 * share) as usize;
+        let last = self.times.len() - 1;
+        self.times[rank.min(last)] as f64
+    }
+
+    fn median(&self) -> f64 {
+        self.at(0.5, self.times.len())
+    }
+
+    /// Returns the figures. `usual` is the median without a session.
+    fn figures(&self, usual: f64) -> [f64; FIGURES] {
+        let all = self.times.len();
+        let quiet = self
+            .times
+            .partition_point(|time| *time as f64 <= usual + INTERRUPTED);
+        let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| self.at(share, all));
+        // An operation that a scope makes longer is interrupted more often for that reason, so the rate is per time.
+        let time = all as f64 * self.median() / usual;
+        let interrupted = 100_000.0 * (all - quiet) as f64 / time;
+        let [faults, waits, preempted] = self.kernel;
+        let quiet = self.at(0.999, quiet);
+        [
+            self.median(),
+            p999,
+            p9999,
+            longest,
+            quiet,
+            interrupted,
+            faults,
+            waits,
+            preempted,
+            self.records,
+        ]
+    }
+}
+
+impl Watched {
+    fn start(hz: u64) -> Result<Self, String> {
+        let session = tickscope::Builder::new("harm")
+            .mode(tickscope::Mode::Exact)
+            .start();
+        let begin = Instant::now();
+        let path = loop {
+            match session.path() {
+                Some(path) => break path,
+                None if begin.elapsed() > LONGEST => {
+                    return Err(format!("no ring: {}", session.warnings().join("; ")));
+                }
+                None => thread::sleep(Duration::from_millis(1)),
+            }
+        };
+        let ring = RingFile::open(&path).map_err(|error| error.to_string())?;
+        let slot = ring.take_slot().map_err(|error| error.to_string())?;
+        let mut slot = slot.ok_or("no slot for a viewer")?;
+        let wish = Op::Interval(1_000_000_000 / hz);
+        slot.send(wish).map_err(|error| error.to_string())?;
+        Ok(Self {
+            session,
+            ring,
+            _slot: slot,
+        })
+    }
+
+    fn series(&self, nodes: u64) -> Result<Series, String> {
+        let number = || {
+            let newest = self.ring.newest().map_err(|error| error.to_string())?;
+            Ok::<_, String>(newest.sequence as f64)
+        };
+        thread::sleep(SETTLED);
+        let (before, begin) = (number()?, Instant::now());
+        let series = series::<Scoped>(nodes);
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(Series {
+            records: (number()? - before) / seconds,
+            ..series
+        })
+    }
+}

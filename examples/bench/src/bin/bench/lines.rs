@@ -1,0 +1,63 @@
+//! Measures what sampling of lines costs: the CPU time of a picture of `sphereflake`, with all that handles the samples in the process,
+//! while they are taken and while they are not, in turns. A turn takes a second.
+
+use std::error::Error;
+use std::thread;
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+use tickscope_bench::Scoped;
+use tickscope_bench::statistics::{Middle, abba};
+use tickscope_bench::workloads::{SPHEREFLAKE_SIZE, sphereflake};
+use tickscope_format::FormatError;
+use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::slots::Op;
+
+/// Samples a second, as a user asks for them.
+const HZ: u32 = 1_000;
+
+/// Pictures in a turn.
+const PICTURES: u64 = 20;
+
+/// Between two looks for an answer.
+const PAUSE: Duration = Duration::from_millis(1);
+
+pub(crate) fn print(rounds: u64) -> Result<(), Box<dyn Error>> {
+    let session = tickscope::Builder::new("lines").try_start()?;
+    let ring = RingFile::open(&session.path().ok_or("there is no ring file")?)?;
+    let mut slot = ring
+        .take_slot()?
+        .ok_or("the ring file has no place for a viewer")?;
+    turn(&mut slot, 0)?;
+    let (mut added, mut sampled_ns) = (Vec::new(), 0.0);
+    for _ in 0..rounds {
+        let (off, on) = abba(|sampled| turn(&mut slot, if sampled { HZ } else { 0 }))?;
+        sampled_ns += 2.0 * on;
+        added.push(100.0 * (on / off - 1.0));
+    }
+    let lines = tickscope::snapshot().lines;
+    let samples: u64 = lines.samples.iter().map(|sample| sample.samples).sum();
+    println!(
+        "lines take {:.2} % more CPU time; {HZ} samples a second were asked for, {:.0} came",
+        Middle::of(added),
+        samples as f64 / sampled_ns * 1e9,
+    );
+    Ok(())
+}
+
+/// Returns the nanoseconds of CPU time of a turn in which so many samples a second are taken.
+fn turn(slot: &mut Slot, hz: u32) -> Result<f64, FormatError> {
+    let sent = slot.send(Op::Lines(hz))?;
+    while slot.reply(&sent)?.is_none() {
+        thread::sleep(PAUSE);
+    }
+    let begin = cpu_ns();
+    sphereflake::<Scoped>(PICTURES * SPHEREFLAKE_SIZE);
+    Ok(cpu_ns() - begin)
+}
+
+/// The CPU time of all threads.
+fn cpu_ns() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
+}

@@ -1,0 +1,119 @@
+//! What tickscope costs, and how true is what it shows. docs/design/benchmarks.md has the figures.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program that speaks to its user"
+)]
+
+mod accuracy;
+mod cases;
+mod costs;
+mod first_visit;
+mod harm;
+mod lines;
+mod modes;
+mod overhead;
+mod publish;
+mod spans;
+mod start;
+mod waits;
+mod workers;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use tickscope_bench::child;
+
+/// Measures what tickscope costs, and how true is what it shows.
+#[derive(Debug, Parser)]
+struct Options {
+    #[command(subcommand)]
+    benchmark: Benchmark,
+}
+
+#[derive(Debug, Subcommand)]
+enum Benchmark {
+    /// What a scope costs in all modes, in turns with the same code without scopes.
+    Overhead(overhead::Options),
+    /// What the slowest of many operations of 1 us lose to a publisher and a viewer.
+    Harm {
+        /// Measures more rounds and settings, and fails if more is lost than allowed.
+        #[arg(long)]
+        long: bool,
+    },
+    /// How true is what is shown.
+    Accuracy(accuracy::Options),
+    /// What small things cost beside the same without tickscope, in turns.
+    Cost {
+        #[arg(value_parser = costs::names())]
+        what: String,
+        #[arg(default_value = "101", value_parser = rounds())]
+        rounds: u64,
+    },
+    /// What sampling of lines costs: CPU time with and without it, in turns.
+    Lines {
+        #[arg(default_value = "101", value_parser = rounds())]
+        rounds: u64,
+    },
+    /// Waiting and ready time as it is shown, and as the kernel has it.
+    Waits {
+        /// So many times as many rounds.
+        #[arg(default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+        factor: u32,
+    },
+    /// What a record costs the publisher, step by step.
+    Publish {
+        /// Nodes of the call tree [default: 1000, 10000 and 100000].
+        nodes: Option<usize>,
+    },
+    /// What the start and the end cost a program.
+    Start,
+    /// What the first visit of a place in the call tree costs.
+    FirstVisit,
+    /// What this program does in the processes that it starts.
+    #[command(name = child::FLAG, hide = true)]
+    Child { words: Vec<String> },
+}
+
+fn rounds() -> clap::builder::RangedU64ValueParser {
+    clap::value_parser!(u64).range(3..=100_000)
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    match Options::parse().benchmark {
+        Benchmark::Overhead(options) => overhead::run(options)?,
+        Benchmark::Harm { long } => {
+            let reached = harm::run(long)?;
+            return Ok(ExitCode::from(u8::from(!reached)));
+        }
+        Benchmark::Accuracy(options) => accuracy::run(&options)?,
+        Benchmark::Cost { what, rounds } => costs::print(&what, rounds)?,
+        Benchmark::Lines { rounds } => lines::print(rounds)?,
+        Benchmark::Waits { factor } => waits::print(factor)?,
+        Benchmark::Publish { nodes } => publish::print(nodes)?,
+        Benchmark::Start => start::print()?,
+        Benchmark::FirstVisit => first_visit::print()?,
+        Benchmark::Child { words } => child(&words)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn child(words: &[String]) -> Result<(), Box<dyn Error>> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["instructions", case, mode, amount] => overhead::instructions::run(case, mode, amount.parse()?)?,
+        ["nodes", mode] => overhead::sizes::nodes(mode)?,
+        ["threads", mode] => overhead::sizes::threads(mode)?,
+        ["harm", nodes, hz, rounds] => harm::series::run(nodes.parse()?, hz.parse()?, rounds.parse()?)?,
+        ["plain", case, seconds] => accuracy::recorded(case, None, seconds)?,
+        ["scoped", case, mode, seconds] => accuracy::recorded(case, Some(mode), seconds)?,
+        ["times", group, case, rounds] => costs::times(group, case, rounds.parse()?)?,
+        ["count", group, case, which, count] => costs::count(group, case, which, count.parse()?)?,
+        ["stages", nodes, histograms] => publish::stages(nodes.parse()?, histograms.parse()?)?,
+        ["life", end] => start::life(end)?,
+        ["first-visit", histograms] => first_visit::visit(histograms.parse()?),
+        _ => return Err("what is this child to do?".into()),
+    }
+    Ok(())
+}

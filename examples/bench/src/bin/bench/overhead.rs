@@ -1,0 +1,118 @@
+//! What a scope costs, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope with the
+//! publisher running.
+
+pub(crate) mod instructions;
+mod markdown;
+mod measure;
+mod memory;
+mod publisher;
+pub(crate) mod sizes;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, value_parser};
+use tickscope_bench::callgrind;
+use tickscope_format::file::open::{RingFile, Slot};
+
+use crate::cases::{CASES, Case};
+use crate::start;
+use measure::Measured;
+
+/// The options of the command line.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Prints one object a line instead of tables, for each mode.
+    #[arg(long)]
+    json: bool,
+    /// Measures this case alone.
+    #[arg(long, value_parser = PossibleValuesParser::new(all().map(|case| case.name)))]
+    case: Option<String>,
+    /// The number of threads [default: one and two].
+    #[arg(long, value_parser = value_parser!(u64).range(1..=64))]
+    threads: Option<u64>,
+    /// Counts no instructions.
+    #[arg(long)]
+    no_instructions: bool,
+    /// Watches memory for a minute.
+    #[arg(long)]
+    long: bool,
+}
+
+fn all() -> impl Iterator<Item = &'static Case> {
+    CASES.iter().filter(|case| case.amount > 0)
+}
+
+pub(crate) fn run(mut options: Options) -> Result<(), String> {
+    if !options.json && !options.no_instructions && !callgrind::is_here() {
+        eprintln!(
+            "instructions are not counted: there is no valgrind here (Debian: apt-get install valgrind)"
+        );
+        options.no_instructions = true;
+    }
+    // The publisher runs all the time, as it does in a program.
+    let session = tickscope::start("overhead");
+    let counts = options
+        .threads
+        .map_or(vec![1, 2], |threads| vec![threads as usize]);
+    let mut rows = Vec::new();
+    for case in all().filter(|case| options.case.as_deref().is_none_or(|name| name == case.name)) {
+        for &threads in &counts {
+            let of_case = measure_case(case, threads, &options, &session);
+            if options.json {
+                of_case.iter().for_each(|row| row.print_json(&of_case));
+            } else {
+                eprintln!("{} with {threads} threads is measured", case.name);
+            }
+            rows.extend(of_case);
+        }
+    }
+    if options.json {
+        return Ok(());
+    }
+    markdown::print(&rows);
+    if options.case.is_none() {
+        println!("\n```text");
+        publisher::print(&session)?;
+        memory::print(options.long);
+        sizes::print()?;
+        println!();
+        start::print_quiet()?;
+        println!("```");
+    }
+    Ok(())
+}
+
+/// Measures all rows of a case. Objects have only the rows with a mode of their own.
+fn measure_case(
+    case: &'static Case,
+    threads: usize,
+    options: &Options,
+    session: &tickscope::Session,
+) -> Vec<Measured> {
+    let mut rows = measure::measure(case, threads);
+    if options.json {
+        return rows;
+    }
+    // With fewer scopes the difference is that of what else the program does.
+    if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
+        match instructions::added(case) {
+            Ok(added) => {
+                for (row, added) in rows.iter_mut().zip(added) {
+                    row.instructions = Some(added);
+                }
+            }
+            // An error of valgrind must not hide the times.
+            Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
+        }
+    }
+    if let Some(_watching) = attach(session) {
+        rows.push(measure::measure_watched(case, threads));
+    }
+    rows
+}
+
+/// Is a viewer as the program sees it, until the result is dropped: a slot that is taken, for which it writes ten records a second.
+/// `None` if nothing is published.
+fn attach(session: &tickscope::Session) -> Option<Slot> {
+    let ring = RingFile::open(&session.path()?).ok()?;
+    ring.take_slot().ok().flatten()
+}

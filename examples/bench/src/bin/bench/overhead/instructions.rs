@@ -1,0 +1,47 @@
+//! Counts the instructions that scopes add: the difference between two runs of this program under callgrind that open
+//! fewer and more of them.
+
+use tickscope_bench::{callgrind, child};
+
+use crate::cases::Case;
+use crate::modes::Mode;
+
+/// Runs under callgrind do 1/20 and 3/20 of what timed runs do.
+const AMOUNTS: [u64; 2] = [1, 3];
+const PARTS: u64 = 20;
+
+/// The warm-up before, in multiples of a timed run: nodes are made, and adaptive mode learns (less than in a timed
+/// run).
+const WARM: u64 = 1;
+const LEARNING: u64 = 3;
+
+/// Returns the instructions of a scope above plain, by mode.
+pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
+    let plain = per_scope(case, Mode::Plain)?;
+    let mut added = vec![0.0];
+    for &mode in &Mode::ALL[1..] {
+        added.push(per_scope(case, mode)? - plain);
+    }
+    Ok(added)
+}
+
+/// Returns the instructions of a scope with the work in it.
+fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
+    let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
+    let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
+    let total = |amount: u64| {
+        let amount = amount.to_string();
+        let arguments = [child::FLAG, "instructions", case.name, mode.name(), &amount];
+        callgrind::instructions(&arguments, &[])
+    };
+    let added = total(many)? as f64 - total(few)? as f64;
+    Ok(added / (case.scopes(many) - case.scopes(few)) as f64)
+}
+
+/// Is the process that callgrind watches.
+pub(crate) fn run(case: &str, mode: &str, amount: u64) -> Result<(), String> {
+    let (case, mode) = (Case::named(case)?, Mode::named(mode)?);
+    callgrind::enter(mode.of_tickscope(), mode.has_histogram());
+    case.run(mode, amount);
+    Ok(())
+}

@@ -1,0 +1,175 @@
+//! Measures in pairs in the order ABBA, so that a machine that becomes slower or faster favours neither side, and all
+//! modes in turns, so that they can be compared with each other.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use tickscope_bench::statistics::{Middle, abba};
+use tickscope_bench::timing::{timed, timed_on_cpu};
+
+use crate::cases::{Case, Clock};
+use crate::modes::Mode;
+use crate::workers::Workers;
+
+/// How often each mode has its turn.
+const ROUNDS: usize = 4;
+
+/// Pairs of plain and measured runs in a turn; each has two runs of either kind.
+const PAIRS: usize = 12;
+
+/// Runs after a switch before anything is timed. After them most nodes have their usual latencies.
+const WARM: usize = 12;
+
+/// Adaptive mode times most calls until it knows how long they are. It runs this long before it is measured, the first
+/// time and later.
+const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
+
+/// The result of a case in a mode.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    pub(crate) case: &'static str,
+    pub(crate) mode: Mode,
+    pub(crate) threads: usize,
+    /// Whether a viewer was attached.
+    pub(crate) watched: bool,
+    /// Nanoseconds of a scope with the work in it, per core.
+    pub(crate) ns_per_scope: f64,
+    /// Nanoseconds above plain.
+    pub(crate) added_ns: f64,
+    /// The pairs' ratios.
+    pub(crate) ratio: Middle,
+    /// Instructions above plain, if they were counted.
+    pub(crate) instructions: Option<f64>,
+}
+
+/// What to run once.
+pub(crate) type Task = (&'static Case, Mode);
+
+/// The measurements of a case in a mode so far.
+struct Turns {
+    /// The number of scopes in a run.
+    scopes: f64,
+    /// Nanoseconds a scope, plain and measured.
+    pairs: Vec<(f64, f64)>,
+}
+
+/// Starts threads that run a case at the same time.
+pub(crate) fn start(threads: usize) -> Workers<Task> {
+    Workers::start(threads, |(case, mode): Task| {
+        let run = || case.run(mode, case.amount);
+        match case.clock {
+            Clock::Wall => timed(run),
+            Clock::Cpu => timed_on_cpu(run),
+        }
+    })
+}
+
+/// Measures a case in all modes against plain.
+pub(crate) fn measure(case: &'static Case, threads: usize) -> Vec<Measured> {
+    let workers = start(threads);
+    let mut turns = Mode::ALL.map(|_| Turns::new(case));
+    for round in 0..ROUNDS {
+        for (mode, turns) in Mode::ALL.into_iter().zip(&mut turns) {
+            prepare(&workers, case, mode, round == 0);
+            turns.take(&workers, case, mode);
+        }
+    }
+    let rows = Mode::ALL.into_iter().zip(&turns);
+    rows.map(|(mode, turns)| turns.row(case, mode, threads, false))
+        .collect()
+}
+
+/// Measures a case in exact mode against plain, with a viewer that the caller has attached.
+pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
+    let workers = start(threads);
+    let mut turns = Turns::new(case);
+    for _ in 0..ROUNDS {
+        prepare(&workers, case, Mode::Exact, false);
+        turns.take(&workers, case, Mode::Exact);
+    }
+    turns.row(case, Mode::Exact, threads, true)
+}
+
+/// Switches to a mode, outside of what is timed: it makes nodes, warms caches and predictors, and learns rates.
+fn prepare(workers: &Workers<Task>, case: &'static Case, mode: Mode, first: bool) {
+    mode.enter();
+    workers.run((case, Mode::Plain));
+    let begin = Instant::now();
+    for _ in 0..WARM {
+        workers.run((case, mode));
+    }
+    let learning = LEARNING[usize::from(!first)];
+    while mode == Mode::Adaptive && begin.elapsed() < learning {
+        workers.run((case, mode));
+    }
+}
+
+impl Turns {
+    fn new(case: &Case) -> Self {
+        Self {
+            scopes: case.scopes(case.amount) as f64,
+            pairs: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, workers: &Workers<Task>, case: &'static Case, mode: Mode) {
+        for _ in 0..PAIRS {
+            let mode_of = |measured| if measured { mode } else { Mode::Plain };
+            let run = |measured| Ok(workers.run((case, mode_of(measured))) / self.scopes);
+            let Ok::<_, Infallible>(pair) = abba(run);
+            self.pairs.push(pair);
+        }
+    }
+
+    fn row(&self, case: &'static Case, mode: Mode, threads: usize, watched: bool) -> Measured {
+        let middle = |value: fn(&(f64, f64)) -> f64| Middle::of(self.pairs.iter().map(value));
+        Measured {
+            case: case.name,
+            mode,
+            threads,
+            watched,
+            ns_per_scope: middle(|pair| pair.1).middle,
+            added_ns: middle(|(plain, measured)| measured - plain).middle,
+            ratio: middle(|(plain, measured)| measured / plain),
+            instructions: None,
+        }
+    }
+}
+
+impl Measured {
+    /// Returns the name of the mode, and whether a viewer watched.
+    pub(crate) fn label(&self) -> String {
+        let watched = if self.watched { "+viewer" } else { "" };
+        format!("{}{watched}", self.mode.name())
+    }
+
+    /// Returns what the row adds, as a multiple of what the floor adds. `rows` are all rows of the same case.
+    pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
+        let floor = rows
+            .iter()
+            .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
+        (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
+    }
+
+    /// Prints an object. `rows` are all rows of the same case.
+    pub(crate) fn print_json(&self, rows: &[Self]) {
+        let of_floor = self
+            .of_floor(rows)
+            .map_or("null".to_owned(), |of_floor| format!("{of_floor:.4}"));
+        println!(
+            concat!(
+                r#"{{"case":"{}","mode":"{}","threads":{},"ns_per_scope":{:.3},"ratio_to_plain":{:.4},"#,
+                r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"added_to_floor":{}}}"#
+            ),
+            self.case,
+            self.mode.name(),
+            self.threads,
+            self.ns_per_scope,
+            self.ratio.middle,
+            self.ratio.low,
+            self.ratio.high,
+            self.added_ns,
+            of_floor,
+        );
+    }
+}

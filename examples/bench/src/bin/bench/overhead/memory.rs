@@ -1,0 +1,39 @@
+//! Measures the memory of this process before and after a time at full load.
+
+use std::time::{Duration, Instant};
+
+use tickscope_bench::kernel::anonymous_bytes;
+
+use crate::cases::{CASES, Case};
+use crate::modes::Mode;
+
+/// Prints how much memory ten seconds of scopes without a pause (a minute if `long`) leave behind, once their nodes
+/// exist.
+pub(crate) fn print(long: bool) {
+    Mode::Exact.enter();
+    let cases = ["sites8", "recursion", "cold5000"];
+    let counts: Vec<(&Case, u64)> = CASES
+        .iter()
+        .filter(|case| cases.contains(&case.name))
+        .map(|case| (case, case.scopes(case.amount)))
+        .collect();
+    let mut scopes = 0;
+    let mut once = || {
+        for (case, count) in &counts {
+            case.run(Mode::Exact, case.amount);
+            scopes += count;
+        }
+    };
+    // This makes the nodes, and the octaves of their usual latencies.
+    (0..100).for_each(|_| once());
+    let kib = || anonymous_bytes() / 1024.0;
+    let seconds = if long { 60 } else { 10 };
+    let (before, end) = (kib(), Instant::now() + Duration::from_secs(seconds));
+    while Instant::now() < end {
+        once();
+    }
+    println!(
+        "\n{scopes} scopes in {seconds} s: RssAnon before {before} KiB, after {} KiB",
+        kib()
+    );
+}

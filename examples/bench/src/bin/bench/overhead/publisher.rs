@@ -1,0 +1,60 @@
+//! Measures the CPU time of the publisher while other threads are busy.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tickscope_bench::kernel::publisher_cpu;
+
+use super::attach;
+use super::measure::{Task, start};
+use crate::cases::Case;
+use crate::modes::Mode;
+use crate::workers::Workers;
+
+/// The time until the publisher has found its interval.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// How long its CPU time is measured, without a viewer and with one. Each is several intervals.
+const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
+
+/// The case: two threads with 5219 nodes each.
+const CASE: &str = "cold5000";
+const THREADS: usize = 2;
+
+/// Prints its share of a core in each mode in which it has work, without a viewer and with one.
+pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
+    let case = Case::named(CASE)?;
+    println!("publisher, {THREADS} threads of {CASE} (% of a core)");
+    let modes = [
+        Mode::Exact,
+        Mode::ExactWithoutHistogram,
+        Mode::Adaptive,
+        Mode::Sampled,
+    ];
+    for mode in modes {
+        let workers = start(THREADS);
+        mode.enter();
+        let unwatched = share(&workers, case, mode, MEASURED[0]);
+        let slot = attach(session);
+        let watched = slot.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
+        let watched = watched.map_or("?".to_owned(), |share| format!("{share:.2}"));
+        println!("{:<36} {unwatched:>9.2}  with a viewer {watched}", mode.name());
+    }
+    Ok(())
+}
+
+fn share(workers: &Workers<Task>, case: &'static Case, mode: Mode, measured: Duration) -> f64 {
+    let run_for = |time: Duration| {
+        let begin = Instant::now();
+        while begin.elapsed() < time {
+            workers.run((case, mode));
+        }
+        begin.elapsed()
+    };
+    run_for(SETTLED);
+    let before = publisher_cpu();
+    let elapsed = run_for(measured);
+    // The kernel accounts a running thread's time when the thread sleeps.
+    thread::sleep(Duration::from_millis(5));
+    100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64
+}

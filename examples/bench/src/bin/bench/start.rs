@@ -1,0 +1,121 @@
+//! Measures what the start and the end cost a program: `start()`, the first record, the end of a session, and the exit of a process.
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tickscope_bench::child;
+use tickscope_bench::statistics::{median, sorted};
+use tickscope_format::file::open::RingFile;
+
+/// Processes of each kind, one after another.
+const PROCESSES: usize = 50;
+
+/// How a process ends: it drops its session at once or once that is settled, or exits with it.
+const ENDS: [(&str, &str); 3] = [
+    ("young", "drop of a session, 5 ms old"),
+    ("settled", "drop of a session, 100 ms old"),
+    ("exit", "exit of the process"),
+];
+
+fn ms(begin: Instant) -> f64 {
+    1e3 * begin.elapsed().as_secs_f64()
+}
+
+/// Is a child: one session, of which it prints the milliseconds of the start, those until the first record, and those of its end.
+pub(crate) fn life(end: &str) -> Result<(), String> {
+    let begin = Instant::now();
+    let session = tickscope::start("life");
+    let started = ms(begin);
+    // The ring has its name when it has a record; the publisher reports the name a little later.
+    let has_record = |path: PathBuf| RingFile::open(&path).is_ok_and(|ring| ring.newest().is_ok());
+    while !session.path().is_some_and(has_record) {
+        if begin.elapsed() > Duration::from_secs(2) {
+            return Err(format!("no record: {}", session.warnings().join("; ")));
+        }
+        thread::sleep(Duration::from_micros(50));
+    }
+    let record = ms(begin);
+    let age = Duration::from_millis(if end == "settled" { 100 } else { 5 });
+    tickscope::time!("work", thread::sleep(age));
+    if end == "exit" {
+        std::mem::forget(session);
+        println!("{started} {record} 0");
+        std::process::exit(0);
+    }
+    let dropped = Instant::now();
+    drop(session);
+    println!("{started} {record} {}", ms(dropped));
+    Ok(())
+}
+
+/// Runs a child, and returns its figures; that of an exit is the time from its last output to its end.
+fn run(end: &str) -> Result<[f64; 3], String> {
+    let mut command = child::command(&["life", end])?;
+    let spawned = command.stdout(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| error.to_string())?;
+    let mut text = [0; 200];
+    let mut output = child.stdout.take().ok_or("a child has no output")?;
+    let length = output.read(&mut text).map_err(|error| error.to_string())?;
+    let said = Instant::now();
+    child.wait().map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&text[..length]);
+    let numbers: Vec<f64> = text.split_whitespace().flat_map(str::parse).collect();
+    let [started, record, dropped] = numbers[..] else {
+        return Err(format!("a child wrote {text:?}"));
+    };
+    Ok([started, record, if end == "exit" { ms(said) } else { dropped }])
+}
+
+fn series(load: &str) -> Result<(), String> {
+    let mut rows = vec![
+        ("start() comes back", Vec::new()),
+        ("first record, from before start()", Vec::new()),
+    ];
+    for (end, what) in ENDS {
+        let mut ends = Vec::new();
+        for _ in 0..PROCESSES {
+            let [started, record, ended] = run(end)?;
+            rows[0].1.push(started);
+            rows[1].1.push(record);
+            ends.push(ended);
+        }
+        rows.push((what, ends));
+    }
+    println!(
+        "{:36} {:>9} {:>9}  (ms, {PROCESSES} processes, {load})",
+        "", "median", "worst"
+    );
+    for (what, times) in rows {
+        let times = sorted(times);
+        let worst = times.last().copied().unwrap_or(f64::NAN);
+        println!("{what:<36} {:9.3} {worst:9.3}", median(&times));
+    }
+    Ok(())
+}
+
+/// Prints the table of a machine as it is.
+pub(crate) fn print_quiet() -> Result<(), String> {
+    series("nothing beside them")
+}
+
+/// Prints that, and the same beside four busy loops for each CPU.
+pub(crate) fn print() -> Result<(), String> {
+    print_quiet()?;
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..4 * thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let done = series("four busy loops for each CPU");
+        over.store(true, Ordering::Relaxed);
+        done
+    })
+}

@@ -1,0 +1,62 @@
+//! Threads that run the same task at the same time. They live for the whole measurement, so their nodes, caches and learned
+//! rates stay.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Barrier};
+use std::thread::{self, JoinHandle};
+
+/// Threads that run the same task at the same time.
+#[derive(Debug)]
+pub(crate) struct Workers<T> {
+    tasks: Vec<Sender<T>>,
+    times: Receiver<f64>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl<T: Copy + Send + 'static> Workers<T> {
+    /// Starts so many threads. `run` runs a task and returns the nanoseconds that it took.
+    pub(crate) fn start(count: usize, run: fn(T) -> f64) -> Self {
+        let barrier = Arc::new(Barrier::new(count));
+        let (time_sender, times) = mpsc::channel();
+        let (tasks, threads) = (0..count)
+            .map(|_| {
+                let (task_sender, tasks) = mpsc::channel();
+                let (barrier, time_sender) = (Arc::clone(&barrier), time_sender.clone());
+                let work = move || work(&tasks, &barrier, &time_sender, run);
+                (task_sender, thread::spawn(work))
+            })
+            .unzip();
+        Self {
+            tasks,
+            times,
+            threads,
+        }
+    }
+
+    /// Returns the nanoseconds of one run, as the mean over the threads; NaN if one has panicked.
+    pub(crate) fn run(&self, task: T) -> f64 {
+        for tasks in &self.tasks {
+            // A thread that has ended gives no time, which is noticed below.
+            _ = tasks.send(task);
+        }
+        let times = self.tasks.iter().map(|_| self.times.recv().unwrap_or(f64::NAN));
+        times.sum::<f64>() / self.tasks.len() as f64
+    }
+}
+
+impl<T> Drop for Workers<T> {
+    fn drop(&mut self) {
+        self.tasks.clear();
+        for thread in self.threads.drain(..) {
+            // The message of a panic has already been printed.
+            _ = thread.join();
+        }
+    }
+}
+
+fn work<T>(tasks: &Receiver<T>, barrier: &Barrier, times: &Sender<f64>, run: fn(T) -> f64) {
+    while let Ok(task) = tasks.recv() {
+        barrier.wait();
+        _ = times.send(run(task));
+    }
+}

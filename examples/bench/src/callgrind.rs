@@ -1,0 +1,79 @@
+//! Counts the instructions of a program by callgrind. The count is the same every time, whatever the machine does.
+
+use std::cell::Cell;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use tickscope::{Clock, Mode};
+
+thread_local! {
+    static TICKS: Cell<u64> = const { Cell::new(1) };
+}
+
+/// A clock that advances by one with each read, separately for each thread, so that other threads do not affect it.
+fn ticks() -> u64 {
+    TICKS.replace(TICKS.get() + 1)
+}
+
+/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short,
+/// because callgrind makes them slow; so the same calls are timed every time.
+pub fn enter(mode: Mode, histogram: bool) {
+    if mode == Mode::Adaptive {
+        let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
+        // The clock stays when the session ends, and the publisher has done all its work before anything is counted.
+        drop(builder.try_start());
+        thread::sleep(Duration::from_millis(200));
+    }
+    tickscope::set_mode(mode);
+    tickscope::set_histogram(histogram);
+}
+
+/// Returns whether valgrind is installed.
+pub fn is_here() -> bool {
+    Command::new("valgrind")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// Returns the instructions of this program, from beginning to end, with these arguments and this environment.
+///
+/// # Errors
+/// What the program prints when it fails, or what callgrind could not do.
+pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let run = RUNS.fetch_add(1, Ordering::Relaxed);
+    let directory = std::env::temp_dir().join(format!("tickscope-callgrind-{}-{run}", std::process::id()));
+    fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let counted = counted(&directory, arguments, environment);
+    // Another process may already have removed the directory.
+    _ = fs::remove_dir_all(&directory);
+    counted
+}
+
+fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
+    let out = directory.join("out");
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let output = Command::new("valgrind")
+        .arg("--tool=callgrind")
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(program)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        // The directory is empty, so that there is nothing of other programs to clean up.
+        .env("TICKSCOPE_DIR", directory)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    let text = fs::read_to_string(&out).unwrap_or_default();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let total = text.lines().find_map(|line| line.strip_prefix("totals: "));
+    let number = total.and_then(|total| total.split_whitespace().next()?.parse().ok());
+    number.ok_or("callgrind gives no total".to_owned())
+}

@@ -1,0 +1,31 @@
+//! Runs this program again where something needs its own process: a process has one collector.
+
+use std::process::{Command, Stdio};
+
+/// The argument that makes this process a child; its task follows.
+pub const FLAG: &str = "child";
+
+/// Returns the command of a child.
+///
+/// # Errors
+/// This program's file is not known.
+pub fn command(words: &[&str]) -> Result<Command, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.arg(FLAG).args(words).stdin(Stdio::null());
+    Ok(command)
+}
+
+/// Runs a child, and returns the numbers that it prints.
+///
+/// # Errors
+/// What it says when it fails, or what it prints that are not so many numbers.
+pub fn numbers<const N: usize>(words: &[&str]) -> Result<[f64; N], String> {
+    let output = command(words)?.output().map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers: Vec<f64> = text.split_whitespace().flat_map(str::parse).collect();
+    numbers.try_into().map_err(|_| format!("{words:?} wrote {text}"))
+}

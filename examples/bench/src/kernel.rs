@@ -1,0 +1,50 @@
+//! What the kernel reports about this process; 0 if it does not.
+
+use std::fs;
+
+/// Returns the CPU nanoseconds of the publisher's thread.
+pub fn publisher_cpu() -> f64 {
+    let tasks = fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let publisher = tasks
+        .map(|task| task.path())
+        .find(|task| fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim_end() == "tickscope"));
+    let text = publisher.and_then(|task| fs::read_to_string(task.join("schedstat")).ok());
+    text.map_or(0.0, |text| number(&text, 0))
+}
+
+/// Returns the bytes of anonymous memory.
+pub fn anonymous_bytes() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+    line.map_or(0.0, |kib| 1024.0 * number(kib, 0))
+}
+
+/// Returns the page faults, and the voluntary and involuntary context switches of this thread so far.
+pub fn thread() -> [f64; 3] {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let of = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        line.map_or(0.0, |line| number(line, 0))
+    };
+    // After the name, which may contain spaces, come the state, seven numbers, and the faults.
+    let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
+    let faults = stat
+        .rsplit_once(')')
+        .map_or(0.0, |(_, numbers)| number(numbers, 7));
+    [
+        faults,
+        of("voluntary_ctxt_switches:"),
+        of("nonvoluntary_ctxt_switches:"),
+    ]
+}
+
+/// Returns the load averages of the machine over one, five and fifteen minutes.
+pub fn load() -> String {
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    load.split_whitespace().take(3).collect::<Vec<_>>().join(" ")
+}
+
+fn number(text: &str, place: usize) -> f64 {
+    let word = text.split_whitespace().nth(place);
+    word.and_then(|word| word.parse().ok()).unwrap_or(0.0)
+}
