@@ -46,6 +46,7 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Option<Coun
         tally.kept.raise(past.bytes());
         if last {
             tally.missed.add(epochs.missed());
+            tally.did("records missed", epochs.missed());
             return epochs.counted();
         }
     }

@@ -30,11 +30,24 @@ macro_rules! case {
 
 /// A case, and a unit of it without a scope of its own.
 const CASES: [(Case, fn()); 5] = [
-    case!(markdown, "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1" "handle_emphasis_and_hard_break" "start_tag" "end_tag"),
-    case!(compressor, "compress_normal" "find_match" "compress_lz_codes" "flush_block" "start_dynamic_block" "optimize_table"),
-    case!(regex, "search" "nexts" "epsilon_closure" "epsilon_closure_explore"),
-    case!(xml, "append_node" "process_attribute" "process_element" "process_text" "parse_start_tag" "parse_attribute" "parse_content" "parse_text"),
-    case!(decompressor, "decompress_block" "decompress_literals" "decode_sequences" "execute_sequences" "repeat"),
+    case!(markdown,
+        "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1"
+        "handle_emphasis_and_hard_break" "start_tag" "end_tag"
+    ),
+    case!(compressor,
+        "compress_normal" "find_match" "compress_lz_codes" "flush_block" "start_dynamic_block"
+        "optimize_table"
+    ),
+    case!(regex,
+        "search" "nexts" "epsilon_closure" "epsilon_closure_explore"
+    ),
+    case!(xml,
+        "append_node" "process_attribute" "process_element" "process_text" "parse_start_tag"
+        "parse_attribute" "parse_content" "parse_text"
+    ),
+    case!(decompressor,
+        "decompress_block" "decompress_literals" "decode_sequences" "execute_sequences" "repeat"
+    ),
 ];
 
 fn in_unit(unit: fn()) {
