@@ -86,6 +86,12 @@ fn watch(over: u64) {
 }
 
 /// What each path counted, by its names.
+/// Returns the calls that were discarded, and those whose numbers were missed. One that is not kept because a capture held the lock is in
+/// all sums.
+fn lost(watch: &Watch) -> (u64, u64) {
+    (watch.lost.discarded, watch.lost.missed)
+}
+
 fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]> {
     let mut names: Vec<String> = Vec::new();
     for path in &watch.paths {
@@ -132,7 +138,7 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
         }
         let snapshot = tickscope::snapshot();
         let watch = &snapshot.watches[0];
-        assert_eq!((watch.calls(), watch.lost), ((388, 12), Default::default()));
+        assert_eq!((watch.calls(), lost(watch)), ((388, 12), (0, 0)));
         let sums = by_path(&snapshot, watch);
         let counted = |path: &str| sums[path].map(|sums| [sums.calls, sums.ticks, sums.waiting]);
         assert_eq!(counted("request"), [[388, 388 * 5, 0], [12, 12 * 5, 0]]);
@@ -382,7 +388,7 @@ fn sums_are_those_of_random_calls_on_random_threads() {
         }
         let snapshot = tickscope::snapshot();
         let watch = &snapshot.watches[0];
-        assert_eq!(watch.lost, Default::default());
+        assert_eq!(lost(watch), (0, 0));
         let (typical, slow) = watch.calls();
         println!("{typical} typical, {slow} slow, {polls} polls");
         assert!(typical > 500 && slow > 500);
@@ -511,7 +517,7 @@ fn a_long_async_call_is_counted_whole() {
         run(long_polls, 500_000);
         let snapshot = tickscope::snapshot();
         let watch = &snapshot.watches[0];
-        assert_eq!((watch.calls(), watch.lost), ((1, 2), Default::default()));
+        assert_eq!((watch.calls(), lost(watch)), ((1, 2), (0, 0)));
         let sums = by_path(&snapshot, watch);
         let slow = |path: &str| {
             let sums = sums[path][1];
