@@ -85,13 +85,13 @@ fn watch(over: u64) {
     assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
 }
 
-/// What each path counted, by its names.
 /// Returns the calls that were discarded, and those whose numbers were missed. One that is not kept because a capture held the lock is in
 /// all sums.
 fn lost(watch: &Watch) -> (u64, u64) {
     (watch.lost.discarded, watch.lost.missed)
 }
 
+/// What each path counted, by its names.
 fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]> {
     let mut names: Vec<String> = Vec::new();
     for path in &watch.paths {
