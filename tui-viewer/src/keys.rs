@@ -1,4 +1,4 @@
-//! What is typed: bytes to keys, keys to actions, and lines behind `:` to commands.
+//! What is typed: bytes to keys, and keys to actions.
 
 pub(crate) mod action;
 pub(crate) mod decoder;

@@ -40,7 +40,7 @@ fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         .detail
         .is_some_and(|detail| detail.height >= EXPLAINS);
     let text = if area.width >= WORDY && told {
-        "Enter: who calls it, what it calls   2: which function costs most itself   : commands   ?: all keys"
+        "Enter: who calls it, what it calls   2: which function costs most itself   /: find one   ?: all keys"
     } else {
         "%TOT: of all time  TOTAL: with callees  SELF: without  Enter: callers  ?: keys"
     };
