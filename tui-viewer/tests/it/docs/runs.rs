@@ -222,7 +222,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
             }
         }
     }
-    assert!(lines.len() > 80, "{} commands", lines.len());
+    assert!(lines.len() > 50, "{} commands", lines.len());
     let (changing, others): (Vec<_>, Vec<_>) = lines
         .into_iter()
         .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
