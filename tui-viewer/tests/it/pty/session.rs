@@ -111,9 +111,11 @@ impl Session {
                 if read == 0 {
                     break;
                 }
-                // What is on the screen has been written.
+                // What is on the screen has been written, and who finds it written waits for the screen.
+                let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
-                to_terminal.lock().unwrap().process(&buffer[..read]);
+                terminal.process(&buffer[..read]);
+                drop(terminal);
                 if stop.load(Ordering::Relaxed) {
                     break;
                 }
