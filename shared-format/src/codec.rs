@@ -13,7 +13,6 @@
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
 //! New data gets a new section; the body of an existing section never changes.
 
-mod functions;
 mod lines;
 mod measures;
 mod section;
@@ -25,7 +24,6 @@ mod watches;
 use bincode::config::Config;
 use bincode::{Decode, Encode};
 
-use self::functions::{FunctionsIn, FunctionsOut};
 use self::lines::{LinesIn, LinesOut};
 use self::measures::{MeasuresIn, MeasuresOut};
 use self::section::{CONFIG, Coded, read, read_as, section, section_as, word};
@@ -280,7 +278,7 @@ fn encode_around(
         section_as(out, WAITS_IN, &WaitsInOut::new(waits_in), small::CONFIG)?;
     }
     if let Some(functions) = functions {
-        section(out, FUNCTIONS, &FunctionsOut::new(functions))?;
+        section(out, FUNCTIONS, functions)?;
     }
     if !watches.is_empty() {
         let watches: Vec<_> = watches
@@ -397,9 +395,7 @@ fn decode_with(
             WAITS_IN => {
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
-            FUNCTIONS => {
-                snapshot.functions = Some(read::<FunctionsIn>(body, body_at)?.functions());
-            }
+            FUNCTIONS => snapshot.functions = Some(read(body, body_at)?),
             WATCHES => {
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
                 snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();

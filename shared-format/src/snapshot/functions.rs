@@ -7,7 +7,8 @@ use crate::ids::SiteId;
 
 /// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
 /// change them. Each call that began has returned, was unwound or is still open.
-#[derive(Clone, Debug, Default, PartialEq)]
+// The section of functions has the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
     /// How many have sleds.
     pub known: u32,
