@@ -47,6 +47,7 @@ impl<'a> Adder<'a> {
             let is_same_clock = snapshot.clock.epoch == last.clock.epoch;
             Part {
                 snapshot,
+                measures: &snapshot.measures,
                 map: nowhere(snapshot),
                 // A clock that broke in between has another rate.
                 ratio: match is_same_clock {

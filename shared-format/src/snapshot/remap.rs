@@ -41,6 +41,8 @@ pub enum When {
 pub struct Part<'a> {
     /// What was counted.
     pub snapshot: &'a Snapshot,
+    /// What of it was counted beside calls and time.
+    pub measures: &'a Measures,
     /// Where it goes.
     pub map: RowMap,
     /// How many ticks of the sum one of its ticks is.
@@ -63,6 +65,7 @@ impl<'a> Part<'a> {
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
         Self {
             snapshot,
+            measures: &snapshot.measures,
             map,
             ratio: 1.0,
             when: When::Now,
@@ -431,7 +434,7 @@ impl Snapshot {
             let columns: Vec<(&Part<'_>, &Column)> = parts
                 .iter()
                 .filter(|part| part.when == When::Now || !quantity.is_level())
-                .filter_map(|part| Some((part, part.snapshot.measures.of(quantity)?)))
+                .filter_map(|part| Some((part, part.measures.of(quantity)?)))
                 .collect();
             let scaled = |part: &Part<'_>, value| match quantity.is_time() {
                 true => part.scaled(value),
