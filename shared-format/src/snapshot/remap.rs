@@ -147,6 +147,7 @@ impl Snapshot {
             waits,
             waits_in: _,
             functions,
+            was_off,
             watches,
             lines,
             drains_ns,
@@ -164,6 +165,7 @@ impl Snapshot {
             tasks: tasks.clone(),
             waits: *waits,
             functions: functions.clone(),
+            was_off: was_off.clone(),
             watches: watches.clone(),
             lines: lines.without_samples(),
             drains_ns: *drains_ns,
@@ -496,9 +498,11 @@ impl Snapshot {
     /// Gives what is known of sites the numbers that these have in another list.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
-        self.measuring.off_sites.iter_mut().for_each(moved);
-        self.measuring.off_sites.sort_unstable();
-        self.measuring.off_sites.dedup();
+        for list in [&mut self.measuring.off_sites, &mut self.was_off] {
+            list.iter_mut().for_each(moved);
+            list.sort_unstable();
+            list.dedup();
+        }
         let over_budget = self
             .functions
             .iter_mut()

@@ -175,7 +175,7 @@ impl Merged {
                 run.latencies[function] = Ranges::of(snapshot, &row.latency);
             }
         }
-        for site in &snapshot.measuring.off_sites {
+        for site in snapshot.counted_in_part() {
             let function = ids[tree.functions.of_site[site.index()].index()];
             run.functions[function.index()].is_off = true;
         }
