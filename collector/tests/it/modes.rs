@@ -257,6 +257,16 @@ fn a_site_that_is_off_costs_nothing_and_its_time_is_its_parents() {
         let snapshot = tickscope::snapshot();
         assert_eq!(tree(&snapshot, "main"), "inner 2 6 6\nouter 1 42 42\n");
         assert!(snapshot.measuring.off_sites.is_empty());
+        let was_off = |snapshot: Snapshot| {
+            let names = snapshot
+                .was_off
+                .iter()
+                .map(|site| &snapshot.sites[site.index()].name);
+            names.cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(was_off(snapshot), ["inner"]);
+        tickscope::reset();
+        assert!(was_off(tickscope::snapshot()).is_empty());
         assert!(tickscope::disable_sites("").is_err());
         // The publisher finds what is met only now.
         assert_eq!(tickscope::disable_sites("la*").unwrap(), 0);

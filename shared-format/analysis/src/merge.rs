@@ -47,6 +47,7 @@ impl<'a> Adder<'a> {
             let is_same_clock = snapshot.clock.epoch == last.clock.epoch;
             Part {
                 snapshot,
+                measures: &snapshot.measures,
                 map: nowhere(snapshot),
                 // A clock that broke in between has another rate.
                 ratio: match is_same_clock {
@@ -141,6 +142,13 @@ impl<'a> Adder<'a> {
                 seen.add(more);
             }
         }
+        for (part, sites) in snapshots.iter().zip(&site_of) {
+            let was_off = part.counted_in_part().map(|site| SiteId(sites[site.index()]));
+            out.was_off.extend(was_off);
+        }
+        out.was_off.sort_unstable();
+        out.was_off.dedup();
+        out.was_off.retain(|site| !out.measuring.off_sites.contains(site));
         hold(&mut out);
         out
     }

@@ -76,8 +76,10 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     });
     out.gather(&gathered.collect::<Vec<_>>());
     out.lines = Lines::default();
-    out.measuring.off_sites.sort_unstable();
-    out.measuring.off_sites.dedup();
+    for list in [&mut out.measuring.off_sites, &mut out.was_off] {
+        list.sort_unstable();
+        list.dedup();
+    }
     out.functions = functions(parts).map(|functions| Functions {
         over_budget,
         ..functions
@@ -308,6 +310,7 @@ impl<'a> Beside<'a> {
         measuring
             .off_sites
             .extend(theirs.off_sites.iter().copied().map(moved));
+        self.out.was_off.extend(of.was_off.iter().copied().map(moved));
         for over in of.over_budget() {
             let site = moved(over.site);
             if self.over_budget.iter().all(|known| known.site != site) {

@@ -1,7 +1,9 @@
 //! The time line: what is in its columns, and a part of the time that all views show.
 
+use tickscope_analysis::functions::Functions;
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{Column, Quantity};
+use tickscope_format::snapshot::{Column, LineSample, Quantity};
+use tickscope_testkit::fixture;
 
 use crate::app::message::Message;
 use crate::app::state::App;
@@ -13,7 +15,7 @@ use crate::keys::decoder::Code;
 use crate::orderbook::snapshot;
 use crate::source::events::Events;
 use crate::source::status::Status;
-use crate::test_driver::{at, empty, events, key, keys, selected, text};
+use crate::test_driver::{at, empty, events, find_code, key, keys, selected, text};
 
 /// The keys and the loads of the lines in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
@@ -247,6 +249,38 @@ fn what_is_read_later_fills_columns_that_were_unknown() {
     assert!(app.views.timeline.end_ns() > end_ns);
     let last = app.views.timeline.columns() - 1;
     assert!(app.views.timeline.slot(last).is_some());
+}
+
+#[test]
+fn functions_that_are_sampled_have_time_in_their_lines() {
+    let mut app = empty(120, 40);
+    for second in 1..=20 {
+        let mut s = fixture::sampled();
+        s.capture.unix_ns += second * 1_000_000_000;
+        s.capture.seq += second;
+        s.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks *= second);
+        let samples: Vec<LineSample> = s
+            .lines
+            .samples
+            .iter()
+            .map(|sample| LineSample {
+                samples: sample.samples * second,
+                cpu_ns: sample.cpu_ns * second,
+                ..*sample
+            })
+            .collect();
+        s.lines.set(samples);
+        let effects = events(&mut app, Status::Live, Some(s));
+        find_code(&mut app, effects);
+    }
+    keys(&mut app, "9f");
+    read_all(&mut app);
+    let functions = Functions::of(&data(&app).snapshot);
+    let mut sampled = functions.list.iter();
+    let sampled = sampled.find(|function| function.name == "memchr_avx2").unwrap();
+    let timeline = &app.views.timeline;
+    let loads = (0..timeline.columns()).filter_map(|column| timeline.load(sampled.key, column));
+    assert!(loads.map(|load| load.working).sum::<f64>() > 0.0);
 }
 
 #[test]
