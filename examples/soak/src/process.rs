@@ -211,7 +211,10 @@ impl Process {
     }
 
     fn wrong(&self, what: &str) -> anyhow::Error {
-        anyhow!("\"{}\" {what}: {:?}", self.line, self.said())
+        let said = self.said();
+        // A screen is one long line.
+        let from = said.char_indices().nth_back(199).map_or(0, |(at, _)| at);
+        anyhow!("\"{}\" {what}: {:?}", self.line, &said[from..])
     }
 }
 
