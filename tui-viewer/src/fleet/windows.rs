@@ -196,19 +196,13 @@ fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
 mod tests {
     use std::path::Path;
 
-    use tickscope_format::file::header::Header;
     use tickscope_format::snapshot::CaptureKind;
 
     use super::*;
     use crate::source::test_program::TestProgram;
 
     fn start(dir: &Path, number: u64) -> TestProgram {
-        let header = Header {
-            started_unix_ns: number,
-            nonce: number,
-            ..tickscope_testkit::ring::header("app")
-        };
-        let mut program = TestProgram::start(dir, header);
+        let mut program = TestProgram::named(dir, "app", number, number);
         program.main_calls = 0;
         program
     }
