@@ -289,6 +289,17 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_below_the_options_fits_a_terminal() {
+        let cli = Cli::command();
+        for name in ["diff", "log", "metrics", "push", "report", "trigger"] {
+            let command = cli.find_subcommand(name).expect("a command");
+            let below = command.get_after_long_help().expect("a text").to_string();
+            let line = below.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(line, None, "{name}");
+        }
+    }
+
+    #[test]
     fn durations() {
         assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));

@@ -210,12 +210,7 @@ mod tests {
     use crate::source::test_program::TestProgram;
 
     fn start(dir: &Path, number: u64) -> TestProgram {
-        let header = Header {
-            started_unix_ns: number,
-            nonce: number,
-            ..tickscope_testkit::ring::header("app")
-        };
-        let mut program = TestProgram::start(dir, header);
+        let mut program = TestProgram::named(dir, "app", number, number);
         program.main_calls = 0;
         program
     }

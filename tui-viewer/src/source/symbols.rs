@@ -384,9 +384,10 @@ mod tests {
     use object::ObjectSymbol;
     use tickscope_format::recording::{Recording, Writer};
     use tickscope_format::ring::Stamp;
-    use tickscope_format::snapshot::{CaptureKind, LineSample, SampledIn, Thread};
+    use tickscope_format::snapshot::{LineSample, SampledIn, Thread};
 
     use super::*;
+    use crate::source::test_program::payload;
 
     /// A program with a function that is called `marked` and stands in line 3.
     const PROGRAM: &str = "
@@ -540,16 +541,11 @@ mod tests {
             samples: 5,
             cpu_ns: 5,
         }]);
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
+        let payload = payload(&snapshot);
         let mut names = Names::of(std::process::id());
         let path = place.path().join("run.tks");
         let mut writer = Writer::create(&path, false).unwrap();
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: 1,
-            unix_ns: 1,
-        };
+        let stamp = Stamp::from(&snapshot.capture);
         writer.name(names.new_in(&payload));
         writer.append(stamp, &payload).unwrap();
         assert!(names.new_in(&payload).is_empty(), "each address is named once");

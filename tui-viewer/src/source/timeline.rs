@@ -370,9 +370,9 @@ fn single(path: &Path) -> anyhow::Error {
 mod tests {
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
-    use tickscope_format::recording::Writer;
     use tickscope_format::ring::Stamp;
     use tickscope_format::snapshot::{CaptureKind, LineSample, NO_MODULE, SampledIn};
 
@@ -385,18 +385,12 @@ mod tests {
         let mut own = OwnRing::create(dir, header).unwrap();
         for second in 100..=130 {
             let snapshot = orderbook::snapshot(second * 10);
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            let mut payload = Vec::new();
+            let stamp = Stamp::from(&snapshot.capture);
             if second >= 125 {
-                codec::encode(&snapshot, &mut payload).unwrap();
-                own.publish(stamp, &payload).unwrap();
-                payload.clear();
+                own.publish(stamp, &test_program::payload(&snapshot)).unwrap();
             }
             if second % 10 == 0 {
+                let mut payload = Vec::new();
                 codec::encode_small(&snapshot, &mut payload).unwrap();
                 own.coarse_space(payload.len() as u64).unwrap();
                 own.publish_coarse(stamp, &payload).unwrap();
@@ -450,18 +444,7 @@ mod tests {
     /// A recording with these records.
     fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
         let path = dir.join("run.tks");
-        let mut writer = Writer::create(&path, true).unwrap();
-        for snapshot in snapshots {
-            let mut payload = Vec::new();
-            codec::encode(snapshot, &mut payload).unwrap();
-            let stamp = Stamp {
-                kind: snapshot.capture.kind,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            writer.append(stamp, &payload).unwrap();
-        }
-        writer.finish().unwrap();
+        test_program::recorded(&path, snapshots.iter().cloned());
         Timeline::of(&Found::Kept(path), Some(0)).unwrap()
     }
 
