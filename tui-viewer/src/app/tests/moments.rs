@@ -316,8 +316,8 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
     // Beside the list there is a chart of several lines below these words; below it, one line.
     for (app, below) in [(app, 3), (watched(140, 40), 0)] {
         let screen = text(&app);
-        let chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
-        let line = chart.skip(below).next().expect("a chart").trim_end();
+        let mut chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
+        let line = chart.nth(below).expect("a chart").trim_end();
         assert!(line.ends_with("████"), "steady work: {screen}");
     }
 }
