@@ -202,7 +202,6 @@ fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
 mod tests {
     use std::path::Path;
 
-    use tickscope_format::file::header::Header;
     use tickscope_format::snapshot::{CaptureKind, LineSample, NO_MODULE, SampledIn};
     use tickscope_testkit::fixture::programs;
 

@@ -374,7 +374,7 @@ mod tests {
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::ring::Stamp;
-    use tickscope_format::snapshot::{CaptureKind, LineSample, NO_MODULE, SampledIn};
+    use tickscope_format::snapshot::{LineSample, NO_MODULE, SampledIn};
 
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
     fn ring(dir: &Path) -> RingFile {

@@ -2,10 +2,12 @@
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::{Column, LineSample, Quantity};
+use tickscope_testkit::fixture;
 
 use super::*;
 use crate::app::timeline::{Lanes, name_cells};
 use crate::app::window::Window;
+use crate::test_driver::find_code;
 
 /// The keys and the loads of the lines in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
