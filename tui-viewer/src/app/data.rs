@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tickscope_analysis::call_tree::{AsyncCalls, CallTree, PathId};
+use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_analysis::tasks::Tasks;
@@ -15,7 +15,7 @@ use tickscope_format::latency::Histogram;
 use tickscope_report::tasks::name;
 
 use crate::app::cpu_history::CpuHistory;
-use crate::app::figures::{Figures, What};
+use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::names::Names;
@@ -344,38 +344,8 @@ impl Data {
     /// The figures of a row.
     pub(crate) fn figures(&self, what: What) -> Figures {
         match what {
-            What::Tree(row) => {
-                let row = &self.tree.rows[row as usize];
-                Figures {
-                    total_ns: row.total_ns,
-                    self_ns: row.self_ns,
-                    off: row.total_off,
-                    own_off: row.self_off,
-                    calls: row.calls,
-                    asynchronous: row.asynchronous,
-                    sampled: row.sampled,
-                    tally: row.tally,
-                    open: row.open,
-                    waiting: row.waiting,
-                    errors: row.errors,
-                }
-            }
-            What::Hot(row) => {
-                let row = &self.hot()[row as usize];
-                Figures {
-                    total_ns: row.total_ns,
-                    self_ns: row.self_ns,
-                    off: row.total_off,
-                    own_off: row.self_off,
-                    calls: row.calls,
-                    asynchronous: row.asynchronous,
-                    sampled: row.sampled,
-                    tally: row.tally,
-                    open: row.open,
-                    waiting: row.waiting,
-                    errors: row.errors,
-                }
-            }
+            What::Tree(row) => self.tree.rows[row as usize].figures,
+            What::Hot(row) => self.hot()[row as usize].figures,
             What::Call(line) => match &self.around {
                 Some(around) => around.figures(line),
                 None => Figures::default(),
@@ -619,7 +589,7 @@ impl Data {
                 None => self.measured_ns,
             },
             (PercentOf::Parent, What::Call(_)) => match &self.around {
-                Some(around) => around.neighbours.total_ns,
+                Some(around) => around.neighbours.figures.total_ns,
                 None => self.measured_ns,
             },
             (PercentOf::Parent | PercentOf::Measured, _) => self.measured_ns,

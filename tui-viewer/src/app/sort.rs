@@ -169,14 +169,14 @@ impl Sort {
             SortKey::Total => figures.total_ns,
             // Joins and parks are not the hottest functions.
             SortKey::SelfTime if matches!(what, What::Hot(_)) && self.is_of_work(&data.snapshot) => {
-                let off = figures.own_off;
+                let off = figures.self_off;
                 figures
                     .self_ns
                     .saturating_sub(off.waiting_ns.saturating_add(off.ready_ns))
             }
             SortKey::SelfTime => figures.self_ns,
-            SortKey::Wait => figures.off.waiting_ns,
-            SortKey::Ready => figures.off.ready_ns,
+            SortKey::Wait => figures.total_off.waiting_ns,
+            SortKey::Ready => figures.total_off.ready_ns,
             SortKey::Calls if matches!(what, What::Slow(_)) => self.weight_of_its_kind(data, what),
             SortKey::Calls => figures.calls,
             SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),

@@ -1,11 +1,12 @@
 //! Counters, values and gauges: what stands where a scope has times.
 
+use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
-use crate::app::figures::{Figures, What};
+use crate::app::figures::What;
 use crate::app::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;

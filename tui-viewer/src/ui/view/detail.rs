@@ -337,8 +337,8 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
 pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
-    if data.snapshot.values == Values::Time && figures.off.waiting_ns > 0 {
-        text = number::percent(share(figures.off.waiting_ns, figures.total_ns));
+    if data.snapshot.values == Values::Time && figures.total_off.waiting_ns > 0 {
+        text = number::percent(share(figures.total_off.waiting_ns, figures.total_ns));
     }
     let calls = app.derived.detail.iter().flat_map(|detail| &detail.waits_in);
     for (at, call) in calls.take(CALLS_MOST).enumerate() {
@@ -353,7 +353,7 @@ pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, 
             number::percent(call.share)
         );
     }
-    let ready = share(figures.off.ready_ns, figures.total_ns);
+    let ready = share(figures.total_off.ready_ns, figures.total_ns);
     let ready = Some(ready).filter(|&ready| data.snapshot.values == Values::Time && ready >= READY_LEAST);
     let mut x = area.x;
     for (word, text) in [
