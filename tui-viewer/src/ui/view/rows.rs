@@ -207,7 +207,7 @@ fn line(
             let text = figure::text(canvas, app, data, row.what, column.spec().value);
             (text, if index == 0 { weight } else { rest })
         };
-        let is_number = place.column.is_number();
+        let is_number = place.column.spec().is_number();
         cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }

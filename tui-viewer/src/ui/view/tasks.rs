@@ -68,7 +68,7 @@ fn line(
             | TaskColumn::Cancelled
             | TaskColumn::Name => whole,
         };
-        let is_number = place.column.is_number();
+        let is_number = place.column.spec().is_number();
         rows::cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }
