@@ -426,19 +426,11 @@ impl Data {
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        match what {
-            What::Thread(_) => return self.label(what),
-            What::Site(row) if self.function(what).is_none() => return self.site_table().full_name(row),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Call(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => {}
+        match (what, self.function(what)) {
+            (_, Some(function)) => &self.names.full[function.index()],
+            (What::Site(row), None) => self.site_table().full_name(row),
+            (_, None) => self.label(what),
         }
-        self.function(what)
-            .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
     }
 
     /// A row and all above it, the topmost first.
@@ -458,12 +450,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
             What::Site(row) => self.site_table().parent(row).map(What::Site),
-            What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
+            _ => None,
         }
     }
 
@@ -520,12 +507,7 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => false,
+            _ => false,
         }
     }
 
@@ -566,13 +548,7 @@ impl Data {
                 let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
                 Some(What::Hot(at as u32))
             }),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
+            _ => None,
         };
         Row {
             what: what.unwrap_or(row.what),

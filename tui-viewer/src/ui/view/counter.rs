@@ -39,14 +39,7 @@ impl CounterCell {
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
-            View::Tree
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => Portion::Total,
+            _ => Portion::Total,
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,
