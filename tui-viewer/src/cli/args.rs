@@ -30,7 +30,7 @@ use clap_complete::Shell;
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
-pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
+pub use self::look::{ColorChoice, LookArgs, ThemeKind};
 pub use self::mcp::McpArgs;
 pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;

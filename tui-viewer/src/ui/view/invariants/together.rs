@@ -307,10 +307,10 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
         let of = |lines: std::ops::Range<u32>| -> u64 {
             lines.map(|line| data.figures(What::Call(line)).total_ns).sum()
         };
-        prop_assert_eq!(of(around.callers()), around.neighbours.total_ns);
+        prop_assert_eq!(of(around.callers()), around.neighbours.figures.total_ns);
         prop_assert_eq!(
             of(around.own()..around.own() + 1) + of(around.callees()),
-            around.neighbours.total_ns
+            around.neighbours.figures.total_ns
         );
     }
     for row in &app.list().rows {
