@@ -72,9 +72,11 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
 
 /// What is asked of the program.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
-    let request = |effect| match effect {
-        Effect::Send(request) => Some(request),
-        _ => None,
+    let request = |effect| {
+        let Effect::Send(request) = effect else {
+            return None;
+        };
+        Some(request)
     };
     effects.into_iter().filter_map(request).collect()
 }

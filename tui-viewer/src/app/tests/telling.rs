@@ -93,8 +93,8 @@ fn sites_are_of_all_threads_whoever_is_chosen() {
     keys(&mut app, "6");
     let screen = text(&app);
     let tabs = screen.lines().nth(1).unwrap_or_default();
-    has(&tabs, "all threads");
-    lacks(&tabs, "match-1");
+    has(tabs, "all threads");
+    lacks(tabs, "match-1");
 }
 
 #[test]
@@ -165,6 +165,6 @@ fn a_short_screen_says_what_a_row_waits_for_before_what_its_marks_mean() {
     keys(&mut app, "/book::insert\n");
     let all = text(&app);
     let line = all.lines().rev().nth(1).expect("the last line of the details");
-    has(&line, "no CPU  5.8%");
-    has(&line, "± estimated");
+    has(line, "no CPU  5.8%");
+    has(line, "± estimated");
 }

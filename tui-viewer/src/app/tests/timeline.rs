@@ -28,10 +28,10 @@ fn known(app: &App) -> usize {
 
 /// How long the chosen time is.
 fn chosen_ns(app: &App) -> u64 {
-    match app.query.window {
-        Window::Chosen(ns) => ns,
-        other => panic!("{other:?}"),
-    }
+    let Window::Chosen(ns) = app.query.window else {
+        panic!("{:?}", app.query.window)
+    };
+    ns
 }
 
 /// Reads all there is to read: each look reads for some milliseconds.
