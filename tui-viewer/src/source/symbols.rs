@@ -474,18 +474,21 @@ mod tests {
         assert!(problem.unwrap().contains("no debug information"));
     }
 
-    /// As rows are called whose calls are counted.
+    /// As rows are called whose calls are counted. Debug information names the bodies by what drops their futures.
     #[test]
     fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
         let program = "
             pub struct Svc(u64);
             impl Svc {
-                #[inline(always)] async fn call(&self) -> u64 {
-                    let mut x = self.0;
+                #[inline(always)] async fn call(&self, name: String) -> u64 {
+                    let mut x = self.0 + name.len() as u64;
                     while x > 1 { x = x / 2 + (x & std::hint::black_box(1)); }
                     x
                 }
-                async fn outer(&self) -> u64 { self.call().await + async { self.call().await }.await }
+                async fn outer(&self) -> u64 {
+                    let name = std::hint::black_box(String::from(\"a\"));
+                    self.call(name.clone()).await + async { self.call(name).await }.await
+                }
             }
             fn main() {
                 let mut future = std::pin::pin!(Svc(3).outer());
