@@ -333,8 +333,7 @@ mod tests {
                 .is_err_and(|error| error.contains("ended + cancelled + in flight"))
         );
         let mut fewer = [moments[0].clone(), moments[1].clone()];
-        fewer[1].numbers.0.insert("waits", 1);
-        fewer[0].numbers.0.insert("waits", 2);
+        fewer[0].numbers.0.extend([("ended", 1), ("cancelled", 2)]);
         assert!(
             take(&fewer)
                 .0
