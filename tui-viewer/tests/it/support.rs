@@ -289,8 +289,11 @@ impl Program {
 
     /// Kills it and waits until the kernel is done with it.
     pub(crate) fn kill(&mut self) {
+        // Who waits closes the input, at whose end what it has started would end by itself.
+        let input = self.child.stdin.take();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.child.stdin = input;
     }
 
     /// Lets it end.
