@@ -146,9 +146,7 @@ impl<'a> Adder<'a> {
             let was_off = part.counted_in_part().map(|site| SiteId(sites[site.index()]));
             out.was_off.extend(was_off);
         }
-        out.was_off.sort_unstable();
-        out.was_off.dedup();
-        out.was_off.retain(|site| !out.measuring.off_sites.contains(site));
+        out.settle_off_sites();
         hold(&mut out);
         out
     }

@@ -76,10 +76,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     });
     out.gather(&gathered.collect::<Vec<_>>());
     out.lines = Lines::default();
-    for list in [&mut out.measuring.off_sites, &mut out.was_off] {
-        list.sort_unstable();
-        list.dedup();
-    }
+    out.settle_off_sites();
     out.functions = functions(parts).map(|functions| Functions {
         over_budget,
         ..functions
