@@ -1,6 +1,6 @@
 //! Files cut, emptied and removed while programs write them and viewers read them: nobody dies of it.
 //!
-//! `TRUNCATIONS=1000` in the environment makes so many in place of 10.
+//! `TRUNCATIONS=1000` in the environment harms 1000 files in place of 10.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt;

@@ -65,13 +65,7 @@ impl Place {
         for snapshot in snapshots {
             let mut payload = Vec::new();
             codec::encode(snapshot, &mut payload).unwrap();
-            let capture = &snapshot.capture;
-            let stamp = Stamp {
-                kind: capture.kind,
-                tick: capture.tick,
-                unix_ns: capture.unix_ns,
-            };
-            writer.append(stamp, &payload).unwrap();
+            writer.append(Stamp::from(&snapshot.capture), &payload).unwrap();
         }
         writer.finish().unwrap();
     }
