@@ -506,6 +506,19 @@ mod tests {
     }
 
     #[test]
+    fn a_site_that_is_off_in_one_process_is_not_said_to_have_been_off_as_well() {
+        let mut one = fixture::two_threads();
+        let mut other = one.clone();
+        one.measuring.off_sites = vec![SiteId(1)];
+        other.was_off = vec![SiteId(0), SiteId(1)];
+        let both = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
+        assert_eq!(
+            (both.measuring.off_sites, both.was_off),
+            (vec![SiteId(1)], vec![SiteId(0)])
+        );
+    }
+
+    #[test]
     fn processes_that_measure_in_several_modes_are_told() {
         let mut one = fixture::two_threads();
         one.capture.mode = Mode::Adaptive;
