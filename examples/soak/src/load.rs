@@ -71,10 +71,7 @@ pub(crate) fn made(calls: u64) {
 ///
 /// # Errors
 /// There is no ring.
-#[allow(
-    clippy::print_stdout,
-    reason = "it is read by the program that started this one"
-)]
+#[allow(clippy::print_stdout, reason = "the process that started it reads it")]
 pub(crate) fn run(name: &str) -> Result<()> {
     let mut builder = tickscope::Builder::new(name);
     let leaves: fn() = if name == STAYS {
@@ -122,8 +119,7 @@ fn until_over(over: &Over, mut task: impl FnMut()) {
 
 /// Has blocks of many sizes at any time, and sets a level to their bytes.
 fn hoard(over: &Over) {
-    let mut blocks: Vec<Vec<u8>> = Vec::new();
-    blocks.resize_with(BLOCKS, Vec::new);
+    let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
         // With what the allocator needs they begin at the same few pages again and again, and nothing else of them is touched.

@@ -39,7 +39,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use signal_hook::consts::TERM_SIGNALS;
 use signal_hook::flag;
 
@@ -118,15 +118,11 @@ fn watch(soak: &Soak, minutes: f64) -> Result<Run<'_>> {
         }
         let account = load::account_of(program);
         ended.set();
-        match reader.join() {
-            Ok(records) => {
-                _ = tally.check(
-                    checks::RECORDS,
-                    account.and_then(|said| records.are_those_of(&said)),
-                )
-            }
-            Err(_) => tally.error("the reader of all records panicked"),
-        }
+        let records = reader
+            .join()
+            .map_err(|_| anyhow!("the reader of all records panicked"));
+        let are_right = records.and_then(|records| records.are_those_of(&account?));
+        tally.check(checks::RECORDS, are_right);
         seconds
     });
     Ok(Run {

@@ -16,11 +16,9 @@ const SETTLED: f64 = 0.5;
 pub(crate) struct Memory {
     whose: &'static str,
     pid: u32,
-    samples: Vec<Sample>,
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without what the process is meant to keep.
+    samples: Vec<(f64, f64)>,
 }
-
-/// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without what the process is meant to keep.
-type Sample = (f64, f64);
 
 impl Memory {
     pub(crate) fn of(whose: &'static str, pid: u32) -> Self {
@@ -35,12 +33,12 @@ impl Memory {
         let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
         let [records, _] = tally.of(RECORDS);
         let record = tally.of(KEPT_BYTES)[0] as f64 / records.max(1) as f64;
-        let kept = if self.whose == "a viewer" {
-            record * kept(seconds)
-        } else {
-            0.0
+        let kept = match self.whose {
+            "a viewer" => kept(seconds),
+            _ => 0.0,
         };
-        self.samples.extend(kib.map(|kib| (seconds, 1024.0 * kib - kept)));
+        self.samples
+            .extend(kib.map(|kib| (seconds, 1024.0 * kib - record * kept)));
     }
 
     /// Returns whose memory it is, and its growth in MiB in the second half of a run: the difference between the medians of the
@@ -50,7 +48,7 @@ impl Memory {
         let from = self.samples.partition_point(|(seconds, _)| *seconds < settled);
         let part = &self.samples[from..];
         let tenth = part.len().div_ceil(10);
-        let middle = |part: &[Sample]| median(&sorted(part.iter().map(|(_, bytes)| *bytes)));
+        let middle = |part: &[(f64, f64)]| median(&sorted(part.iter().map(|(_, bytes)| *bytes)));
         let growth = || middle(&part[part.len() - tenth..]) - middle(&part[..tenth]);
         (self.whose, (part.len() > 1).then(|| growth() / MIB))
     }

@@ -192,11 +192,8 @@ impl Process {
             thread::sleep(LOOK);
         };
         // Until it reads keys, Ctrl-C is a signal.
-        let is_interrupted = keys == CTRL_C && status.signal().is_some();
-        ensure!(
-            status.success() || is_interrupted,
-            self.wrong(&format!("ended: {status}"))
-        );
+        let is_right = status.success() || keys == CTRL_C && status.signal().is_some();
+        ensure!(is_right, self.wrong(&format!("ended: {status}")));
         Ok(self.said())
     }
 

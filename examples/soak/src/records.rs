@@ -22,9 +22,6 @@ const IN_FLIGHT: &str = "in flight";
 const LIVE: &str = "live bytes";
 const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
 
-/// What the load has no account of.
-const NOT_OF_ACCOUNT: [&str; 2] = ["waits", "ticks"];
-
 /// Numbers by their names.
 #[derive(Clone, Debug, Default)]
 struct Numbers(BTreeMap<&'static str, i64>);
@@ -179,11 +176,12 @@ impl Epochs {
     /// # Errors
     /// What differs.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
+        // The load has no account of its waits and its time.
         let all = self
             .all
             .0
             .iter()
-            .filter(|(name, _)| !NOT_OF_ACCOUNT.contains(name));
+            .filter(|(name, _)| !["waits", "ticks"].contains(name));
         for (&name, &number) in all.filter(|_| self.missed == 0) {
             let did = account.get(name).map_or(0, |[did, _]| *did);
             ensure!(
@@ -235,13 +233,12 @@ fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
         Err(FormatError::Lapped { .. }) => return Vec::new(),
         other => tally.check("looks for records", other.context("the ring cannot be read")),
     };
-    let newest = newest.filter(|newest| newest.sequence > done);
-    let mut records: Vec<Record> = newest
-        .iter()
-        .flat_map(|newest| ring.between(done, newest))
-        .collect();
+    let Some(newest) = newest.filter(|newest| newest.sequence > done) else {
+        return Vec::new();
+    };
+    let mut records: Vec<Record> = ring.between(done, &newest).collect();
     records.reverse();
-    records.extend(newest);
+    records.push(newest);
     records
 }
 

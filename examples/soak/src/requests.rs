@@ -2,6 +2,7 @@
 //! between threads. Some are dropped before they are ready.
 
 use std::future::poll_fn;
+use std::iter;
 use std::pin::Pin;
 use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
@@ -30,20 +31,18 @@ impl Drop for HasEnded {
 }
 
 /// A call that is pending so many times, and then waits for another one.
-async fn call(times: u64, inner: impl Future<Output = ()>) {
+async fn call(times: usize, inner: impl Future<Output = ()>) {
     made(1);
     DONE.did("started", 1);
     let mut has_ended = HasEnded(false);
-    for _ in 0..times {
-        let mut polls = [Poll::Pending, Poll::Ready(())].into_iter();
-        poll_fn(|_| polls.next().unwrap_or(Poll::Ready(()))).await;
-    }
+    let mut polls = iter::repeat_n(Poll::Pending, times);
+    poll_fn(|_| polls.next().unwrap_or(Poll::Ready(()))).await;
     inner.await;
     has_ended.0 = true;
 }
 
 /// A request that waits for an answer, each for some polls.
-fn request(polls: u64, polls_of_answer: u64) -> Request {
+fn request(polls: usize, polls_of_answer: usize) -> Request {
     let answer = async move { tickscope::wait!("answer", call(polls_of_answer, async {})).await };
     Box::pin(tickscope::future!("request", call(polls, answer)))
 }
@@ -62,7 +61,7 @@ fn next() -> Request {
         thread::sleep(Duration::from_micros(300));
     }
     if queue.len() < IN_FLIGHT {
-        return request(fastrand::u64(..4), fastrand::u64(..4));
+        return request(fastrand::usize(..4), fastrand::usize(..4));
     }
     let at = fastrand::usize(..queue.len());
     queue.swap_remove(at)

@@ -78,8 +78,7 @@ pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
         Ok(())
     };
     while !soak.over.sleep(0) {
-        soak.tally
-            .check("viewers that came and left or were killed", visit());
+        soak.tally.check("viewers that came and went", visit());
     }
 }
 
