@@ -39,6 +39,7 @@ const STAND_FOR: [(&str, &str); 16] = [
     ("insert", "requests::browse"),
     ("parse", "requests::browse"),
     ("parse::peek", "requests::browse"),
+    ("flat_map_then_with::<…, pipe::{closure}>", "requests::browse"),
     ("alloc::*", "image::*"),
     ("p99(handle) > 50ms", "p99(requests::browse) > 50ms"),
     ("calls(parse) > 0", "calls(requests::browse) > 0"),
