@@ -1,5 +1,5 @@
-//! The state of the screen and what changes it, without any I/O: time and data come in as messages, what is to be done
-//! outside comes back as effects.
+//! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
+//! the I/O to do.
 
 pub(crate) mod activity;
 pub(crate) mod columns;

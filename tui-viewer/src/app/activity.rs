@@ -1,4 +1,4 @@
-//! How busy each row was, second by second: what a sparkline shows.
+//! Time of each row in each of the last seconds, for its sparkline.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::{HotRow, hot};
@@ -11,34 +11,34 @@ use crate::app::row::RowId;
 use crate::app::thread_choice::ThreadChoice;
 use crate::source::history::History;
 
-/// Seconds that are kept.
+/// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;
 
-/// A second may be a little short: snapshots do not come to the microsecond.
+/// Least time in ns that counts as a second, because snapshots do not arrive to the microsecond.
 pub(super) const SHORTEST_NS: u64 = 950_000_000;
 
-/// Behind a longer pause nothing is known of the seconds between.
+/// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
 pub(super) const LONGEST_NS: u64 = 1_900_000_000;
 
-/// Two clocks tell how long ago the last second ended and the last reset was; they differ by less.
+/// Bound in ns on the difference of two clocks: one times the last second, the other the last reset.
 pub(super) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
-/// Programs with more rows have no sparklines: a key would have to wait for them.
+/// Number of rows above which a program has no sparklines, because a key would have to wait for them.
 pub(super) const ROWS_MAX: usize = 50_000;
 
-/// Up to here the past is looked through at once; for larger programs sparklines begin now.
+/// Number of nodes up to which sparklines begin with the past; for larger programs they begin now.
 pub(super) const REBUILT_NODES: usize = 2_000;
 
-/// Where nothing is known of a second.
+/// Value of a second of which nothing is known.
 pub(super) const UNKNOWN: u16 = u16::MAX;
 
-/// The last seconds of all rows, of the tree and of the hotspots.
+/// Time of all rows of the call tree and the hotspots in the last seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activity {
     pub(super) rows: KeyMap<RowId, Beats>,
-    /// Where the next second goes.
+    /// Index of the next second in `Beats::seconds`.
     pub(super) next: usize,
-    /// When the last one ended, and in which reset epoch.
+    /// Unix time in ns at which the last second ended, and its reset epoch.
     pub(super) last: Option<(u64, u64)>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Beats {
 }
 
 impl Activity {
-    /// What history says of the seconds before a moment; none where looking would take too long.
+    /// Returns the seconds before a snapshot from the history; `None` where reading it would take too long.
     pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;
@@ -62,7 +62,7 @@ impl Activity {
         let moments = history.times().filter(|at| (begin_ns..end_ns).contains(at));
         for at in moments {
             if let Some(mut snapshot) = activity.is_due(at).then(|| history.decode(at)).flatten() {
-                // Only totals are wanted, and of all that is merged histograms take longest.
+                // Only totals are needed, and merging histograms takes longest.
                 snapshot.latencies = Latencies::default();
                 snapshot.estimates.clear();
                 activity.note_all(&snapshot, scope);
@@ -80,7 +80,7 @@ impl Activity {
             .is_none_or(|(last, _)| unix_ns < last || unix_ns - last >= SHORTEST_NS)
     }
 
-    /// Takes a snapshot's tables that are not made yet.
+    /// Adds a snapshot whose call tree and hotspots are not built yet.
     pub(crate) fn note_all(&mut self, snapshot: &Snapshot, scope: &ThreadChoice) {
         let thread = scope.thread(snapshot);
         let tree = CallTree::build(snapshot, |id: ThreadId| {
@@ -94,10 +94,10 @@ impl Activity {
         self.note(snapshot, &tree, &rows);
     }
 
-    /// Takes the totals of a snapshot.
+    /// Adds the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
         let (unix_ns, epoch) = (snapshot.capture.unix_ns, snapshot.capture.reset_epoch);
-        // Also rows that have long gone are kept, as far as there is room for them.
+        // Rows that are gone from the snapshot are kept too, until there are more than `ROWS_MAX`.
         if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
             *self = Self::default();
             self.last = Some((unix_ns, epoch));
@@ -106,19 +106,19 @@ impl Activity {
         let (last, last_epoch) = match self.last.filter(|&(last, _)| last < unix_ns) {
             Some(last) => last,
             None => {
-                // The first, or the clock was set back.
+                // This snapshot is the first, or the clock was set back.
                 *self = Self::default();
                 (unix_ns, epoch)
             }
         };
         let reset = last_epoch != epoch;
         let between_ns = unix_ns - last;
-        // Behind a reset the counters began at zero, and not when the last second ended.
+        // After a reset the counters began at zero, and not at the end of the last second.
         let ns = match reset {
             true => snapshot.capture.since_reset_ns.min(between_ns),
             false => between_ns,
         };
-        // One that was taken back lies further back, and what was counted until then was counted before.
+        // A reset that was undone lies further back, and the counters hold time from before the last second.
         let since_ns = snapshot.capture.since_reset_ns;
         let undone = reset && since_ns > between_ns.saturating_add(CLOCKS_DIFFER_NS);
         let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0 && !undone;
@@ -133,7 +133,7 @@ impl Activity {
         let first = last == unix_ns;
         for (id, total_ns) in paths.chain(functions) {
             let beats = self.rows.entry(id).or_insert_with(|| Beats {
-                // A row that was not there took no time.
+                // A row that was absent took no time.
                 total_ns: if first { total_ns } else { 0 },
                 seconds: [UNKNOWN; BEATS],
             });
@@ -153,8 +153,8 @@ impl Activity {
         self.last = Some((unix_ns, epoch));
     }
 
-    /// The last seconds of a row in so many steps from 0 to 1, the oldest first; none where nothing is known of one.
-    /// Nothing at all where nothing is known of the row.
+    /// Returns the last seconds of a row as at most `steps` values from 0 to 1, oldest first; `None` for an unknown
+    /// value. Returns `None` where no second of the row is known.
     pub(crate) fn steps(&self, id: RowId, steps: usize) -> Option<Vec<Option<f64>>> {
         let beats = self.rows.get(&id)?;
         let mut in_order = beats.seconds;
@@ -198,7 +198,7 @@ mod tests {
         for second in 1..=8u64 {
             let mut snapshot = orderbook::snapshot(second * 10);
             if second > 4 {
-                // Counted from a reset half a second after the fourth.
+                // The counters begin at a reset half a second after the fourth second.
                 let since = second * 10 - 45;
                 let unix_ns = snapshot.capture.unix_ns;
                 snapshot = orderbook::snapshot(since);
@@ -219,7 +219,7 @@ mod tests {
     fn a_reset_that_is_taken_back_is_a_gap_and_no_mountain() {
         let mut activity = Activity::default();
         for second in 1..=12u64 {
-            // Reset after the sixth, taken back after the ninth.
+            // The reset comes after the sixth second and is undone after the ninth.
             let (epoch, since) = match second {
                 ..=6 => (1, 1_000 + second * 10),
                 7..=9 => (2, (second - 6) * 10),

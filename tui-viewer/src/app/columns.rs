@@ -1,4 +1,4 @@
-//! Which columns stand where at which width. Positions depend on view and width alone, so nothing jitters.
+//! Columns of each table by width. Their positions depend on view and width alone, so no column moves by itself.
 //!
 //! Each table has an enum of its columns, with the [`spec::ColumnSpec`] of each and the columns of each width.
 
@@ -26,20 +26,20 @@ use crate::app::view::View;
 /// A column of any table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
-    /// Of the lists of functions.
+    /// Column of the lists of functions.
     Function(FunctionColumn),
-    /// Of the list of threads.
+    /// Column of the list of threads.
     Thread(ThreadColumn),
-    /// Of the list of sites.
+    /// Column of the list of sites.
     Site(SiteColumn),
-    /// Of the tree of tasks.
+    /// Column of the tree of tasks.
     Task(TaskColumn),
-    /// Of the paths of a watched function.
+    /// Column of the paths of a watched function.
     Slow(SlowColumn),
 }
 
 impl Column {
-    /// All of them, table by table, in the order of the help.
+    /// Returns all columns, table by table, in the order of the help.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         let functions = FunctionColumn::ALL.into_iter().map(Self::Function);
         let threads = ThreadColumn::ALL.into_iter().map(Self::Thread);
@@ -50,7 +50,7 @@ impl Column {
             .chain(SlowColumn::ALL.into_iter().map(Self::Slow))
     }
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Function(column) => column.spec(),
@@ -62,21 +62,21 @@ impl Column {
     }
 }
 
-/// A name keeps so many cells of its column, or three of five, however deep it stands.
+/// Cells that a name keeps of its column, but at most three of five, at any depth.
 const NAME_CELLS: u16 = 20;
 
-/// Cells for the lines that lead to a name: the deepest rows share what the name leaves.
+/// Returns the cells for the lines that lead to a name; the deepest rows share the cells that the name leaves.
 pub(crate) fn tree_cells<C>(name: &Place<C>) -> u16 {
     name.width - NAME_CELLS.min(name.width / 5 * 3)
 }
 
-/// The cell of the mark that folds a row.
+/// Returns the cell of the mark that folds a row.
 pub(crate) fn fold_mark<C>(name: &Place<C>, depth: u32) -> u16 {
     name.x + depth.saturating_mul(2).min(u32::from(tree_cells(name))) as u16
 }
 
-/// The column that says what a list is sorted by. Of differences it is the number itself: a share has a whole of its
-/// own at both times.
+/// Returns the column of the sort key. For differences it is the number itself, because a share has a different whole
+/// at each time.
 pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) -> Option<Column> {
     let mut columns = places
         .iter()
@@ -89,7 +89,7 @@ pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) ->
     }
 }
 
-/// The columns of a view that is `width` cells wide, from left to right. The flame graph and the time line have none.
+/// Returns the columns of a view that is `width` cells wide, from left to right. The flame graph and the time line have none.
 pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
     match view {
         View::Tree | View::Hot | View::Function => {
@@ -147,9 +147,9 @@ mod tests {
                 let names = places.iter().filter(|place| is_name(place.column));
                 let cells = names.map(|name| name.width).min().unwrap_or(0);
                 let halves = halves(Rect::new(0, 0, width, 1)).filter(|_| view == View::Function);
-                // Of two lists side by side each has its own line.
+                // Two lists side by side each have their own line.
                 let line = halves.map_or(width, |[first, _]| first.width);
-                // What a thread is in is a name as well.
+                // The function that a thread is in is a name as well.
                 let doing = places
                     .iter()
                     .find(|place| place.column == Column::Thread(ThreadColumn::Now));

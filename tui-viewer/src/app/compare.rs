@@ -1,4 +1,4 @@
-//! A moment to compare with, and the differences to it.
+//! The moment to compare with, and where its windows begin.
 
 use std::rc::Rc;
 
@@ -10,13 +10,13 @@ use crate::app::window::Window;
 /// A moment that was marked.
 #[derive(Debug)]
 pub(crate) struct Mark {
-    /// The program then; it may be another run.
+    /// Snapshot of the program at the moment; it may be of another run.
     pub(crate) snapshot: Rc<Snapshot>,
-    /// What to call it: a clock time, or the name of a file.
+    /// Label of the moment: a clock time, or the name of a file.
     pub(crate) label: String,
-    /// It comes from a file, and not from the program on screen.
+    /// Whether the moment comes from a file, and not from the program on screen.
     pub(crate) of_file: bool,
-    /// What the windows begin with that end there: history may have let go of it when they are asked for.
+    /// Snapshots at which the windows that end at the mark begin. History may have dropped them when a window is shown.
     pub(super) bases: [Option<Rc<Snapshot>>; 2],
 }
 
@@ -33,7 +33,7 @@ pub(crate) enum Against {
 }
 
 impl Mark {
-    /// What such a window begins with that ends there; none where that is not known, or not at a snapshot.
+    /// Returns the snapshot at which a window that ends at the mark begins; `None` where it is unknown or not at a snapshot.
     pub(super) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,
@@ -43,7 +43,7 @@ impl Mark {
         base.as_ref().filter(|base| same_epoch(&self.snapshot, base))
     }
 
-    /// Whether it is known what happened in such a window before it.
+    /// Whether the start of such a window before the mark is known.
     pub(super) fn has_window(&self, window: Window) -> bool {
         window == Window::Reset || self.begin(window).is_some()
     }

@@ -1,4 +1,4 @@
-//! How busy threads were: the CPU time of each at the last snapshots, to be compared with the time between them.
+//! CPU time of each thread at the last snapshots, for its share of the time between them.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -9,16 +9,16 @@ use tickscope_format::snapshot::{Thread, saturating_sum};
 
 use crate::app::keyhash::KeyMap;
 
-/// So many intervals are remembered however many threads there are.
+/// Number of intervals that are remembered at any number of threads.
 const LEAST: usize = 20;
 
-/// Threads of a snapshot that are remembered.
+/// Maximum number of threads remembered of a snapshot.
 const THREADS_MAX: usize = 1_000;
 
-/// Snapshots that are remembered, as long as they have few threads.
+/// Maximum number of snapshots remembered, reached with few threads.
 const MOMENTS_MAX: usize = 600;
 
-/// Two clocks tell how long ago the last snapshot was; they differ by less.
+/// Bound in ns on the difference of two clocks: one times the last snapshot, the other the last reset.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
 /// CPU times at one snapshot.
@@ -33,32 +33,32 @@ struct Moment {
     cpu_ns: KeyMap<u64, u64>,
 }
 
-/// What the whole process did of late.
+/// Load of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
-    /// CPUs that it kept busy; none where the system does not tell.
+    /// CPUs that the process kept busy; `None` where the system does not tell.
     pub(crate) cpus: Option<f64>,
-    /// Calls that began in a second.
+    /// Calls that began, per second.
     pub(crate) calls_per_second: f64,
 }
 
-/// The load is that of about so long.
+/// Time in ns over which the load is computed.
 const LOAD_NS: u64 = 1_000_000_000;
 
-/// The last moments, oldest first.
+/// The last snapshots' CPU times, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuHistory {
     moments: VecDeque<Rc<Moment>>,
-    /// CPU times in all of them.
+    /// Number of CPU times in all moments.
     entries: usize,
 }
 
-/// What a thread is known by: its name and id.
+/// Returns the key of a thread, from its name and id.
 pub(crate) fn key_of(thread: &Thread) -> u64 {
     key(&thread.name, thread.tid)
 }
 
-/// What the threads of a name are known by together once they have ended.
+/// Returns the common key of all ended threads of a name.
 pub(crate) fn key_once_ended(thread: &Thread) -> u64 {
     key(&thread.name, 0)
 }
@@ -86,14 +86,14 @@ impl Moment {
         }
     }
 
-    /// The share of the time since an earlier moment that a thread was on a CPU; none where it is not known.
+    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` where it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let now = *self.cpu_ns.get(&key)?;
         let (cpu_ns, wall_ns) = if self.reset_epoch == earlier.reset_epoch {
             let wall_ns = self.since_reset_ns.checked_sub(earlier.since_reset_ns)?;
             (now.checked_sub(*earlier.cpu_ns.get(&key)?)?, wall_ns)
         } else {
-            // A reset lies between them: what is since then. An undone one lies further back.
+            // A reset lies between the moments, so only the time since it counts. An undone reset lies further back.
             let between_ns = self.unix_ns.checked_sub(earlier.unix_ns)?;
             let since_ns = self.since_reset_ns;
             (since_ns <= between_ns.saturating_add(CLOCKS_DIFFER_NS)).then_some((now, since_ns))?
@@ -107,7 +107,7 @@ fn run_of(snapshot: &Snapshot) -> (u32, u64) {
 }
 
 impl CpuHistory {
-    /// Remembers a snapshot and forgets what is too long ago.
+    /// Remembers a snapshot and forgets the oldest ones above the limits.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) {
         let last = self.moments.back();
         if last.is_some_and(|last| last.run != run_of(snapshot)) {
@@ -127,7 +127,7 @@ impl CpuHistory {
         }
     }
 
-    /// As it was at a snapshot; empty where that one is not remembered.
+    /// Returns the history as it was at a snapshot; empty where that snapshot is not remembered.
     pub(crate) fn until(&self, snapshot: &Snapshot) -> Self {
         let end = self
             .moments
@@ -150,19 +150,19 @@ impl CpuHistory {
         Self { moments, entries }
     }
 
-    /// The share of the last interval that a thread was on a CPU.
+    /// Returns the share of the last interval that a thread was on a CPU.
     pub(crate) fn busy(&self, key: u64) -> Option<f64> {
         let last = self.moments.len().checked_sub(1)?;
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
     }
 
-    /// What the process did in the last second, or for as long as it was watched since a reset.
+    /// Returns the load in the last second, or over a shorter time watched since a reset.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
         let before = self.moments.iter().rev().skip(1);
         let same = before.take_while(|moment| moment.reset_epoch == last.reset_epoch);
         let age = |moment: &Moment| last.since_reset_ns.saturating_sub(moment.since_reset_ns);
-        // The first one that is a second old, else the oldest.
+        // The first moment that is a second old, else the oldest.
         let mut from = None;
         for moment in same {
             from = Some(moment);
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::orderbook::snapshot;
 
-    /// The made-up program; its first thread has used so much CPU time.
+    /// Returns the made-up program; its first thread has used this CPU time.
     fn used(tenths: u64, cpu_ms: u64) -> Snapshot {
         let mut s = snapshot(tenths);
         s.threads[0].cpu_ns = Some(cpu_ms * 1_000_000);

@@ -1,16 +1,16 @@
-//! The selected row and the part of the list on screen. The selection is a thing, not a line number.
+//! The selected row and the part of the list on screen. The selection is a row's id, not a line number.
 
 use std::ops::Range;
 
 use crate::app::row::{Row, RowId};
 
-/// A selection that follows what was chosen.
+/// A selection that follows the chosen row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cursor {
-    /// What was chosen and all above it, itself last. It stays even while it is not in the list, so that the
-    /// selection returns to it, after a reset or a restart for example.
+    /// Ids of the chosen row and all rows above it, the row itself last. They stay while the row is not in the list,
+    /// so that the selection returns to it, after a reset or a restart for example.
     pub(crate) want: Vec<RowId>,
-    /// The user chose it. Until then the list stays at its top.
+    /// Whether the user chose the row. Until then the list stays at its top.
     pub(crate) touched: bool,
     /// The selected line.
     pub(crate) index: usize,
@@ -19,8 +19,8 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Finds what was chosen in new rows and lets it keep its line of the screen: else the nearest above it in
-    /// the tree that is left, else the row that now stands in its place.
+    /// Finds the chosen row among new rows and keeps its line of the screen. If it is gone, the nearest row above it in the
+    /// tree is selected, else the row that now stands in its place.
     pub(crate) fn find(&mut self, rows: &[Row]) {
         let line = self.index.saturating_sub(self.offset);
         let found = self
@@ -36,7 +36,7 @@ impl Cursor {
         }
     }
 
-    /// Selects a line; `want` is what it is and all above it.
+    /// Selects a line; `want` has the ids of its row and all rows above.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>) {
         self.touched = true;
         self.index = index;

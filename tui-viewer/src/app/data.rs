@@ -36,47 +36,47 @@ use crate::text::clock_time::UtcOffset;
 pub(crate) struct Data {
     /// The snapshot itself.
     pub(crate) snapshot: Rc<Snapshot>,
-    /// The threads in scope, merged by path, as the view shows them.
+    /// Call tree of the threads in scope, merged by path, as the view shows it.
     pub(crate) tree: Rc<CallTree>,
-    /// The names of its functions.
+    /// Names of the functions.
     pub(crate) names: Rc<Names>,
     /// All measured time in scope.
     pub(crate) measured_ns: u64,
     /// Time outside any scope, in scope.
     pub(crate) outside_ns: u64,
-    /// The one thread in scope; none for all, and for one that is not there any more.
+    /// The only thread in scope; `None` for all threads, and for a thread that is gone.
     pub(crate) thread: Option<ThreadId>,
     /// The function on the screen of callers and callees.
     pub(crate) around: Option<Around>,
-    /// All calls in scope.
+    /// Call tree of all calls in scope.
     whole: Rc<CallTree>,
-    /// Those in focus, each in its place.
+    /// Call tree of the calls in focus, each in its place.
     calls: Rc<CallTree>,
-    /// The tree is from the bottom up.
+    /// Whether the tree is from the bottom up.
     pub(crate) bottom_up: bool,
-    /// Opening rows asks for more of the tree.
+    /// Whether opening rows asks for more of the tree.
     pub(super) in_part: bool,
-    /// How busy its threads were up to this moment.
+    /// CPU history of the threads up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
-    /// Groups stand in place of their members.
+    /// Whether groups stand in place of their members.
     pub(super) grouped: bool,
-    /// All numbers are divided by so many calls; without any nothing can be said.
+    /// Number of calls by which all numbers are divided; with 0 calls no number can be shown.
     pub(crate) per_calls: Option<u64>,
-    /// What it is compared with, with the same rows.
+    /// Data that this is compared with, with the same rows.
     pub(crate) then: Option<Box<Data>>,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
     tails: OnceCell<Vec<Tail>>,
     threads: OnceCell<Vec<ThreadRow>>,
     sites: OnceCell<SiteTable>,
-    /// What the table of sites before this one has left.
+    /// Part of the previous table of sites that the next table reuses.
     former_sites: Option<Kept>,
     /// All functions of the program, where they are known.
     pub(super) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
-    /// What happened in slow calls that are kept whole, and how their times are shown.
+    /// Events of slow calls that are kept whole, and the offset in which their times are shown.
     pub(super) traces: Rc<KeptTraces>,
     pub(super) utc_offset: UtcOffset,
 }
@@ -88,7 +88,7 @@ struct TaskTable {
     names: Vec<String>,
 }
 
-/// The functions of a snapshot, with groups in place of their members or without.
+/// Returns the functions of a snapshot, with groups in place of their members or without.
 fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
     match grouped {
         true => Functions::grouped(snapshot),
@@ -106,7 +106,7 @@ impl Data {
         grouped: bool,
     ) -> Self {
         let thread = scope.thread(&snapshot);
-        // Ten times a second the same sites: their functions are made once.
+        // Ten snapshots a second have the same sites, so their functions are made once.
         let known =
             former.filter(|former| former.grouped == grouped && former.snapshot.sites == snapshot.sites);
         let functions = known.map_or_else(
@@ -147,12 +147,12 @@ impl Data {
         }
     }
 
-    /// All calls in scope, whatever is in focus.
+    /// Returns all calls in scope, in focus or not.
     pub(crate) fn whole(&self) -> &Rc<CallTree> {
         &self.whole
     }
 
-    /// The same with groups in place of their members, or without, whatever is shown.
+    /// Returns all calls in scope with groups in place of their members, or without.
     pub(super) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
@@ -162,24 +162,24 @@ impl Data {
         Rc::new(CallTree::build_of(&self.snapshot, functions, in_scope))
     }
 
-    /// Whether a key is of a group where members are shown, or of a member where groups are.
+    /// Whether a key belongs to a group while members are shown, or to a member while groups are shown.
     pub(super) fn is_hidden_by_groups(&self, key: u64) -> bool {
         let others = functions(&self.snapshot, !self.grouped);
         let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
         has(&others) && !has(&self.whole.functions)
     }
 
-    /// Nothing is in focus.
+    /// Whether all calls in scope are in focus.
     pub(super) fn shows_all_calls(&self) -> bool {
         Rc::ptr_eq(&self.calls, &self.whole)
     }
 
-    /// The calls in focus, each in its place.
+    /// Returns the calls in focus, each in its place.
     pub(crate) fn calls(&self) -> &CallTree {
         &self.calls
     }
 
-    /// What a view shows of them.
+    /// Takes the part of the calls that a view shows.
     pub(super) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
@@ -196,24 +196,24 @@ impl Data {
         self.in_part = seen.in_part;
     }
 
-    /// The hotspots of what is in focus, derived when first asked for.
+    /// Returns the hotspots of the calls in focus, derived when first asked for.
     pub(crate) fn hot(&self) -> &[HotRow] {
         self.hot.get_or_init(|| hot(&self.calls))
     }
 
-    /// The functions that have a tail, in the order of the hotspots; derived when first asked for.
+    /// Returns the functions that have a tail, in the order of the hotspots; derived when first asked for.
     pub(crate) fn tails(&self) -> &[Tail] {
         self.tails.get_or_init(|| tails(&self.calls, self.hot()))
     }
 
-    /// The tail of a function; none where it has none.
+    /// Returns the tail of a function; `None` where it has no tail.
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
         let What::Hot(row) = what else { return None };
         let at = self.tails().binary_search_by_key(&row, |tail| tail.hot).ok()?;
         self.tails().get(at)
     }
 
-    /// All threads of the snapshot, in scope or not, by thread id; derived when first asked for.
+    /// Returns all threads of the snapshot, in scope or not, by thread id; derived when first asked for.
     pub(crate) fn threads(&self) -> &[ThreadRow] {
         self.threads.get_or_init(|| {
             let function_of = |node| self.function_of_node(node);
@@ -221,7 +221,7 @@ impl Data {
         })
     }
 
-    /// The places in the source that are known, derived when first asked for.
+    /// Returns the known places in the source, derived when first asked for.
     pub(crate) fn site_table(&self) -> &SiteTable {
         self.sites.get_or_init(|| {
             SiteTable::of(
@@ -233,7 +233,7 @@ impl Data {
         })
     }
 
-    /// Their rows.
+    /// Returns the rows of the table of sites.
     pub(crate) fn sites(&self) -> &[SiteRow] {
         self.site_table().rows()
     }
@@ -243,7 +243,7 @@ impl Data {
         made.or(self.former_sites.as_ref()).cloned()
     }
 
-    /// The calls of futures of all threads, derived when first asked for.
+    /// Returns the calls of futures of all threads, derived when first asked for.
     pub(crate) fn tasks(&self) -> &Tasks {
         &self.task_table().tasks
     }
@@ -262,13 +262,13 @@ impl Data {
         })
     }
 
-    /// More is known of what happened in slow calls.
+    /// Takes the events known by now of slow calls.
     pub(super) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
     }
 
-    /// The watched functions, derived when first asked for.
+    /// Returns the watched functions, derived when first asked for.
     pub(crate) fn slow(&self) -> &SlowTable {
         self.slow.get_or_init(|| {
             SlowTable::of(
@@ -281,7 +281,7 @@ impl Data {
         })
     }
 
-    /// How long the finished calls of a row took.
+    /// Returns the latency histogram of a row's finished calls.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
         static NONE: Histogram = Histogram {
             buckets: Vec::new(),
@@ -295,7 +295,7 @@ impl Data {
         }
     }
 
-    /// How far the times of a row are estimates; none where they are exact.
+    /// Returns the uncertainty of a row's times; `None` where they are exact.
     pub(crate) fn uncertainty(&self, what: What) -> Option<Uncertainty> {
         match what {
             What::Tree(row) => self.tree.uncertainty(row),
@@ -308,7 +308,7 @@ impl Data {
     /// Whether calls are so short that their time is hardly more than what measuring them costs.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        // Bottom-up the time is that of the function alone, which may well be short.
+        // Bottom-up the time is the function's self time, which may well be short.
         let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
         let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
@@ -319,12 +319,12 @@ impl Data {
         self.around.as_ref().is_some_and(|around| line == around.own())
     }
 
-    /// Rows of the tree below a row of the tree.
+    /// Returns the number of rows of the tree below a row of the tree.
     pub(crate) fn below(&self, row: u32) -> u32 {
         self.below[row as usize]
     }
 
-    /// What a row is, whatever the snapshot.
+    /// Returns the id of a row, which is the same in all snapshots.
     pub(crate) fn id(&self, what: What) -> RowId {
         match what {
             What::Tree(row) => RowId::Path(self.tree.rows[row as usize].path),
@@ -341,7 +341,7 @@ impl Data {
         }
     }
 
-    /// The figures of a row.
+    /// Returns the figures of a row.
     pub(crate) fn figures(&self, what: What) -> Figures {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].figures,
@@ -386,7 +386,7 @@ impl Data {
         }
     }
 
-    /// The function of a row.
+    /// Returns the function of a row.
     pub(crate) fn function(&self, what: What) -> Option<FunctionId> {
         match what {
             What::Tree(row) => Some(self.tree.rows[row as usize].function),
@@ -402,13 +402,13 @@ impl Data {
         }
     }
 
-    /// The function of a row of the snapshot.
+    /// Returns the function of a row of the snapshot.
     pub(crate) fn function_of_node(&self, node: NodeId) -> Option<FunctionId> {
         let site = *self.snapshot.nodes.site.get(node.index())?;
         self.tree.functions.of_site.get(site as usize).copied()
     }
 
-    /// The short name of a row.
+    /// Returns the short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
         let words = match what {
             What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
@@ -424,7 +424,7 @@ impl Data {
         })
     }
 
-    /// The full name of a row.
+    /// Returns the full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
         match (what, self.function(what)) {
             (_, Some(function)) => &self.names.full[function.index()],
@@ -433,7 +433,7 @@ impl Data {
         }
     }
 
-    /// A row and all above it, the topmost first.
+    /// Returns a row and all rows above it, the topmost first.
     pub(crate) fn lineage(&self, what: What) -> Vec<What> {
         let mut line = vec![what];
         let mut at = what;
@@ -445,7 +445,7 @@ impl Data {
         line
     }
 
-    /// The row that a row is below.
+    /// Returns the row that a row is below.
     fn above(&self, what: What) -> Option<What> {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
@@ -459,7 +459,7 @@ impl Data {
         }
     }
 
-    /// The rows below a row, which are listed where it is open.
+    /// Returns the rows below a row, which are listed where it is open.
     pub(crate) fn children(&self, what: What) -> Vec<What> {
         let (rows, make): (&[u32], fn(u32) -> What) = match what {
             What::Tree(row) => (self.tree.children(row), What::Tree),
@@ -472,8 +472,8 @@ impl Data {
         rows.iter().copied().map(make).collect()
     }
 
-    /// The functions that have the time of one that is off: those above its calls that are on, as far as calls of it were seen;
-    /// none where no function is on above.
+    /// Returns the functions that have the time of a function that is off: the nearest functions above that are on,
+    /// as far as its calls were seen. An entry is `None` where no function above is on.
     pub(crate) fn heirs(&self, what: What) -> Vec<Option<FunctionId>> {
         let Some(own) = self.function(what) else {
             return Vec::new();
@@ -504,7 +504,7 @@ impl Data {
         heirs.into_iter().map(|(heir, _)| heir).collect()
     }
 
-    /// Whether recursion is in a row that stands for several calls of a function.
+    /// Whether a row that stands for several calls of a function contains recursion.
     pub(crate) fn is_recursive(&self, what: What) -> bool {
         match what {
             What::Tree(row) => self.tree.is_folded(row),
@@ -531,12 +531,12 @@ impl Data {
         above.is_some()
     }
 
-    /// The row of the tree where a function costs most itself; bottom-up where it stands at the top.
+    /// Returns the row of the tree with the function's largest self time; bottom-up only rows at the top count.
     pub(super) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
 
-    /// The same of a function of this snapshot.
+    /// Returns the same row for a function of this snapshot.
     pub(super) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
@@ -545,12 +545,12 @@ impl Data {
             .map(|(_, index)| index)
     }
 
-    /// Whether calls in focus stand in a place.
+    /// Whether a path has calls in focus.
     pub(super) fn is_place(&self, path: PathId) -> bool {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 
-    /// The row with the figures of a line's whole function, where the line tells those of a part of it.
+    /// Returns the row with the figures of the whole function, where the line has the figures of a part of it.
     pub(crate) fn in_full(&self, row: &Row) -> Row {
         let what = match row.what {
             What::Call(_) => self.function(row.what).and_then(|function| {
@@ -572,7 +572,7 @@ impl Data {
         }
     }
 
-    /// The whole that a row is a share of.
+    /// Returns the whole time that a row is a share of.
     pub(crate) fn whole_ns(&self, what: What, base: PercentOf) -> u64 {
         match (base, what) {
             (PercentOf::Wall, _) => self.measured_ns + self.outside_ns,
@@ -589,7 +589,7 @@ impl Data {
     }
 }
 
-/// By row, the rows below it.
+/// Returns by row the number of rows below it.
 fn rows_below(tree: &CallTree) -> Vec<u32> {
     let mut below = vec![0u32; tree.rows.len()];
     for index in (0..tree.rows.len()).rev() {
@@ -601,11 +601,11 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
 }
 
 impl Data {
-    /// The same row in what it is compared with; none where it is not there.
+    /// Returns the same row in the data to compare with; `None` where it is not there.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         let id = self.id(what);
-        // Both sides have the same rows in the same order, but for what is sorted by its own time.
+        // Both sides have the same rows in the same order, except for rows sorted by their own side's time.
         let (rows, make): (usize, fn(u32) -> What) = match what {
             What::Tree(_) => (then.tree.rows.len(), What::Tree),
             What::Hot(_) => (then.hot().len(), What::Hot),
@@ -623,8 +623,8 @@ impl Data {
     }
 }
 
-/// How much longer a call takes than then, as a part of what it took: 0.09 is 9 % more. None where it was not called
-/// at both times.
+/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
+/// called at both times.
 pub(crate) fn change_of_avg(data: &Data, what: What) -> Option<f64> {
     let (then, there) = data.counterpart(what)?;
     let then = then.figures(there);

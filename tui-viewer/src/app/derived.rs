@@ -1,7 +1,7 @@
-//! What is derived from the moment on screen, with the keys that tell when it is to be derived again.
+//! State derived from the moment on screen, with the keys that tell when to derive it again.
 //!
-//! Nothing sets a flag: before each use the key of now is compared with the key of what is there. Every step has the
-//! revision of the step before it in its key.
+//! Nothing sets a flag: before each use the current key is compared with the key of the last result. Every step has
+//! the revision of the step before it in its key.
 
 use std::rc::Rc;
 
@@ -23,7 +23,7 @@ use crate::app::unit::PerCall;
 use crate::app::view::{Below, View};
 use crate::app::window::{Stretch, Window};
 
-/// A snapshot as a key: the same one, not one that is equal.
+/// A snapshot as a key: it equals only the same snapshot, not an equal one.
 #[derive(Clone, Debug)]
 pub(super) struct Identity(pub(super) Rc<Snapshot>);
 
@@ -33,7 +33,7 @@ impl PartialEq for Identity {
     }
 }
 
-/// The last key of a step, and how often its result was made.
+/// The last key of a step, and the number of times its result was made.
 #[derive(Debug)]
 pub(super) struct Memo<K> {
     key: Option<K>,
@@ -50,7 +50,7 @@ impl<K> Default for Memo<K> {
 }
 
 impl<K: PartialEq> Memo<K> {
-    /// Takes the key of now; returns whether the result must be made again.
+    /// Takes the current key; returns whether the result must be made again.
     pub(super) fn is_new(&mut self, key: K) -> bool {
         let is_new = self.key.as_ref() != Some(&key);
         if is_new {
@@ -65,71 +65,71 @@ impl<K: PartialEq> Memo<K> {
         self.key = Some(key);
     }
 
-    /// Changes with each result.
+    /// Returns a number that changes with each result.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
 }
 
-/// What the tables are made from.
+/// Key of the tables.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DataKey {
     pub(super) shown: Option<Identity>,
-    /// Only where the mark decides something.
+    /// Mark, only where it decides something.
     pub(super) mark: Option<Identity>,
-    /// How the past has changed, where the window needs it and the screen follows the program.
+    /// Revision of the history, where the window needs it and the screen follows the program.
     pub(super) history: Option<u64>,
     pub(super) threads: ThreadChoice,
     pub(super) window: Window,
     pub(super) against: Option<Against>,
     pub(super) measure: Measure,
     pub(super) grouped: bool,
-    /// What is known of the code that samples were in.
+    /// Revision of the knowledge about the code that samples were in.
     pub(super) code: u64,
 }
 
-/// What divides the numbers.
+/// Key of the divisor of the numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct PerCallKey {
     pub(super) data: u64,
     pub(super) per_call: Option<PerCall>,
 }
 
-/// What a view shows of the tables.
+/// Key of the part of the tables that a view shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SeenKey {
     pub(super) data: u64,
     pub(super) filter: Filter,
     pub(super) view: View,
-    /// The function with its callers and callees, where the view shows one.
+    /// Function with its callers and callees, where the view shows one function.
     pub(super) function: Option<u64>,
-    /// Which rows are open, where opening them asks for more of the tree.
+    /// Revision of the open rows, where opening them asks for more of the tree.
     pub(super) expanded: Option<u64>,
 }
 
-/// What the rows of the list are made from.
+/// Key of the rows of the list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RowsKey {
     pub(super) seen: u64,
     pub(super) order: OrderKey,
     pub(super) expanded: u64,
-    /// The text that is searched for.
+    /// Text that is searched for.
     pub(super) search: Option<String>,
-    /// There is room for headings.
+    /// Whether there is room for headings.
     pub(super) headings: bool,
-    /// Callers and callees are two lists side by side.
+    /// Whether callers and callees are two lists side by side.
     pub(super) are_beside: bool,
-    /// What the lines of the time line are of.
+    /// Kind of the time line's lines.
     pub(super) lanes: Lanes,
-    /// What stands below the tree.
+    /// Kind of the panel below the tree.
     pub(super) below: Below,
-    /// The watched function that is shown.
+    /// Watched function that is shown.
     pub(super) watch: Option<String>,
-    /// Columns and rows of the flame graph, and what fills them.
+    /// Columns and rows of the flame graph, and the ids that fill it.
     pub(super) flame: Option<((u16, u16), Vec<RowId>)>,
 }
 
-/// What the user chose that decides the order of rows: after such a choice they change places at once.
+/// Choices of the user that decide the order of rows: after such a choice rows change places at once.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OrderKey {
     pub(super) view: View,
@@ -141,39 +141,39 @@ pub(super) struct OrderKey {
     pub(super) window: Window,
     pub(super) against: Option<Against>,
     pub(super) measure: Measure,
-    /// The process and its reset epoch: the order of other counters says nothing.
+    /// The process id and its reset epoch, because the order of other counters says nothing.
     pub(super) counted_from: Option<(u32, u64)>,
 }
 
-/// What the pane of source is made from.
+/// Key of the pane of source.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SourceKey {
     pub(super) seen: u64,
-    /// What is known of the program's code.
+    /// Revision of the knowledge about the program's code.
     pub(super) known: u64,
 }
 
-/// What the details are about.
+/// Key of the details.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DetailKey {
     pub(super) rows: u64,
     pub(super) what: What,
-    /// There is room for callers and callees.
+    /// Whether there is room for callers and callees.
     pub(super) is_large: bool,
 }
 
-/// Everything that is derived.
+/// All derived state.
 #[derive(Debug, Default)]
 pub(crate) struct Derived {
     /// The tables of the snapshot on screen.
     pub(crate) data: Option<Data>,
-    /// The stretch of time on screen; none since the reset.
+    /// Stretch of time on screen; `None` since the reset.
     pub(crate) stretch: Option<Stretch>,
-    /// How long the window is that the one on screen is compared with; none where the past does not reach so far.
+    /// Length in ns of the window to compare with; `None` where the past does not reach so far.
     pub(crate) before_ns: Option<u64>,
-    /// More on the selected row.
+    /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
-    /// The source of the function on the screen, if it was asked for.
+    /// Source of the function on the screen, if it was asked for.
     pub(super) source: Option<Source>,
     pub(super) data_memo: Memo<DataKey>,
     pub(super) per_call_memo: Memo<PerCallKey>,

@@ -14,35 +14,34 @@ use crate::app::function::Around;
 /// Which threads spend time in a row, and who calls it.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the
-    /// hotspots self time.
+    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the hotspots
+    /// self time.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call it, with their share of its self time, the largest first; hotspots only. Of a counter it is
-    /// that of its calls, here and above.
+    /// Functions that call it, with their share of its self time, the largest first; hotspots only. For a counter,
+    /// here and above, it is the share of its calls.
     pub(crate) callers: Vec<(String, f64)>,
-    /// The members of a group, those that cost most themselves first.
+    /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
-    /// When the first of what is open of it now began; none where nothing is.
+    /// Start of the row's first open scope; `None` where no scope of the row is open.
     pub(crate) began: Option<Began>,
-    /// In which system calls it waits, callees included, the most frequent first.
+    /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
-    /// The callers and callees of its function, where there is room for them.
+    /// Callers and callees of the row's function, where there is room for them.
     pub(crate) around: Option<Around>,
 }
 
-/// When a scope was entered.
+/// Start of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Began {
-    /// At this tick.
+    /// Tick at which the scope was entered.
     At(u64),
-    /// The time was not measured.
+    /// The start was not measured.
     Unknown,
 }
 
 impl Detail {
-    /// Looks a row up in the snapshot, thread by thread.
-    ///
-    /// With its callers and callees, `around`, where there is room for them.
+    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, where there is room
+    /// for them.
     pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
         let function = data.function(what).filter(|_| around);
         let key = function.map(|function| data.tree.functions.get(function).key);
@@ -91,7 +90,7 @@ impl Detail {
     }
 }
 
-/// The nodes of a function and all below.
+/// Returns a test for the nodes of a function and all nodes below.
 fn in_calls_of(data: &Data, row: u32) -> impl Fn(NodeId) -> bool {
     let calls = data.calls();
     let mut rows = data.hot()[row as usize].rows.clone();
@@ -103,7 +102,7 @@ fn in_calls_of(data: &Data, row: u32) -> impl Fn(NodeId) -> bool {
     calls.nodes_of(rows)
 }
 
-/// When the first of the open scopes in question began; unknown where it is of any: that one may be the first.
+/// Returns the start of the first of these open scopes; unknown if any start is unknown, because it may be the first.
 fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
     let threads = data.snapshot.threads.iter().enumerate();
     let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
@@ -122,7 +121,7 @@ fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
         })
 }
 
-/// The names of what a group's row stands for.
+/// Returns the names of the members that a group's row stands for.
 fn members(data: &Data, what: What) -> Vec<String> {
     let Some(group) = data
         .function(what)
@@ -143,7 +142,7 @@ fn members(data: &Data, what: What) -> Vec<String> {
     found.into_iter().map(|(name, _)| name.to_string()).collect()
 }
 
-/// The function of a node, its caller's, and so on to the top of its thread.
+/// Returns the function of a node, of its caller, and of each caller above up to the top of its thread.
 fn functions_above(data: &Data, node: NodeId) -> impl Iterator<Item = FunctionId> {
     let nodes = &data.snapshot.nodes;
     let line = std::iter::successors(Some(node), |&node| nodes.parent_of(node));
@@ -166,7 +165,7 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// A row of the tree and all below it; bottom-up a row has its whole time itself.
+/// Returns a row of the tree and all rows below it; bottom-up only the row, because its whole time is its own.
 fn rows_below(data: &Data, row: u32) -> Vec<u32> {
     let mut rows = vec![row];
     let mut next = 0;
@@ -177,7 +176,7 @@ fn rows_below(data: &Data, row: u32) -> Vec<u32> {
     rows
 }
 
-/// Self ticks of one thread in some of its nodes; where the row is a counter, which has none, its calls.
+/// Returns the self ticks of one thread in some of its nodes; for a counter, which has no ticks, its calls.
 fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
     let nodes = &data.snapshot.nodes;
     let column = match data.figures(what).tally {
@@ -189,7 +188,7 @@ fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -
     saturating_sum(parts.map(|node| column[node]))
 }
 
-/// The same of a function, wherever it stands.
+/// Returns the same sum for all nodes of a function.
 fn part_of(data: &Data, thread: ThreadId, what: What, function: FunctionId) -> u64 {
     let sites = &data.snapshot.nodes.site;
     let is_part = |node: NodeId| data.tree.functions.of_site[sites[node.index()] as usize] == function;

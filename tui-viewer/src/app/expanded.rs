@@ -1,4 +1,4 @@
-//! Which rows of the tree are open.
+//! Rows of the tree that are open.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -12,12 +12,12 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
-    /// The rows.
+    /// Returns the open rows.
     pub(crate) fn paths(&self) -> &KeySet<PathId> {
         &self.paths
     }
 
-    /// Changes whenever the set does.
+    /// Returns a number that changes with the set.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }

@@ -22,34 +22,34 @@ pub(crate) enum FunctionColumn {
     Bar,
     /// Total time.
     Total,
-    /// Of the total time, that in which a thread could not have run.
+    /// Part of the total time in which a thread could not have run.
     Wait,
-    /// Of the total time, that in which it could have run and had no CPU.
+    /// Part of the total time in which a thread could have run and had no CPU.
     Ready,
     /// Self time.
     SelfTime,
     /// Number of calls.
     Calls,
-    /// Calls of one function by another, of all its calls.
+    /// Calls of one function by another, and all of its calls.
     CallsOf,
     /// Total time of a call, on average.
     Avg,
-    /// What half of the calls did not exceed.
+    /// Time that half of the calls did not exceed.
     P50,
-    /// What 99 of 100 calls did not exceed.
+    /// Time that 99 of 100 calls did not exceed.
     P99,
     /// The longest call.
     Max,
-    /// How busy it was in the last seconds.
+    /// Time of the row in each of the last seconds.
     Spark,
     /// The function.
     Name,
-    /// Its file and line.
+    /// File and line of the function.
     Where,
 }
 
 impl FunctionColumn {
-    /// All of them, in the order of the help.
+    /// All columns, in the order of the help.
     pub(crate) const ALL: [Self; 17] = [
         Self::TotalShare,
         Self::SelfShare,
@@ -70,7 +70,7 @@ impl FunctionColumn {
         Self::Where,
     ];
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         let total = Value::Share(Portion::Total);
         match self {
@@ -100,7 +100,7 @@ impl FunctionColumn {
             Self::SelfTime => number("SELF", "the same without measured callees", 6, SortKey::SelfTime)
                 .of(Value::Time(Portion::Own)),
             Self::Calls => spec::CALLS,
-            // Two counts and what stands between them.
+            // Cells for two counts and the word between them.
             Self::CallsOf => number(
                 "CALLS",
                 "in Function: calls by it, of all calls",
@@ -122,12 +122,12 @@ impl FunctionColumn {
     }
 }
 
-/// The columns of the lists of a view on these cells, list by list, each from left to right.
+/// Returns the columns of a view's lists on these cells, list by list, each from left to right.
 pub(crate) fn lists(view: View, area: Rect) -> Vec<(Rect, Vec<Place<FunctionColumn>>)> {
     match halves(area).filter(|_| view == View::Function) {
         None => vec![(area, places(view, area.width, false))],
         Some(halves) => {
-            // Both have the same columns, also where one is a cell wider.
+            // Both lists have the same columns, even where one list is a cell wider.
             let width = halves[0].width;
             let places_on = |list: Rect| {
                 let places = places(view, width, true).into_iter();
@@ -142,7 +142,7 @@ pub(crate) fn lists(view: View, area: Rect) -> Vec<(Rect, Vec<Place<FunctionColu
     }
 }
 
-/// The columns of a list that is `width` cells wide, from left to right; of one of two where it stands beside another.
+/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half`: another list stands beside it.
 fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{
         Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, Ready, SelfShare, SelfTime, Spark, Total,
@@ -163,7 +163,7 @@ fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
             ]
         }
     };
-    // What is needed least leaves first, until the name has its part of the line. The pane has all of it.
+    // The least needed columns leave first, until the name has its part of the line. The pane shows all values.
     let second_share = if view == View::Tree { SelfShare } else { TotalShare };
     let second_time = if view == View::Tree { SelfTime } else { Total };
     let leaving = [
@@ -203,17 +203,17 @@ fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
     fitting.next().unwrap_or(short)
 }
 
-/// Cells of a bar, and of one that has room.
+/// Cells of a bar, and of a bar on a wide line.
 const BAR: u16 = 5;
 const LONG_BAR: u16 = 10;
 
-/// Below this width a bar says too little.
+/// Width in cells below which a list has no bar, because the bar says too little.
 const ROOM_FOR_BAR: u16 = 60;
 
-/// In a list beside another one that is narrower than this, calls by a function stand without all calls.
+/// Width in cells of a list beside another, below which calls by a function stand without all calls.
 const ROOM_FOR_ALL_CALLS: u16 = 72;
 
-/// The place of a function takes no more cells.
+/// Maximum number of cells of a function's file and line.
 const LONGEST_WHERE: u16 = 40;
 
 fn side_by_side(columns: &[FunctionColumn], width: u16, bar: u16) -> Vec<Place<FunctionColumn>> {

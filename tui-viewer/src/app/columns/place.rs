@@ -3,16 +3,16 @@
 /// A column on its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place<C> {
-    /// What it shows.
+    /// Column that is shown.
     pub(crate) column: C,
-    /// Its first cell.
+    /// First cell of the column.
     pub(crate) x: u16,
-    /// Its cells.
+    /// Number of cells of the column.
     pub(crate) width: u16,
 }
 
 impl<C> Place<C> {
-    /// The same place of another column.
+    /// Returns the same place with another column.
     pub(super) fn map<D>(self, make: impl FnOnce(C) -> D) -> Place<D> {
         Place {
             column: make(self.column),
@@ -25,11 +25,11 @@ impl<C> Place<C> {
 /// The cells that a column asks for.
 #[derive(Clone, Copy)]
 pub(super) enum Width {
-    /// As many as its longest text has.
+    /// Number of cells of the column's own.
     Own,
-    /// So many.
+    /// This number of cells.
     Cells(u16),
-    /// Parts of what all the others leave.
+    /// This number of parts of the cells that all other columns leave.
     Parts(u16),
 }
 
@@ -41,8 +41,8 @@ pub(super) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Places columns so that names together have their part of the line: until then, those that are needed least leave, in the order of
-/// `leaving`. `place` places all but those that have left.
+/// Places columns so that names together have their part of the line. Until then the least needed columns leave, in
+/// the order of `leaving`. `place` places the columns except the ones that it is given.
 pub(super) fn names_first<C: Copy + PartialEq>(
     names: &[C],
     leaving: &[C],
@@ -75,12 +75,12 @@ pub(super) fn side_by_side_names_first<C: Copy + PartialEq>(
     })
 }
 
-/// Cells between two columns.
+/// Returns the number of cells between two columns.
 pub(crate) fn gap(width: u16) -> u16 {
     if width >= 110 { 2 } else { 1 }
 }
 
-/// Puts columns side by side on so many cells; `own` is how many a column has by itself.
+/// Puts columns side by side on `width` cells; `own` returns the number of cells of a column's own.
 pub(super) fn side_by_side<C: Copy>(
     columns: &[(C, Width)],
     width: u16,

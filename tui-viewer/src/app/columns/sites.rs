@@ -10,21 +10,21 @@ use crate::app::columns::spec::{ColumnSpec, text};
 pub(crate) enum SiteColumn {
     /// Number of calls.
     Calls,
-    /// Whether it was met or is off.
+    /// Whether the site was met or is off.
     State,
     /// The scope.
     Name,
-    /// Its module.
+    /// Module of the scope.
     Module,
-    /// Its file and line.
+    /// File and line of the scope.
     Where,
 }
 
 impl SiteColumn {
-    /// All of them, in the order of the help.
+    /// All columns, in the order of the help.
     pub(crate) const ALL: [Self; 5] = [Self::Calls, Self::State, Self::Name, Self::Module, Self::Where];
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Calls => spec::CALLS,
@@ -36,7 +36,7 @@ impl SiteColumn {
     }
 }
 
-/// The columns of a list that is `width` cells wide, from left to right.
+/// Returns the columns of a list that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<SiteColumn>> {
     use SiteColumn::{Calls, Module, Name, State, Where};
     let state = match width {

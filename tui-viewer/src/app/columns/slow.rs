@@ -8,24 +8,24 @@ use crate::app::sort::SortKey;
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SlowColumn {
-    /// How much longer a slow call is in the path.
+    /// Time in a slow call above the time in a typical call.
     Difference,
-    /// Its share of the whole difference.
+    /// Share of the path in the whole difference.
     Share,
-    /// The same as a bar.
+    /// The same share as a bar.
     Bar,
-    /// In a typical call.
+    /// Time in a typical call.
     Typical,
-    /// In a slow call.
+    /// Time in a slow call.
     Slow,
-    /// Calls of the path in both.
+    /// Calls of the path in typical and in slow calls.
     Calls,
     /// The path.
     Name,
 }
 
 impl SlowColumn {
-    /// All of them, in the order of the help.
+    /// All columns, in the order of the help.
     pub(crate) const ALL: [Self; 7] = [
         Self::Difference,
         Self::Share,
@@ -36,7 +36,7 @@ impl SlowColumn {
         Self::Name,
     ];
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Difference => number(
@@ -70,7 +70,7 @@ impl SlowColumn {
     }
 }
 
-/// The columns of a table that is `width` cells wide, from left to right.
+/// Returns the columns of a table that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<SlowColumn>> {
     use SlowColumn::{Bar, Calls, Difference, Name, Share, Slow, Typical};
     let columns: &[(SlowColumn, Width)] = match width {

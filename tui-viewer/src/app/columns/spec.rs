@@ -1,4 +1,4 @@
-//! What is known of a column: its title, its help, its cells, and what it shows.
+//! Description of a column: its title, help, cells, and value.
 
 use tickscope_analysis::call_tree::OffCpu;
 
@@ -6,33 +6,33 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::sort::SortKey;
 
-/// Everything about a column but the views that have it.
+/// Description of a column, without the views that have it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ColumnSpec {
-    /// The words above it.
+    /// Title above the column.
     pub(crate) title: &'static str,
-    /// What it shows, for the help.
+    /// Text for the help.
     pub(crate) help: &'static str,
-    /// Its cells; 0 where the layout of its table decides.
+    /// Cells of the column; 0 where the layout of its table decides.
     pub(crate) width: u16,
-    /// On which side its text stands.
+    /// Side on which the text stands.
     pub(crate) align: Align,
-    /// What its title sorts by.
+    /// Key that the title sorts by.
     pub(crate) sort: Option<SortKey>,
-    /// What it shows of a row.
+    /// Value of a row that the column shows.
     pub(crate) value: Value,
 }
 
-/// On which side the text of a column stands.
+/// Side on which the text of a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
-    /// Text.
+    /// Left, for text.
     Left,
-    /// Numbers.
+    /// Right, for numbers.
     Right,
 }
 
-/// Whose time a column shows.
+/// Part of a row's time that a column shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Portion {
     /// The row and everything below it.
@@ -41,7 +41,7 @@ pub(crate) enum Portion {
     Own,
 }
 
-/// What a column shows of a row. Numbers and differences of each kind are written in one place.
+/// Value of a row that a column shows. Numbers and differences of each kind are written in one place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value {
     /// A share of a whole.
@@ -54,15 +54,15 @@ pub(crate) enum Value {
     CallsOf,
     /// Total time of a call on average.
     Mean,
-    /// What so many of 100 calls did not exceed.
+    /// Time that this percentage of calls did not exceed.
     Quantile(u8),
     /// The longest call.
     Longest,
-    /// Another value of the measure that adds up over rows: this many nanoseconds of time.
+    /// Another value of the measure that adds up over rows, given in nanoseconds.
     TimeOf(fn(&Data, What) -> u64),
-    /// A part of the time off the CPU, whatever the measure is: this many nanoseconds.
+    /// Part of the time off the CPU under any measure, in nanoseconds.
     OffCpu(fn(OffCpu) -> u64),
-    /// A time that adds up over rows, whatever the measure is: this many nanoseconds.
+    /// Time that adds up over rows under any measure, in nanoseconds.
     CpuTime(fn(&Data, What) -> u64),
     /// Text or a chart, which the view of its table draws.
     Drawn,
@@ -71,7 +71,7 @@ pub(crate) enum Value {
 /// Number of calls.
 pub(super) const CALLS: ColumnSpec = number("CALLS", "calls that began", 6, SortKey::Calls).of(Value::Calls);
 
-/// What half of the calls did not exceed.
+/// Time that half of the calls did not exceed.
 pub(super) const P50: ColumnSpec = number(
     "P50",
     "half of the calls took no longer",
@@ -80,7 +80,7 @@ pub(super) const P50: ColumnSpec = number(
 )
 .of(Value::Quantile(50));
 
-/// What 99 of 100 calls did not exceed.
+/// Time that 99 of 100 calls did not exceed.
 pub(super) const P99: ColumnSpec =
     number("P99", "99 of 100 calls took no longer", 6, SortKey::Quantile(99)).of(Value::Quantile(99));
 
@@ -96,11 +96,11 @@ pub(super) const NAME: ColumnSpec =
 /// File and line.
 pub(super) const WHERE: ColumnSpec = text("WHERE", "file and line");
 
-/// What a thread does; whether a site was met or is off.
+/// State of a thread; whether a site was met or is off.
 pub(super) const STATE: ColumnSpec =
     text("STATE", "what a thread does; if a site is off").sorted_by(SortKey::State);
 
-/// A column of numbers that its view draws, unless it says what it shows.
+/// Returns a column of numbers that its view draws, unless `ColumnSpec::of` sets a value.
 pub(super) const fn number(title: &'static str, help: &'static str, width: u16, sort: SortKey) -> ColumnSpec {
     ColumnSpec {
         title,
@@ -112,7 +112,7 @@ pub(super) const fn number(title: &'static str, help: &'static str, width: u16, 
     }
 }
 
-/// A column that its view draws.
+/// Returns a column that its view draws.
 pub(super) const fn text(title: &'static str, help: &'static str) -> ColumnSpec {
     ColumnSpec {
         title,
@@ -125,30 +125,30 @@ pub(super) const fn text(title: &'static str, help: &'static str) -> ColumnSpec 
 }
 
 impl ColumnSpec {
-    /// The same with a title that sorts.
+    /// Returns the same column with a title that sorts.
     pub(super) const fn sorted_by(mut self, key: SortKey) -> Self {
         self.sort = Some(key);
         self
     }
 
-    /// The same with numbers of this kind.
+    /// Returns the same column with numbers of this kind.
     pub(super) const fn of(mut self, value: Value) -> Self {
         self.value = value;
         self
     }
 
-    /// The same with so many cells.
+    /// Returns the same column with this number of cells.
     pub(super) const fn wide(mut self, cells: u16) -> Self {
         self.width = cells;
         self
     }
 
-    /// Whether its text is a number.
+    /// Whether the text of the column is a number.
     pub(crate) fn is_number(&self) -> bool {
         self.align == Align::Right
     }
 
-    /// Whether it is a share of a whole.
+    /// Whether the column shows a share of a whole.
     pub(crate) fn is_share(&self) -> bool {
         matches!(self.value, Value::Share(_))
     }

@@ -6,13 +6,13 @@ use crate::app::columns::place::{Place, Width, side_by_side};
 /// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TailColumn {
-    /// What the calls in the tail take above the median.
+    /// Time that calls in the tail take above the median.
     Tail,
     /// Number of calls.
     Calls,
-    /// What half of the calls did not exceed.
+    /// Time that half of the calls did not exceed.
     P50,
-    /// What 99 of 100 calls did not exceed.
+    /// Time that 99 of 100 calls did not exceed.
     P99,
     /// The longest call.
     Max,
@@ -21,7 +21,7 @@ pub(crate) enum TailColumn {
 }
 
 impl TailColumn {
-    /// Its words above the table.
+    /// Returns the title above the table.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Tail => "TAIL",
@@ -34,7 +34,7 @@ impl TailColumn {
     }
 }
 
-/// The columns of a table that is `width` cells wide, from left to right.
+/// Returns the columns of a table that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<TailColumn>> {
     use TailColumn::{Calls, Max, Name, P50, P99, Tail};
     let columns: &[(TailColumn, Width)] = match width {

@@ -11,15 +11,15 @@ use crate::app::sort::SortKey;
 pub(crate) enum TaskColumn {
     /// Calls that are in flight.
     InFlight,
-    /// How long the oldest of them has been.
+    /// Time since the oldest call in flight began.
     Oldest,
-    /// What half of the calls did not exceed, by the wall clock.
+    /// Time by the wall clock that half of the calls did not exceed.
     P50,
-    /// The same of 99 in 100 calls.
+    /// Time by the wall clock that 99 of 100 calls did not exceed.
     P99,
-    /// Time in polls of a call.
+    /// Time of a call in polls.
     Busy,
-    /// Time between polls of a call.
+    /// Time of a call between polls.
     Await,
     /// Polls of a call.
     Polls,
@@ -27,12 +27,12 @@ pub(crate) enum TaskColumn {
     Cancelled,
     /// The future.
     Name,
-    /// Its file and line.
+    /// File and line of the future.
     Where,
 }
 
 impl TaskColumn {
-    /// All of them, in the order of the help.
+    /// All columns, in the order of the help.
     pub(crate) const ALL: [Self; 10] = [
         Self::InFlight,
         Self::Oldest,
@@ -46,7 +46,7 @@ impl TaskColumn {
         Self::Where,
     ];
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::InFlight => number(
@@ -73,7 +73,7 @@ impl TaskColumn {
     }
 }
 
-/// The columns of a tree that is `width` cells wide, from left to right.
+/// Returns the columns of a tree that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<TaskColumn>> {
     use TaskColumn::{Await, Busy, Cancelled, InFlight, Name, Oldest, P50, P99, Polls, Where};
     let columns: &[(TaskColumn, Width)] = match width {

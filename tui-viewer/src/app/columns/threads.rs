@@ -13,26 +13,26 @@ use crate::app::sort::SortKey;
 pub(crate) enum ThreadColumn {
     /// The name of the thread.
     Thread,
-    /// Its kernel id, or how many have finished.
+    /// Kernel id of the thread, or the number of finished threads.
     Tid,
-    /// What it does.
+    /// State of the thread.
     State,
     /// Share of a CPU in the last interval.
     Busy,
-    /// What it did in the last 30 s, side by side.
+    /// Work and waits in the last 30 s, side by side.
     Course,
     /// Time on a CPU.
     Cpu,
-    /// Time in its scopes.
+    /// Time in scopes of the thread.
     Total,
     /// Time outside any scope.
     Outside,
-    /// What it does or waits in, and in which function.
+    /// Function that the thread is in, and its work or wait there.
     Now,
 }
 
 impl ThreadColumn {
-    /// All of them, in the order of the help.
+    /// All columns, in the order of the help.
     pub(crate) const ALL: [Self; 9] = [
         Self::Thread,
         Self::Tid,
@@ -45,7 +45,7 @@ impl ThreadColumn {
         Self::Now,
     ];
 
-    /// What is known of it.
+    /// Returns the description of the column.
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Thread => text("THREAD", "name of the thread").sorted_by(SortKey::Name),
@@ -63,19 +63,19 @@ impl ThreadColumn {
     }
 }
 
-/// Time of a thread on a CPU; 0 where it is not known.
+/// Returns the time of a thread on a CPU; 0 where it is not known.
 fn cpu_ns(data: &Data, what: What) -> u64 {
     what.row()
         .map_or(0, |row| data.snapshot.threads[row as usize].cpu_ns.unwrap_or(0))
 }
 
-/// Time of a thread outside any scope.
+/// Returns the time of a thread outside any scope.
 fn outside_ns(data: &Data, what: What) -> u64 {
     what.row()
         .map_or(0, |row| data.threads()[row as usize].outside_ns)
 }
 
-/// The columns of a list that is `width` cells wide, from left to right.
+/// Returns the columns of a list that is `width` cells wide, from left to right.
 pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
     use ThreadColumn::{Busy, Course, Cpu, Now, Outside, State, Thread, Tid, Total};
     let (thread, course) = match width {
@@ -100,7 +100,7 @@ pub(crate) fn places(width: u16) -> Vec<Place<ThreadColumn>> {
         40.. => &[(Thread, Cells(thread)), (Busy, Own), (Now, Parts(1))],
         _ => &[(Thread, Parts(1)), (Busy, Own)],
     };
-    // What a thread is called and what it is in are names: they share the part of the line that names have.
+    // The names of a thread and of its current function share the part of the line that names have.
     let leaving = [Outside, Tid, Cpu, Total, State, Course];
     side_by_side_names_first(columns, &[Thread, Now], &leaving, width, |column| {
         column.spec().width
