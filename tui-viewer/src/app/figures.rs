@@ -1,6 +1,6 @@
-//! Where the figures of a row stand.
+//! The place of a row's figures.
 
-/// Where a row's figures stand.
+/// Place of a row's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// A row of the call tree.
@@ -22,7 +22,7 @@ pub(crate) enum What {
 }
 
 impl What {
-    /// Its place in its table.
+    /// Returns the index of the row in its table.
     pub(crate) fn row(self) -> Option<u32> {
         match self {
             Self::Tree(row)
@@ -37,7 +37,7 @@ impl What {
     }
 }
 
-/// A part of a whole, 0 to 1; 0 of nothing.
+/// Returns a part of a whole, from 0 to 1; 0 where the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {
         0.0

@@ -1,4 +1,4 @@
-//! Which part of the calls is shown, and which way round: makes one tree of another.
+//! The part of the calls that a view shows, from the top down or the bottom up: makes a new tree from a call tree.
 
 use std::rc::Rc;
 
@@ -11,55 +11,55 @@ use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
 use crate::app::view::View;
 
-/// A tree turned round looks up so many callers at most, some tens of milliseconds; further ones when rows are opened.
+/// Number of callers that a bottom-up tree looks up at first, in some tens of milliseconds; others follow when rows open.
 const STEPS: usize = 100_000;
 
-/// What is done to the tree before it is shown.
+/// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// What is in focus; each is looked for in what the one before it leaves.
+    /// Rows in focus; each is searched in the calls that the one before it leaves.
     pub(super) focus: Vec<Focus>,
-    /// From the bottom up; in the tree only.
+    /// Whether the tree is from the bottom up; in the view Tree only.
     pub(crate) inverted: bool,
-    /// Recursion in one row; in the tree only.
+    /// Whether recursion is folded into one row; in the view Tree only.
     pub(crate) folded: bool,
-    /// Groups in place of their members; everywhere but in the sites.
+    /// Whether groups stand in place of their members; not in the views that `View::is_of_all` names.
     pub(crate) grouped: bool,
 }
 
-/// The only thing to be shown.
+/// The only row to be shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Focus {
-    /// Which thing.
+    /// Row or function in focus.
     pub(super) on: FocusOn,
-    /// Its short name.
+    /// Short name of the row.
     pub(super) name: String,
-    /// Where it was chosen.
+    /// View in which the row was chosen.
     pub(super) view: View,
-    /// The selection before.
+    /// Selection before the choice.
     pub(super) cursor: Cursor,
 }
 
 /// The trees that a view shows.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// What is in focus, every call in its place.
+    /// Calls in focus, every call in its place.
     pub(super) calls: Rc<CallTree>,
-    /// The same as the view shows it.
+    /// The same calls as the view shows them.
     pub(super) tree: Rc<CallTree>,
-    /// The tree is from the bottom up.
+    /// Whether the tree is from the bottom up.
     pub(super) bottom_up: bool,
-    /// Not all of the tree was made: opening rows asks for more.
+    /// Whether the tree is incomplete, so that opening rows asks for more.
     pub(super) in_part: bool,
 }
 
 impl Filter {
-    /// Whether a view shows nothing but what is in focus.
+    /// Whether a view shows only the rows in focus.
     pub(super) fn focuses(&self, view: View) -> bool {
         !self.focus.is_empty() && matches!(view, View::Tree | View::Hot | View::Flame)
     }
 
-    /// Makes of the whole tree what a view shows.
+    /// Makes the trees that a view shows from the whole tree.
     pub(super) fn look(&self, whole: &Rc<CallTree>, view: View, open: &KeySet<PathId>) -> Seen {
         let mut calls = Rc::clone(whole);
         if self.focuses(view) {
@@ -92,7 +92,7 @@ impl Filter {
         }
     }
 
-    /// What a view is made to show, in words for the line above the list.
+    /// Returns the filters of a view in words for the line above the list.
     pub(crate) fn words(&self, view: View) -> Vec<String> {
         let mut words = Vec::new();
         if let Some(focus) = self.focus.last().filter(|_| self.focuses(view)) {
@@ -111,7 +111,7 @@ impl Filter {
     }
 }
 
-/// The function that has a key.
+/// Returns the function that has a key.
 pub(super) fn function_of(tree: &CallTree, key: u64) -> Option<FunctionId> {
     let index = tree
         .functions

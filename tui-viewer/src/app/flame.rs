@@ -1,4 +1,4 @@
-//! The flame graph: what of the call tree is on the screen, and how one moves through it.
+//! The flame graph: the part of the call tree on the screen, and moves through it.
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -6,39 +6,39 @@ use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::{Fold, Row, RowId};
 
-/// Which part of the graph is on the screen, and what stands there.
+/// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
 pub(crate) struct Flame {
-    /// What fills the width, and all above it, itself last; nothing where all of the tree does.
+    /// Ids of the row that fills the width and of all rows above, the row itself last; empty where the whole tree fills it.
     pub(super) zoom: Vec<RowId>,
     /// The first line on the screen.
     pub(crate) top: usize,
-    /// Line by line from left to right. The rows of the list are those of them that are one function.
+    /// Frames line by line, from left to right. The rows of the list are the frames of a single function.
     pub(crate) frames: Vec<Frame>,
     /// The frame of each row of the list.
     pub(super) frame_of_row: Vec<u32>,
-    /// The line of what fills the width, while something of it is there.
+    /// Line of the row that fills the width, while a row of `zoom` is in the tree.
     pub(super) zoom_line: Option<usize>,
-    /// What the colours of frames say.
+    /// Meaning of the colours of frames.
     pub(crate) colour: FlameColour,
-    /// A frame is two rows high, because all of them fit so.
+    /// Whether a frame is two rows high, because all frames fit at this height.
     pub(crate) tall: bool,
 }
 
-/// What the colours of frames say while nothing is compared.
+/// Meaning of the colours of frames while nothing is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FlameColour {
     /// The module of the function.
     #[default]
     Module,
-    /// How much it costs itself.
+    /// Self time of the function.
     Own,
 }
 
-/// The largest of the outermost frames: the place to begin.
+/// Returns the largest of the outermost frames, where a selection begins.
 pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
     let end = rows.partition_point(|row| row.depth == 0);
-    // Of equal ones the first.
+    // Of equal frames the first wins.
     rows[..end]
         .iter()
         .rev()
@@ -46,15 +46,15 @@ pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
 }
 
 impl Flame {
-    /// Lays the tree of the data out and gives the rows of the list.
+    /// Lays out the tree of the data and returns the rows of the list.
     pub(crate) fn list(&mut self, data: &Data, shape: &Shape<'_>, (width, height): (u16, u16)) -> Listing {
         let tree = &data.tree;
-        // Of what filled the width, as much as is still there.
+        // The lowest row of `zoom` that is still in the tree fills the width.
         let zoom = self.zoom.iter().rev().find_map(|id| {
             let found = tree.rows.iter().position(|row| RowId::Path(row.path) == *id)?;
             Some(found as u32)
         });
-        // By name, so that nothing changes places while times change.
+        // The order is by name, so that no frame changes places while times change.
         self.frames = lay_out(tree, zoom, width, |a, b| {
             let (a, b) = (What::Tree(a), What::Tree(b));
             data.label(a)
@@ -97,12 +97,12 @@ impl Flame {
         out
     }
 
-    /// The frame of a row of the list.
+    /// Returns the frame of a row of the list.
     pub(crate) fn frame(&self, row: usize) -> Option<&Frame> {
         self.frames.get(*self.frame_of_row.get(row)? as usize)
     }
 
-    /// The row of the list that a frame is, or that stands above several small ones.
+    /// Returns the row of the list at a frame; for a frame of several small rows, the row above it.
     pub(super) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
         let under = |frame: &&Frame| frame.line == line && (frame.x..frame.x + frame.width).contains(&x);
         let at = self.frames.iter().position(|frame| under(&frame))?;
@@ -114,33 +114,33 @@ impl Flame {
         })
     }
 
-    /// The row of the list that a frame is.
+    /// Returns the row of the list that a frame shows.
     pub(crate) fn row_of(&self, frame: usize) -> Option<usize> {
         self.frame_of_row.binary_search(&(frame as u32)).ok()
     }
 
-    /// Not all of the tree is on the screen's width.
+    /// Whether the width of the screen shows only a part of the tree.
     pub(crate) fn is_zoomed(&self) -> bool {
         self.zoom_line.is_some()
     }
 
-    /// Rows of the screen that a frame takes.
+    /// Returns the number of screen rows of a frame.
     pub(crate) fn rows_of_frame(&self) -> u16 {
         1 + u16::from(self.tall)
     }
 
-    /// Lines of the graph.
+    /// Returns the number of lines of the graph.
     pub(crate) fn lines(&self) -> usize {
         self.frames.last().map_or(0, |frame| frame.line as usize + 1)
     }
 
-    /// Moves the graph under the screen.
+    /// Scrolls the graph by this number of lines.
     pub(super) fn scroll(&mut self, lines: isize, page: usize) {
         self.top = self.top.saturating_add_signed(lines);
         self.top = self.top.min(self.lines().saturating_sub(page));
     }
 
-    /// Moves it as little as needed to show a line.
+    /// Scrolls the graph as little as needed to show a line.
     pub(super) fn show(&mut self, line: usize, page: usize) {
         let page = page.max(1);
         self.top = self.top.clamp((line + 1).saturating_sub(page), line);

@@ -1,5 +1,5 @@
-//! A call tree laid out as an icicle: from the top down, each frame as wide as its share of the time above it, in whole
-//! cells.
+//! A call tree laid out as an icicle, from the top down. Each frame is as wide as its share of the time above it, in
+//! whole cells.
 
 use std::cmp::Ordering;
 use tickscope_format::snapshot::saturating_sum;
@@ -9,24 +9,24 @@ use tickscope_analysis::call_tree::CallTree;
 /// A frame on its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame {
-    /// Its row of the tree; of several that are too small for a cell each, the row above them.
+    /// Row of the tree; for several rows that are too small for a cell each, the row above them.
     pub(crate) row: Option<u32>,
-    /// How many are in it, where they are too small for a cell each; else 0.
+    /// Number of rows in the frame, where they are too small for a cell each; else 0.
     pub(crate) few: u32,
-    /// The frame above it, by its place among the frames.
+    /// Index of the frame above.
     pub(crate) parent: Option<u32>,
-    /// Its line, from the top.
+    /// Line of the frame, counted from the top.
     pub(crate) line: u32,
-    /// Its first cell.
+    /// First cell of the frame.
     pub(crate) x: u16,
-    /// Its cells.
+    /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// It has the darker tone: neighbours look different, and where that leaves a choice, so does the frame above.
+    /// Whether the frame has the darker tone. Neighbours look different, and the frame above too, where that leaves a choice.
     pub(crate) darker: bool,
 }
 
-/// Lays a tree out on so many cells. What is above `zoom` takes all of them, what is beside it none. Frames come line by
-/// line, those of a line from left to right; `order` is that of siblings.
+/// Lays a tree out on `width` cells. Rows above `zoom` take all cells, rows beside it none. Frames come line by line,
+/// from left to right in a line; `order` orders siblings.
 pub(crate) fn lay_out(
     tree: &CallTree,
     zoom: Option<u32>,
@@ -92,8 +92,8 @@ struct Space {
     width: u16,
 }
 
-/// Gives siblings their cells: each cell belongs to the one that has most of it. Those without a cell of their own come last,
-/// together; the rest of the cells is the time of the frame above itself.
+/// Gives siblings their cells: each cell belongs to the sibling that has most of it. Siblings smaller than a cell
+/// come last, in one frame. The remaining cells are the self time of the frame above.
 fn divide(
     tree: &CallTree,
     siblings: &[u32],
@@ -113,7 +113,7 @@ fn divide(
     large.sort_by(|&a, &b| order(a, b));
     let mut begun = 0;
     let mut put = |row: Option<u32>, few: u32, ns: u64| {
-        // The edge of a cell that is nearest.
+        // The edge is the nearest edge of a cell.
         let edge = |ns: u128| ((2 * ns.min(whole) * cells + whole) / (2 * whole)) as u16;
         let (start, end) = (edge(begun), edge(begun + u128::from(ns)));
         begun += u128::from(ns);

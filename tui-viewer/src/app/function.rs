@@ -1,4 +1,4 @@
-//! The function on the screen of callers and callees, its lines, and the way by which it was come to.
+//! The function on the screen of callers and callees, its lines, and the steps that led to it.
 
 use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, SampledTime};
 use tickscope_analysis::callers::{Link, Neighbours};
@@ -14,50 +14,50 @@ use crate::app::view::View;
 /// The choice of a function.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionView {
-    /// Which one; none until the view is first shown.
+    /// Chosen function; `None` until the view is first shown.
     pub(crate) chosen: Option<Chosen>,
-    /// Percents are of all measured time, not of the function's.
+    /// Whether percents are of all measured time, not of the function's.
     pub(crate) of_all: bool,
-    /// Where Escape leads, the last step last.
+    /// Steps that Escape takes back, the last step last.
     pub(super) way: Vec<Step>,
 }
 
-/// A function, whatever the snapshot.
+/// A function, in any snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Its key.
+    /// Key of the function.
     pub(crate) key: u64,
-    /// Its full name, for when it is not there.
+    /// Full name of the function, shown while the snapshot lacks it.
     pub(crate) name: String,
 }
 
-/// Where one was before.
+/// View and choice before a step.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) view: View,
     pub(super) chosen: Option<Chosen>,
     pub(super) cursor: Cursor,
-    /// Where Escape led from there.
+    /// Place to which Escape led from there.
     pub(super) came_from: Option<Origin>,
 }
 
 /// A function of the snapshot on screen with its callers and callees, as lines.
 #[derive(Debug)]
 pub(crate) struct Around {
-    /// Who calls it and what it calls.
+    /// Callers and callees of the function.
     pub(crate) neighbours: Neighbours,
 }
 
-/// A line of them.
+/// A line of a function's callers and callees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FunctionRow<'a> {
     /// A heading.
     Heading(CallId),
-    /// Who calls it.
+    /// A caller.
     Caller(&'a Link),
-    /// Itself.
+    /// The function itself.
     Own,
-    /// What it calls.
+    /// A callee.
     Callee(&'a Link),
 }
 
@@ -67,31 +67,31 @@ impl Around {
         Some(Self { neighbours })
     }
 
-    /// The line of the first heading.
+    /// Line of the first heading.
     pub(crate) const CALLED_FROM: u32 = 0;
 
-    /// The lines of callers.
+    /// Returns the lines of callers.
     pub(crate) fn callers(&self) -> std::ops::Range<u32> {
         1..1 + self.neighbours.callers.len() as u32
     }
 
-    /// The line of the second heading.
+    /// Returns the line of the second heading.
     pub(crate) fn time_goes_to(&self) -> u32 {
         self.callers().end
     }
 
-    /// The line of the function itself.
+    /// Returns the line of the function itself.
     pub(crate) fn own(&self) -> u32 {
         self.callers().end + 1
     }
 
-    /// The lines of callees.
+    /// Returns the lines of callees.
     pub(crate) fn callees(&self) -> std::ops::Range<u32> {
         let first = self.own() + 1;
         first..first + self.neighbours.callees.len() as u32
     }
 
-    /// What stands on a line.
+    /// Returns the content of a line.
     pub(crate) fn line(&self, line: u32) -> FunctionRow<'_> {
         let (callers, callees) = (self.callers(), self.callees());
         let caller = line.checked_sub(callers.start).map(|at| at as usize);
@@ -113,12 +113,12 @@ impl Around {
             FunctionRow::Heading(heading) => heading,
             FunctionRow::Caller(link) => CallId::Caller(link.function.map(key)),
             FunctionRow::Own => CallId::Own,
-            // A callee is always a function; a caller may be none.
+            // A callee always has a function; a caller may have none.
             FunctionRow::Callee(link) => link.function.map_or(CallId::Own, |f| CallId::Callee(key(f))),
         }
     }
 
-    /// The function that a line names.
+    /// Returns the function that a line names.
     pub(crate) fn function(&self, line: u32) -> Option<FunctionId> {
         match self.line(line) {
             FunctionRow::Heading(_) => None,
@@ -127,7 +127,7 @@ impl Around {
         }
     }
 
-    /// The figures of a line.
+    /// Returns the figures of a line.
     pub(crate) fn figures(&self, line: u32) -> Figures {
         let of = &self.neighbours;
         match self.line(line) {
@@ -136,7 +136,7 @@ impl Around {
                 errors: 0,
                 ..link.figures
             },
-            // What stands in its line is its self time.
+            // The time of this line is the function's self time.
             FunctionRow::Own => Figures {
                 asynchronous: AsyncCalls::default(),
                 sampled: SampledTime::default(),
@@ -149,7 +149,7 @@ impl Around {
         match self.line(line) {
             FunctionRow::Heading(_) => None,
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.uncertainty,
-            // What stands in its line is its self time.
+            // The time of this line is the function's self time.
             FunctionRow::Own => self.neighbours.uncertainty.map(|uncertainty| Uncertainty {
                 total_error: uncertainty.self_error,
                 total_estimated: uncertainty.self_estimated,
@@ -158,7 +158,7 @@ impl Around {
         }
     }
 
-    /// The words of a line that is no function.
+    /// Returns the words of a line that names no function.
     pub(crate) fn label(&self, line: u32) -> Option<&'static str> {
         match self.line(line) {
             FunctionRow::Heading(CallId::CalledFrom) => Some("called from"),

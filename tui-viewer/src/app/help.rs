@@ -1,4 +1,4 @@
-//! The help as lines, made from the key table; drawing and scrolling ask here how long it is.
+//! The help as lines, made from the key table. Drawing and scrolling take its length from here.
 
 pub(crate) mod line;
 mod words;
@@ -13,16 +13,16 @@ use crate::text::glyphs::Glyphs;
 use crate::app::help::line::HelpLine;
 pub(crate) use words::WORD_CELLS;
 
-/// From this width on two columns stand side by side.
+/// Width in cells from which two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;
 
-/// The help for a screen of this width: one column or two.
+/// Returns the help for a screen of this width: one column or two.
 pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut sections: Vec<Vec<HelpLine>> = Section::ALL
         .iter()
         .map(|&section| lines_of(section, ascii))
         .collect();
-    // At the head of the second column it is seen without scrolling.
+    // At the head of the second column the marks are visible without scrolling.
     let marks = marks(ascii);
     if width < TWO_COLUMNS {
         sections.insert(sections.len() / 2, marks.clone());
@@ -31,7 +31,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     let mut columns = vec![Vec::new()];
     for section in sections {
         let first: usize = columns[0].len();
-        // The first column takes what brings it nearest to the middle.
+        // The first column takes sections until its end is nearest to the middle.
         if width >= TWO_COLUMNS && columns.len() == 1 && 2 * first + section.len() > all {
             columns.push(marks.clone());
         }
@@ -42,7 +42,7 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
             column.extend(section);
         }
     }
-    // Who looks for a key has all of them before the first word.
+    // The words come after all keys, for readers who look for a key.
     for words in words::parts(ascii) {
         if let Some(column) = columns.iter_mut().min_by_key(|column| column.len()) {
             column.push(HelpLine::Gap);
@@ -52,12 +52,12 @@ pub(crate) fn columns(width: u16, ascii: bool) -> Vec<Vec<HelpLine>> {
     columns
 }
 
-/// Lines of the help that fit on a screen, inside of the frame and below the header.
+/// Returns the number of lines of the help that fit on a screen, inside the frame and below the header.
 pub(crate) fn page(size: Size) -> usize {
     usize::from(size.height.saturating_sub(4)).max(1)
 }
 
-/// How far the help scrolls.
+/// Returns the last line to which the help scrolls.
 pub(crate) fn end(size: Size) -> usize {
     let longest = columns(size.width, false).iter().map(Vec::len).max().unwrap_or(0);
     longest.saturating_sub(page(size))
@@ -70,7 +70,7 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     lines
 }
 
-/// Cells that the keys of a line ask for: who has many stands out rather than push all others aside.
+/// Returns the cells that the keys of a line ask for. Long keys ask for none, because they would move all other texts aside.
 pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     match line {
         HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),
@@ -78,7 +78,7 @@ pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     }
 }
 
-/// What stands beside names and numbers.
+/// Returns the marks beside names and numbers, each with its meaning.
 fn marks(ascii: bool) -> Vec<HelpLine> {
     let glyphs = Glyphs::of(ascii);
     vec![

@@ -1,4 +1,4 @@
-//! The help on the screen: how far it is scrolled, and what is looked up in it.
+//! The help on the screen: its scroll position, and the search in it.
 
 use tui_input::InputRequest;
 
@@ -7,20 +7,20 @@ use crate::app::help::line::HelpLine;
 use crate::app::help_search::HelpSearch;
 use crate::app::screen_info::ScreenInfo;
 
-/// So much of a page stands above a line that was found.
+/// Number of lines of a page above a line that was found.
 const ABOVE: usize = 4;
 
 /// The help, scrolled and searched.
 #[derive(Debug, Default)]
 pub(crate) struct HelpScreen {
-    /// Lines scrolled away.
+    /// Number of lines scrolled away.
     pub(crate) scroll: usize,
-    /// What is looked up.
+    /// Search in the help.
     pub(crate) search: Option<HelpSearch>,
 }
 
 impl HelpScreen {
-    /// The search whose text is being typed.
+    /// Returns the search whose text is being typed.
     pub(crate) fn typed(&self) -> Option<&HelpSearch> {
         self.search.as_ref().filter(|search| search.typing)
     }
@@ -33,7 +33,7 @@ impl HelpScreen {
         });
     }
 
-    /// A key in the line of the search.
+    /// Edits the line of the search by a key.
     pub(super) fn edit(&mut self, request: InputRequest, screen: &ScreenInfo) {
         let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
             return;
@@ -42,7 +42,7 @@ impl HelpScreen {
         self.look_at(self.best(screen), screen);
     }
 
-    /// The search stays, if it finds anything, and the keys go back to the help.
+    /// Keeps the search if it finds anything, and gives the keys back to the help.
     pub(super) fn keep_search(&mut self, screen: &ScreenInfo) {
         let finds = !self.found(screen).is_empty();
         self.search.take_if(|_| !finds);
@@ -51,7 +51,7 @@ impl HelpScreen {
         }
     }
 
-    /// To the next or the previous line that has the text, around the ends.
+    /// Goes to the next or the previous line that has the text, around the ends.
     pub(super) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
         let count = self.found(screen).len();
         let Some(search) = self.search.as_ref().filter(|_| count > 0) else {
@@ -61,7 +61,7 @@ impl HelpScreen {
         self.look_at(to, screen);
     }
 
-    /// Which of the lines found to look at first: the one that explains this very word, or else the first.
+    /// Returns the index of the found line to show first: the line that explains this very word, else the first.
     fn best(&self, screen: &ScreenInfo) -> usize {
         let found = self.places(screen, HelpSearch::finds);
         let explains = self.places(screen, HelpSearch::is_explained_by);
@@ -71,13 +71,13 @@ impl HelpScreen {
         best.unwrap_or(0)
     }
 
-    /// The lines that have the text, from the first column to the last.
+    /// Returns the lines that have the text, from the first column to the last.
     pub(crate) fn found(&self, screen: &ScreenInfo) -> Vec<usize> {
         let found = self.places(screen, HelpSearch::finds);
         found.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Columns and lines that a search wants.
+    /// Returns the columns and lines that a search wants.
     fn places(&self, screen: &ScreenInfo, wanted: fn(&HelpSearch, &HelpLine) -> bool) -> Vec<(usize, usize)> {
         let Some(search) = &self.search else {
             return Vec::new();
@@ -93,7 +93,7 @@ impl HelpScreen {
             .collect()
     }
 
-    /// Looks at one of the lines found, and scrolls to it if it is not on the screen already.
+    /// Goes to a line that was found, and scrolls to it if it is not on the screen already.
     fn look_at(&mut self, at: usize, screen: &ScreenInfo) {
         let line = self.found(screen).get(at).copied();
         if let Some(search) = &mut self.search {

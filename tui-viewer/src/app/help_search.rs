@@ -1,4 +1,4 @@
-//! Looking something up in the help.
+//! A search in the help.
 
 use tui_input::Input;
 
@@ -9,14 +9,14 @@ use crate::app::help::line::HelpLine;
 pub(crate) struct HelpSearch {
     /// The line as it is typed.
     pub(crate) input: Input,
-    /// Keys go to the line.
+    /// Whether keys go to the line.
     pub(crate) typing: bool,
-    /// Which of the lines found is looked at.
+    /// Index of the found line that is shown.
     pub(crate) at: usize,
 }
 
 impl HelpSearch {
-    /// Whether a line tells what the text means, whatever its capitals.
+    /// Whether a line explains the text as a word, in any case of letters.
     pub(super) fn is_explained_by(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let is_word = |word: &String| {
@@ -26,7 +26,7 @@ impl HelpSearch {
         matches!(line, HelpLine::Word(word, _) if !text.is_empty() && is_word(word))
     }
 
-    /// Whether a line of the help has the text, whatever its capitals.
+    /// Whether a line of the help has the text, in any case of letters.
     pub(crate) fn finds(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let has = |part: &str| part.to_lowercase().contains(&text);

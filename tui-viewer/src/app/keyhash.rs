@@ -1,7 +1,7 @@
 //! A quick hasher for keys that are hashes already: path ids and function keys.
 //!
-//! Every row of a large tree is looked up on every update. The keys are made of names in the traced program; who
-//! could choose them to collide could as well fill the tree itself.
+//! Every update looks up every row of a large tree. The keys are made of names in the traced program: a program that
+//! chose colliding names could as well fill the tree itself.
 
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -30,7 +30,7 @@ impl Hasher for KeyHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The multiplication mixes upward; tables look at the low bits first.
+        // The multiplication mixes upward, but tables look at the low bits first.
         self.0.rotate_left(32)
     }
 }

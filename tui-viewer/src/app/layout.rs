@@ -1,60 +1,60 @@
-//! Where things stand on a screen of some size: drawing, paging and clicks all ask here.
+//! Places of all parts on a screen of a given size, for drawing, paging and clicks.
 
 use ratatui::layout::{Rect, Size};
 
-/// Below this nothing sensible fits.
+/// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
 /// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one more.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 
-/// From this height on the detail pane has all its lines.
+/// Height from which the detail pane has all its lines.
 const ROOM_FOR_DETAIL: u16 = 26;
 
-/// From this height on what a list is about has two lines.
+/// Height from which the title of a list has two lines.
 const ROOM_FOR_TITLE: u16 = 12;
 
-/// From this height on there is room for a second view.
+/// Height from which there is room for a second view.
 pub(crate) const ROOM_FOR_SECOND: u16 = 30;
 
-/// From this width on the pane stands beside the list.
+/// Width from which the pane stands beside the list.
 const PANE_BESIDE: u16 = 160;
 
-/// A pane beside the list is at most so wide.
+/// Maximum width of a pane beside the list.
 const PANE_CELLS: u16 = 72;
 
-/// From this width on callers and callees stand side by side, and so do charts.
+/// Width from which callers and callees stand side by side, and charts too.
 const SIDE_BY_SIDE: u16 = 100;
 
-/// Lines of a rule with the chart of latencies below it, or with the words why there is none.
+/// Lines of a rule with the chart of latencies below it, or with the reason why there is no chart.
 const LATENCY_LINES: u16 = 9;
 const NO_LATENCY_LINES: u16 = 3;
 
-/// Lines of the last seconds below that.
+/// Lines of the last seconds below the latencies.
 const SECONDS_LINES: u16 = 5;
 
-/// Lines that lists keep when charts come: few of them what they need, many so many.
+/// Lines that lists keep when charts come: short lists the lines they need, long lists at most the upper bound.
 const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 
-/// Lines that source keeps.
+/// Lines that the source keeps.
 const SOURCE_KEEPS: u16 = 14;
 
-/// From this size on it comes by itself where the file is there.
+/// Size from which the source comes by itself where the file is there.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
 };
 
-/// From this width on charts have room beside source, with so many cells.
+/// Width from which charts have room beside the source, and their cells.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
-/// Lines of a large pane below the list, and from how many lines of the screen on there is one.
+/// Lines of a large pane below the list, and height of the screen from which there is a large pane.
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// From this size on it comes by itself.
+/// Size from which a second view comes by itself.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,
@@ -65,17 +65,17 @@ pub(crate) const SECOND_COMES: Size = Size {
 pub(crate) struct Layout {
     /// The whole screen.
     pub(crate) area: Rect,
-    /// Program, state, rate, cost.
+    /// Program, state, rate, and cost.
     pub(crate) header: Rect,
     /// Views and settings, on tall screens.
     pub(crate) tabs: Option<Rect>,
-    /// What the list is about, where it is about one thing.
+    /// Title, where the list is about one thing.
     pub(crate) title: Option<Rect>,
     /// Titles of the columns.
     pub(crate) columns: Rect,
     /// The list.
     pub(crate) rows: Rect,
-    /// A second view below the list, with a line above it that divides.
+    /// A second view below the list, with a dividing line above it.
     pub(crate) second: Option<Rect>,
     /// The source of the function that the list is about.
     pub(crate) source: Option<Rect>,
@@ -83,18 +83,18 @@ pub(crate) struct Layout {
     pub(crate) charts: Option<Rect>,
     /// One line with the cause of a state that is not LIVE, and the next step.
     pub(crate) banner: Option<Rect>,
-    /// More on the selected row, on tall screens.
+    /// Details of the selected row, on tall screens.
     pub(crate) detail: Option<Rect>,
-    /// That has room for charts and lists.
+    /// Whether the detail pane has room for charts and lists.
     pub(crate) has_large_pane: bool,
-    /// Keys, or the search line, or what just happened.
+    /// Keys, or the search line, or a notice.
     pub(crate) footer: Option<Rect>,
-    /// Nothing of the above: only a line that says what is needed.
+    /// Whether the screen has no room for these parts, and only one line tells the needed size.
     pub(crate) too_small: bool,
 }
 
 impl Layout {
-    /// The lines of a screen; `banner` asks for one between list and footer.
+    /// Returns the parts of a screen; `banner` asks for a banner between list and footer.
     pub(crate) fn compute(size: Size, banner: bool) -> Self {
         let area = Rect::new(0, 0, size.width, size.height);
         let too_small = size.width < SMALLEST.width || size.height < SMALLEST.height;
@@ -142,7 +142,7 @@ impl Layout {
         }
     }
 
-    /// The same with some lines on what the list is about, as far as there is room.
+    /// Returns the layout with lines for the title of the list, as far as there is room.
     pub(crate) fn with_title(self) -> Self {
         let lines = match self.area.height {
             ROOM_FOR_TITLE.. => 2,
@@ -152,7 +152,7 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// The same with a large pane, where there is room: beside the list, or below it with more lines.
+    /// Returns the layout with a large pane, where there is room: beside the list, or below it with more lines.
     pub(crate) fn with_large_pane(mut self) -> Self {
         let Some(below) = self.detail else { return self };
         if self.area.width < PANE_BESIDE {
@@ -178,7 +178,7 @@ impl Layout {
         self
     }
 
-    /// The same with so many lines for the pane below.
+    /// Returns the layout with `lines` lines for the pane below.
     fn with_pane_of(mut self, lines: u16) -> Self {
         if let Some(pane) = &mut self.detail {
             let more = lines - pane.height;
@@ -189,7 +189,7 @@ impl Layout {
         self
     }
 
-    /// The same with a second view below the list, which takes two fifths of what the two share.
+    /// Returns the layout with a second view below the list, which takes two fifths of the shared lines.
     pub(crate) fn with_second(mut self) -> Self {
         let lines = self.rows.height * 2 / 5;
         self.rows.height -= lines;
@@ -201,8 +201,8 @@ impl Layout {
         self
     }
 
-    /// The same with some sentences above the list, which take so many lines, and a pane below it, as far as there is room. The
-    /// pane has as many lines as it needs, up to three fifths of what the two share, and what a list of so many rows leaves.
+    /// Returns the layout with `lines` lines of sentences above the list and a pane below it, as far as there is room. The
+    /// pane has `pane` lines, up to three fifths of the shared lines, and more where a list of `rows` rows leaves them.
     pub(crate) fn with_answer(self, lines: u16, rows: u16, pane: u16) -> Self {
         let most = match self.area.height {
             30.. => 7,
@@ -215,7 +215,7 @@ impl Layout {
         if let Some(detail) = layout.detail.take() {
             let both = layout.rows.height + detail.height;
             let least = pane.min(both * 3 / 5);
-            // An empty line stands behind the list.
+            // An empty line follows the list.
             let rest = both.saturating_sub(rows.max(3).saturating_add(1));
             let pane = if pane == 0 { 0 } else { least.max(rest) };
             layout.rows.height = both - pane;
@@ -228,7 +228,7 @@ impl Layout {
         layout
     }
 
-    /// The same with charts below lists of so many rows, where these keep their room; `latencies` says that there are some.
+    /// Returns the layout with charts below lists of `rows` rows, where these keep their room; `latencies`: there are some.
     pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
         let keep = rows
             .saturating_add(1)
@@ -243,8 +243,8 @@ impl Layout {
         self
     }
 
-    /// The same with source below lists of so many rows, and charts above it or beside it. The pane stays below it where there is
-    /// room for both.
+    /// Returns the layout with source below lists of `rows` rows, and charts above it or beside it. The pane stays
+    /// below the source where there is room for both.
     pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
         let mut layout = self.with_answer(2, rows, u16::MAX);
         let Some(mut source) = layout.detail.take() else {
@@ -287,7 +287,7 @@ impl Layout {
         self
     }
 
-    /// The line for what is typed and told: the footer, or the last row where there is none.
+    /// Returns the line for typed text and notices: the footer, or the last row where there is no footer.
     pub(crate) fn bottom_line(&self) -> Rect {
         self.footer.unwrap_or(Rect {
             y: self.area.bottom().saturating_sub(1),
@@ -297,7 +297,7 @@ impl Layout {
     }
 }
 
-/// Two halves of some cells, with one cell between them; none where they are too narrow.
+/// Returns two halves of an area, with one cell between them; `None` where they are too narrow.
 pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     if area.width < SIDE_BY_SIDE {
         return None;
@@ -312,7 +312,7 @@ pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     Some([first, second])
 }
 
-/// How many of so many lines charts take: the last seconds are the first to leave.
+/// Returns the lines that charts take of `lines` lines; the last seconds leave first.
 fn chart_lines(width: u16, lines: u16, latencies: bool) -> u16 {
     let first = if latencies {
         LATENCY_LINES

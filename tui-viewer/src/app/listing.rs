@@ -1,4 +1,4 @@
-//! From data to the rows of a list, in order and folded. What is closed is never touched.
+//! Makes the rows of a list from data, in order and folded. Below closed rows it only looks for matches.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -11,38 +11,38 @@ use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::{listing, threads};
 
-/// Fewer lines than this are for rows alone.
+/// Number of lines below which a list has no headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 
-/// Everything that shapes a list beside its data.
+/// All settings that shape a list beside its data.
 #[derive(Debug)]
 pub(crate) struct Shape<'a> {
-    /// The order of siblings.
+    /// Order of siblings.
     pub(crate) sort: Sort,
-    /// Where rows stood before.
+    /// Places of rows before.
     pub(crate) before: &'a Before<'a>,
-    /// Which rows of the tree are open.
+    /// Rows of the tree that are open.
     pub(crate) open: &'a KeySet<PathId>,
-    /// What is searched for.
+    /// Text that is searched for.
     pub(crate) matcher: Option<&'a Matcher>,
-    /// Only matches and what leads to them.
+    /// Whether only matches and the rows above them are listed.
     pub(crate) only: bool,
-    /// The time outside any scope is a row as well.
+    /// Whether the time outside any scope is a row as well.
     pub(crate) outside: bool,
-    /// The selected row: matches before it are counted.
+    /// Selected row: matches before it are counted.
     pub(crate) selected: Option<RowId>,
 }
 
-/// A list, and what a search found in it and behind closed rows.
+/// A list, and the matches of a search in it and behind closed rows.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     /// The rows.
     pub(crate) rows: Vec<Row>,
-    /// Where those begin that stand beside the others, as a list of their own.
+    /// Index of the first row of the second list, where two lists stand side by side.
     pub(crate) second: Option<usize>,
     /// All matches, in order.
     pub(crate) hits: Vec<What>,
-    /// How many of them stand before the selected row.
+    /// Number of matches before the selected row.
     pub(crate) before: usize,
 }
 
@@ -51,11 +51,11 @@ struct Level {
     next: usize,
     parent: Option<u32>,
     depth: u32,
-    /// False below a closed row, where only matches are looked for.
+    /// Whether rows are listed; false below a closed row, where only matches are looked for.
     shown: bool,
 }
 
-/// The rows of the call tree.
+/// Returns the rows of the call tree.
 pub(crate) fn tree(data: &Data, shape: &Shape<'_>) -> Listing {
     let mut top: Vec<What> = data.tree.top().iter().map(|&row| What::Tree(row)).collect();
     if shape.outside {
@@ -64,7 +64,7 @@ pub(crate) fn tree(data: &Data, shape: &Shape<'_>) -> Listing {
     walk(data, shape, top)
 }
 
-/// The rows of the hotspots.
+/// Returns the rows of the hotspots.
 pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
     let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
     if shape.outside {
@@ -73,7 +73,7 @@ pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
     walk(data, shape, all)
 }
 
-/// The callers of a function, the function itself, and its callees: one below the other, or as two lists side by side.
+/// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
 pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
     let Some(around) = &data.around else {
         return Listing::default();
@@ -113,14 +113,14 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_besid
     out
 }
 
-/// Rows side by side.
+/// Returns rows without a tree.
 pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
     walk(data, shape, all)
 }
 
 fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
-    // Each level is a place on the heap: call trees get deeper than the stack likes.
+    // The levels are on the heap, because a deep call tree would overflow the stack.
     let mut levels = vec![Level {
         items: arranged(data, shape, top),
         next: 0,
@@ -202,7 +202,7 @@ fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     items
 }
 
-/// The rows as a list. Those that nothing else tells apart stand as people count: `job-2` before `job-10`.
+/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
 pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
     let all = threads::busiest_first(&data.snapshot)
         .into_iter()
@@ -211,7 +211,7 @@ pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
     listing::flat(data, shape, all)
 }
 
-/// The futures as a tree that is open.
+/// Returns the futures as a tree that is open.
 pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
     walk(
         data,
@@ -220,7 +220,7 @@ pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
     )
 }
 
-/// The functions that have a tail.
+/// Returns the functions that have a tail.
 pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
     flat(
         data,
@@ -229,14 +229,14 @@ pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
     )
 }
 
-/// The paths of one of the watched functions.
+/// Returns the paths of one of the watched functions.
 pub(crate) fn slow(data: &Data, shape: &Shape<'_>, watch: usize) -> Listing {
     let rows = (0..).zip(&data.slow().rows);
     let of_watch = rows.filter(|(_, row)| row.watch == watch);
     walk(data, shape, of_watch.map(|(row, _)| What::Slow(row)).collect())
 }
 
-/// The places by module, or as a list.
+/// Returns the places by module, or as a list.
 pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
     let top = data.site_table().top().iter().copied();
     walk(data, shape, top.map(What::Site).collect())

@@ -1,4 +1,4 @@
-//! What comes in, and what is to be done outside.
+//! Messages that come in, and effects to carry out outside.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::source::code_reader::{FoundCode, Unknown};
 use crate::source::events::{Events, Request};
 use crate::source::kept_traces::KeptTraces;
 
-/// Something happened.
+/// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) enum Message {
     /// A key with a meaning.
@@ -28,7 +28,7 @@ pub(crate) enum Message {
     Click(u16, u16),
     /// The mouse was moved to a cell while its button is held.
     Drag(u16, u16),
-    /// The wheel over a cell, so many rows down; up if negative.
+    /// The wheel over a cell, with the rows to go down; up if negative.
     Wheel(isize, u16, u16),
     /// The wheel to the side over a cell; whether to the right.
     WheelAside(bool, u16, u16),
@@ -40,51 +40,51 @@ pub(crate) enum Message {
     Time(Duration),
     /// The terminal has another size.
     Resize(Size),
-    /// A file was written, or several, or not: what it is, and where or why not.
+    /// A file was written, or several, or none: its kind, and the paths or the reason.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
     /// Code that was asked for.
     FoundCode(FoundCode),
-    /// A request could not even be sent.
+    /// A request could not be sent.
     NotSent(Request, String),
     /// A ring file or a source could not be opened.
     NotOpened(String),
 }
 
-/// Something is to be done outside.
+/// Something to do outside.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
-    /// Leave.
+    /// Leave the viewer.
     Quit,
     /// Stop like any program of the shell.
     Suspend,
     /// Draw everything again.
     Repaint,
-    /// Ask the program.
+    /// Send a request to the program.
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
-    /// Find out what is not known of the program's code.
+    /// Find the code of the program that is not known.
     FindCode(Unknown),
     /// Write the report of a snapshot.
     WriteReport {
-        /// What is on the screen: the window that was chosen, and what is in focus.
+        /// Snapshot on the screen: the chosen window and the calls in focus.
         snapshot: Rc<Snapshot>,
-        /// Which part of the run that is.
+        /// Part of the run that the snapshot covers.
         extent: Extent,
-        /// The one thread in scope.
+        /// The only thread in scope.
         thread: Option<ThreadId>,
-        /// What shares and the order are of.
+        /// Measure of shares and the order.
         by: Measure,
     },
     /// Write a slow call for other tools.
     WriteCall {
-        /// What is on the screen.
+        /// Snapshot on the screen.
         snapshot: Rc<Snapshot>,
-        /// What is known of slow calls that the snapshot leaves out.
+        /// Events of slow calls that the snapshot leaves out.
         traces: Rc<KeptTraces>,
-        /// The watched function, as its watch names it.
+        /// Watched function, as its watch names it.
         function: String,
-        /// The number of the call.
+        /// Number of the call.
         number: u64,
     },
     /// Keep the snapshot that is on the screen.
@@ -93,17 +93,17 @@ pub(crate) enum Effect {
     Mouse(bool),
     /// Open a place in the source.
     Edit(SourcePlace),
-    /// Put a text where the terminal pastes from.
+    /// Put a text into the terminal's clipboard.
     Copy(String),
 }
 
 /// A place in the source, as a program names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// As the compiler saw it: from the root, or from where the project was built.
+    /// File as the compiler saw it: from the root, or from where the project was built.
     pub(crate) file: String,
-    /// Counted from 1; 0 where it is not known.
+    /// Line, counted from 1; 0 where it is not known.
     pub(crate) line: u32,
-    /// The program, if it runs.
+    /// Process id of the program, if it runs.
     pub(crate) pid: Option<u32>,
 }

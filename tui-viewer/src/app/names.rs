@@ -14,18 +14,18 @@ use crate::text::cells::safe;
 pub(crate) struct Names {
     keys: Vec<u64>,
     by_key: KeyMap<u64, u32>,
-    /// The last parts of the path, as many as are needed.
+    /// The last parts of the path, as far as they are needed to tell names apart.
     pub(crate) short: Vec<String>,
     /// The whole path, printable.
     pub(crate) full: Vec<String>,
-    /// Their modules.
+    /// Modules of the functions.
     pub(crate) modules: Modules,
     small_short: Vec<String>,
     small_full: Vec<String>,
 }
 
 impl Names {
-    /// The names of these functions; the former ones if nothing has changed.
+    /// Returns the names of these functions; the former ones if nothing has changed.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
         let same = |names: &&Rc<Self>| {
             names
@@ -52,13 +52,13 @@ impl Names {
         })
     }
 
-    /// The place of a function by its key.
+    /// Returns the index of a function by its key.
     pub(crate) fn place_of(&self, key: u64) -> Option<usize> {
         self.by_key.get(&key).map(|&at| at as usize)
     }
 
-    /// Which functions have the text in what is shown of them, or, where none has, in their whole path.
-    /// Capital letters in the text make capitals count.
+    /// Returns for each function whether its short name has the text, or, if no short name has it, whether its full
+    /// name has. Capital letters in the text make capitals count.
     pub(crate) fn matching(&self, text: &str) -> Vec<bool> {
         let exact = text.chars().any(char::is_uppercase);
         let places = if exact {

@@ -1,40 +1,40 @@
-//! One line on what just happened, for some seconds.
+//! One line about the last event, for some seconds.
 
 use std::time::Duration;
 
 use crate::text::cells::{safe, wrapped};
 
-/// How long a line stands that says what was done.
+/// Time for which a notice stands.
 pub(crate) const SHOWN_FOR: Duration = Duration::from_secs(5);
 
-/// How long the hint stands that there is help.
+/// Time for which the hint about the help stands.
 const HINT_FOR: Duration = Duration::from_secs(3);
 
-/// After so many keys without a meaning in a row the help is pointed out.
+/// Number of keys without a meaning in a row after which the help is pointed out.
 const LOST_AFTER: u8 = 3;
 
-/// What the user is told.
+/// Notices to the user.
 #[derive(Debug, Default)]
 pub(crate) struct Notices {
-    /// What just happened.
+    /// Notice of the last event.
     pub(crate) current: Option<Notice>,
-    /// Keys without a meaning since the last one that had one.
+    /// Number of keys without a meaning since the last key that had a meaning.
     unknown_keys: u8,
 }
 
 /// A line that goes away by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    /// What happened.
+    /// Text of the notice.
     pub(crate) text: String,
-    /// It went wrong.
+    /// Whether it is an error.
     pub(crate) error: bool,
-    /// Until when it stands.
+    /// Time until which the notice stands.
     pub(crate) until: Duration,
 }
 
 impl Notice {
-    /// The text in lines of so many cells, at most so many of them.
+    /// Returns the text in at most `most` lines of `cells` cells.
     pub(crate) fn lines(&self, cells: u16, most: usize, ascii: bool) -> Vec<String> {
         let mark = if self.error { "! " } else { "" };
         let text = format!("{mark}{}", safe(&self.text, ascii));
@@ -53,7 +53,7 @@ impl Notices {
         self.show(text.into(), false, now + SHOWN_FOR);
     }
 
-    /// Tells what went wrong.
+    /// Tells about an error.
     pub(super) fn complain(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), true, now + SHOWN_FOR);
     }
@@ -62,23 +62,23 @@ impl Notices {
         self.current = Some(Notice { text, error, until });
     }
 
-    /// The user goes on: what was done need not stand any longer, what went wrong stays its time. Returns whether a
-    /// notice went.
+    /// Drops a notice that is no error, because the user goes on; an error stays its time. Returns whether a notice
+    /// went.
     pub(super) fn read(&mut self) -> bool {
         self.current.take_if(|notice| !notice.error).is_some()
     }
 
-    /// Takes away what has stood long enough; returns whether there was something.
+    /// Drops a notice whose time is over; returns whether there was one.
     pub(super) fn expire(&mut self, now: Duration) -> bool {
         self.current.take_if(|notice| notice.until <= now).is_some()
     }
 
-    /// A key had a meaning.
+    /// Notes a key that had a meaning.
     pub(super) fn key_is_known(&mut self) {
         self.unknown_keys = 0;
     }
 
-    /// A key had no meaning. After several of them in a row the help is pointed out; returns whether it was.
+    /// Notes a key without a meaning. After several of them in a row the help is pointed out; returns whether it was.
     pub(super) fn key_is_unknown(&mut self, now: Duration) -> bool {
         self.unknown_keys += 1;
         let is_lost = self.unknown_keys >= LOST_AFTER;

@@ -1,11 +1,11 @@
-//! What stands on top of the view and takes the keys.
+//! The overlay on top of the view, which takes the keys.
 
 use tickscope_format::ids::ThreadId;
 
 use crate::app::help_screen::HelpScreen;
 use crate::source::events::Request;
 
-/// What has the keyboard in place of the view. There is at most one.
+/// The part of the screen that has the keyboard in place of the view. There is at most one.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     /// The line in which a search is typed.
@@ -24,6 +24,6 @@ pub(crate) enum Overlay {
         /// The selected line.
         index: usize,
     },
-    /// Whether to ask the program for this although others watch it.
+    /// The question whether to send this request although others watch the program.
     Confirm(Request),
 }

@@ -1,4 +1,4 @@
-//! What percents are of.
+//! The wholes that percents are of.
 
 use crate::app::view::View;
 
@@ -15,7 +15,7 @@ pub(crate) enum PercentOf {
 }
 
 impl PercentOf {
-    /// What holds in a view: a function without a place has no parent.
+    /// Returns the choice that holds in a view: a function without a place has no parent.
     pub(crate) fn within(self, view: View) -> Self {
         match (self, view) {
             (Self::Parent, view) if view != View::Tree => Self::Measured,
@@ -23,7 +23,7 @@ impl PercentOf {
         }
     }
 
-    /// The next one that makes a difference.
+    /// Returns the next choice that makes a difference.
     pub(crate) fn next(self, view: View) -> Self {
         match (self.within(view), view) {
             (Self::Measured, _) => Self::Wall,
@@ -32,7 +32,7 @@ impl PercentOf {
         }
     }
 
-    /// For the line above the columns.
+    /// Returns the label for the line above the columns.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Measured => "% of measured",

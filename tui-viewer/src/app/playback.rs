@@ -12,30 +12,30 @@ use crate::app::timeline::USUAL_NS;
 use crate::source::history::History;
 use crate::source::status::Status;
 
-/// The moment on screen, and the moments one can go to.
+/// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Which moment is on screen.
+    /// Moment on screen.
     pub(super) position: Position,
-    /// The past of the program.
+    /// Past of the program.
     pub(crate) history: History,
-    /// When the recording begins that is read; not all of it may have been read yet.
+    /// Unix time in ns at which the open recording begins; a part of it may not be read yet.
     pub(crate) begin_ns: Option<u64>,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
-    /// How busy each row was in the seconds before the newest snapshot.
+    /// Time of each row in the seconds before the newest snapshot.
     pub(super) activity: Activity,
 }
 
-/// Which moment is on screen.
+/// The moment on screen.
 #[derive(Debug, Default)]
 pub(super) enum Position {
     /// The newest: the screen follows the program.
     #[default]
     Live,
-    /// The one at which the user stopped the screen.
+    /// The moment at which the user stopped the screen.
     Frozen(Still),
-    /// One that the user went back to.
+    /// A moment that the user went back to.
     Past(Still),
 }
 
@@ -44,9 +44,9 @@ pub(super) enum Position {
 pub(super) struct Still {
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
-    /// When the newest snapshot was captured at the time the user stopped.
+    /// Unix time in ns of the newest snapshot when the user stopped.
     stopped_ns: Option<u64>,
-    /// How busy each row was in the seconds before the snapshot on screen.
+    /// Time of each row in the seconds before the snapshot on screen.
     activity: Option<Activity>,
 }
 
@@ -58,7 +58,7 @@ impl Playback {
         }
     }
 
-    /// The snapshot on screen.
+    /// Returns the snapshot on screen.
     pub(crate) fn shown<'a>(&'a self, program: &'a Program) -> Option<&'a Rc<Snapshot>> {
         match self.still() {
             Some(still) => Some(&still.shown),
@@ -76,7 +76,7 @@ impl Playback {
         matches!(self.position, Position::Past(_))
     }
 
-    /// How busy rows were before the moment on screen, as far as that is known.
+    /// Returns the activity of rows before the moment on screen, as far as it is known.
     pub(crate) fn activity(&self) -> Option<&Activity> {
         match self.still() {
             Some(still) => still.activity.as_ref(),
@@ -84,12 +84,12 @@ impl Playback {
         }
     }
 
-    /// The screen follows the program.
+    /// Makes the screen follow the program.
     pub(super) fn go_live(&mut self) {
         self.position = Position::Live;
     }
 
-    /// The screen stands still from now on.
+    /// Stops the screen.
     pub(super) fn freeze(&mut self, program: &Program) {
         let Some(shown) = self.shown(program).cloned() else {
             return;
@@ -101,9 +101,9 @@ impl Playback {
         });
     }
 
-    /// The screen shows a moment of the past.
+    /// Shows a moment of the past.
     pub(super) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
-        // How far back this is counts from where the user stopped: it stays the same while the program goes on.
+        // The distance back counts from where the user stopped: it stays the same while the program goes on.
         let stopped = self.still().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
         let stopped_ns = if stopped.is_none_or(is_ahead) {
@@ -119,7 +119,7 @@ impl Playback {
         });
     }
 
-    /// Reads the activity of rows from the history again: other threads were chosen, or older records have come.
+    /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
     pub(super) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
         self.activity = match &program.newest {
             Some(newest) => Activity::until(&self.history, newest, threads).unwrap_or_default(),
@@ -130,14 +130,14 @@ impl Playback {
         }
     }
 
-    /// Drops what is known of another run of the program. The moment on screen stays.
+    /// Drops the state of another run of the program. The moment on screen stays.
     pub(super) fn forget_run(&mut self) {
         self.history.clear();
         self.begin_ns = None;
         self.activity = Activity::default();
     }
 
-    /// Drops what is known of another program. A mark from a file stays; returns whether a mark was dropped.
+    /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
     pub(super) fn forget_program(&mut self) -> bool {
         self.forget_run();
         self.position = Position::Live;
@@ -145,13 +145,13 @@ impl Playback {
         mark.is_some()
     }
 
-    /// How long the recording is that is read; none where it is none.
+    /// Returns the length of the open recording in ns; `None` where no recording is open.
     pub(crate) fn recorded_ns(&self, program: &Program) -> Option<u64> {
         let begin = self.begin_ns.filter(|_| program.status == Status::Kept)?;
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// How long all is that a time line shows by itself: a recording, or the run of a program that has ended soon.
+    /// Returns the time in ns that a time line shows by itself: a recording, or the short run of a program that has ended.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -159,14 +159,14 @@ impl Playback {
         self.recorded_ns(program).or(short)
     }
 
-    /// How long after the beginning of its recording the moment of the past was captured that is on screen.
+    /// Returns the time in ns from the beginning of the recording to the past moment on screen.
     pub(crate) fn since_begin_ns(&self, program: &Program) -> Option<u64> {
         let (all, newest) = (self.recorded_ns(program)?, program.newest_ns()?);
         let shown = self.still().filter(|_| self.is_past())?.shown.capture.unix_ns;
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
-    /// The snapshot that was captured then.
+    /// Returns the snapshot that was captured then.
     pub(super) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {
             Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),
@@ -174,7 +174,7 @@ impl Playback {
         }
     }
 
-    /// How long before the user stopped the moment of the past was captured that is on screen.
+    /// Returns the time in ns from the past moment on screen to the moment at which the user stopped.
     pub(super) fn back_ns(&self) -> Option<u64> {
         let still = self.still().filter(|_| self.is_past())?;
         Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))

@@ -1,4 +1,4 @@
-//! What is known of the program: which one it is, how it is doing, and its newest snapshot.
+//! State of the program: its target, its status, and its newest snapshot.
 
 use std::rc::Rc;
 
@@ -11,12 +11,12 @@ use crate::source::kept_traces::KeptTraces;
 use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 
-/// The program on the screen, and before there is one, those to choose from.
+/// The program on the screen; before a program is open, the ring files to choose from.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// How it is doing.
+    /// Status of the program.
     pub(crate) status: Status,
-    /// Which program it is.
+    /// Target that is open.
     pub(crate) target: Option<Target>,
     /// Ring files to choose from while no program is open.
     pub(crate) found: Vec<RingLine>,
@@ -26,15 +26,15 @@ pub(crate) struct Program {
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
-    /// All its functions, where they are known.
+    /// All functions of the program, where they are known.
     pub(super) functions: Option<Rc<KnownFunctions>>,
-    /// What happened in slow calls that are kept whole.
+    /// Events of slow calls that are kept whole.
     pub(super) traces: Rc<KeptTraces>,
-    /// The user has read the warnings of the program.
+    /// Whether the user has read the warnings of the program.
     pub(super) warnings_seen: bool,
-    /// How busy its threads were at the last snapshots.
+    /// CPU history of the threads at the last snapshots.
     pub(super) cpu_history: CpuHistory,
-    /// How often the newest record was read again because the program overwrote it.
+    /// Number of times that the newest record was read again because the program overwrote it.
     pub(crate) lapped: u64,
 }
 
@@ -57,22 +57,22 @@ impl Default for Program {
 }
 
 impl Program {
-    /// Whether it is at the other end of a pipe, so that its process id means nothing here.
+    /// Whether the program is at the other end of a pipe, so that its process id means nothing here.
     pub(super) fn is_elsewhere(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_elsewhere)
     }
 
-    /// Whether it is several processes.
+    /// Whether the program is several processes.
     pub(super) fn is_together(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_together)
     }
 
-    /// When the newest snapshot was captured.
+    /// Returns the unix time in ns of the newest snapshot.
     pub(super) fn newest_ns(&self) -> Option<u64> {
         self.newest.as_ref().map(|newest| newest.capture.unix_ns)
     }
 
-    /// How the program measures now, whatever moment is on screen.
+    /// Returns the mode in which the program measures now, also while an older moment is on screen.
     pub(crate) fn mode(&self) -> Option<Mode> {
         self.newest.as_ref().map(|newest| newest.capture.mode)
     }

@@ -1,4 +1,4 @@
-//! What the user asked to see of the moment on screen.
+//! The user's choice of numbers for the moment on screen.
 
 use tickscope_analysis::measure::Measure;
 
@@ -9,23 +9,23 @@ use crate::app::thread_choice::ThreadChoice;
 use crate::app::unit::PerCall;
 use crate::app::window::Window;
 
-/// Everything that decides which numbers are shown. Two equal queries of one snapshot give the same numbers.
+/// All choices that decide which numbers are shown. Two equal queries of one snapshot give the same numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Query {
-    /// Whose time is shown.
+    /// Threads whose time is shown.
     pub(crate) threads: ThreadChoice,
-    /// Which part of the calls is shown, and which way round.
+    /// Part of the calls that is shown, from the top down or the bottom up.
     pub(crate) filter: Filter,
-    /// Which stretch of time is shown.
+    /// Stretch of time that is shown.
     pub(crate) window: Window,
-    /// What the numbers are compared with.
+    /// Moment or window to compare the numbers with.
     pub(crate) against: Option<Against>,
-    /// What shares, totals and the order are of, where the program counts it.
+    /// Measure of shares, totals and the order, where the program counts it.
     pub(crate) measure: Measure,
-    /// What percents are of, where the view allows it.
+    /// Whole of the percents, where the view allows it.
     pub(super) percent_of: PercentOf,
-    /// Every number is divided by the calls of this row.
+    /// Row by whose calls every number is divided.
     pub(crate) per_call: Option<PerCall>,
-    /// Times are shown in ticks of the clock.
+    /// Whether times are shown in ticks of the clock.
     pub(crate) in_ticks: bool,
 }

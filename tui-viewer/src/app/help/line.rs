@@ -5,10 +5,10 @@
 pub(crate) enum HelpLine {
     /// A heading.
     Title(&'static str),
-    /// Keys and what they do.
+    /// Keys and their effect.
     Keys(String, &'static str),
-    /// A word or a mark on the screen and what it means.
+    /// A word or a mark on the screen and its meaning.
     Word(String, &'static str),
-    /// Nothing.
+    /// An empty line.
     Gap,
 }

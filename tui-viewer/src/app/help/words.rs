@@ -1,4 +1,4 @@
-//! The words and marks on the screens, each with what it means: the part of the help below the keys.
+//! The words and marks on the screens, each with its meaning: the part of the help below the keys.
 
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
@@ -12,7 +12,7 @@ use crate::text::glyphs::Glyphs;
 /// Cells of the longest word.
 pub(crate) const WORD_CELLS: usize = 11;
 
-/// A heading, words and what they mean. What goes on in a second line has no word.
+/// A heading, and words with their meanings. A second line of a meaning has an empty word.
 type Part = (&'static str, &'static [(&'static str, &'static str)]);
 
 const HEADER: Part = (
@@ -89,7 +89,7 @@ const ROWS: Part = (
     ],
 );
 
-/// What has no key.
+/// Tasks that have no key.
 const SHELL: Part = (
     "In a shell, for the same program",
     &[
@@ -101,7 +101,7 @@ const SHELL: Part = (
     ],
 );
 
-/// All parts, the shortest names first.
+/// Returns all parts, the shortest names first.
 pub(super) fn parts(ascii: bool) -> Vec<Vec<HelpLine>> {
     vec![
         columns(),
