@@ -1,4 +1,4 @@
-//! Requests on their way: each is done when a snapshot shows its effect, not when it was sent or answered.
+//! Pending requests. A request is done when a snapshot shows its effect, not when it was sent or answered.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,41 +10,41 @@ use tickscope_format::snapshot::LinesState;
 
 use crate::source::events::Request;
 
-/// So long a program may take to answer before the user is told.
+/// Time that a program may take to answer before the user is told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What was asked of the program. Another process never answers it, so all of it is dropped as one.
+/// Requests to the program. Another process never answers them, so all are dropped together.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    /// A reset, its undoing, or another mode on its way.
+    /// A pending reset, undoing of a reset, or change of mode.
     pub(crate) pending: Option<Pending>,
-    /// A reset was made from here and can be taken back.
+    /// Whether a reset was made from here and can be undone.
     pub(crate) undoable: bool,
-    /// The rate that was asked for, times a second, until a snapshot shows it.
+    /// Requested rate in snapshots a second, until a snapshot shows it.
     pub(super) wished_hz: Option<u64>,
-    /// To whom the last request went that was answered, where several programs were asked.
+    /// Receivers of the last answered request, where several programs were asked.
     pub(super) words: Option<String>,
     /// Sites that the program was asked to switch.
     pub(super) switching: Vec<Switching>,
-    /// The functions that the program was asked from here to watch, by their patterns.
+    /// Patterns of the functions that the program was asked from here to watch.
     pub(super) watched: BTreeSet<String>,
-    /// Rules that were asked for by one key, and what is said when the last of them is in force.
+    /// Rules that one key asked for, and the notice when the last of them is in force.
     pub(super) together: Option<(Vec<Request>, String)>,
 }
 
-/// A reset, its undoing, or another mode on its way.
+/// A pending reset, undoing of a reset, or change of mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
-    /// What was asked for.
+    /// Request that was sent.
     pub(crate) request: Request,
-    /// When.
+    /// Time of the request.
     pub(crate) asked: Duration,
     /// The reset epoch that the program named in its answer.
     pub(crate) epoch: Option<u64>,
 }
 
 impl Pending {
-    /// For the header.
+    /// Returns the word for the header.
     pub(crate) fn word(&self) -> &'static str {
         match self.request {
             Request::Reset => "resetting",
@@ -57,29 +57,29 @@ impl Pending {
         }
     }
 
-    /// When waiting has been long enough.
+    /// Returns the time at which the user is told that no answer came.
     pub(crate) fn deadline(&self) -> Duration {
         self.asked + PATIENCE
     }
 }
 
-/// Snapshots a second, as the program says.
+/// Returns the snapshots a second that the program announces.
 pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     let interval = snapshot.capture.interval_ns.max(1);
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// A rule on its way.
+/// A pending rule.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Switching {
-    /// What was asked for.
+    /// Request that was sent.
     pub(super) request: Request,
     pub(super) asked: Duration,
-    /// The program has said that it is done.
+    /// Whether the program has answered that the rule is in force.
     pub(super) granted: bool,
 }
 
-/// The pattern of a request, and whether it switches off; none where it takes a rule back.
+/// Returns the pattern of a request, and whether it switches off; the inner `None` takes a rule back.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
         Request::SitesOff(pattern) => Some((pattern, Some(true))),
@@ -90,17 +90,17 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     }
 }
 
-/// Rules that are in force.
+/// Rules that came into force.
 #[derive(Clone, Debug)]
 pub(crate) enum Settled {
-    /// This one.
+    /// The last rule.
     One(Request),
-    /// All that one key asked for, in words.
+    /// All rules that one key asked for, in words.
     Together(String),
 }
 
 impl Switching {
-    /// Whether a snapshot shows it.
+    /// Whether a snapshot shows the rule.
     pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
         rule_of(self.request).is_none_or(|(pattern, off)| {
             let mut rules = snapshot.measuring.rules.iter();
@@ -125,12 +125,12 @@ impl Requests {
         });
     }
 
-    /// The program named the reset epoch in which a request shows.
+    /// Notes the reset epoch that the program named, in which a request shows.
     pub(super) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
             Some(_) => {}
-            // Answered after the user was told that no answer had come: it is done all the same.
+            // The answer came after the user was told that no answer had come; the request is done all the same.
             None => {
                 self.pending = Some(Pending {
                     request,
@@ -141,7 +141,7 @@ impl Requests {
         }
     }
 
-    /// The program refuses a request.
+    /// Drops a request that the program refused.
     pub(super) fn refused(&mut self, request: Request) {
         self.switching.retain(|switching| switching.request != request);
         self.together.take_if(|(requests, _)| requests.contains(&request));
@@ -151,7 +151,7 @@ impl Requests {
         }
     }
 
-    /// Takes the request that the newest snapshot shows done.
+    /// Takes the request that the newest snapshot shows as done.
     pub(super) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
         let pending = self.pending?;
         let (epoch, newest) = (pending.epoch?, newest?);
@@ -194,7 +194,7 @@ impl Requests {
         Some(request)
     }
 
-    /// What to say of a request that has waited long enough; `answers` is whether the program can still answer.
+    /// Returns the notice about a request whose time is over; `answers` is whether the program can still answer.
     pub(super) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
         let pending = self
             .pending
@@ -204,7 +204,7 @@ impl Requests {
             self.pending = None;
             Some("the program has answered, but it ended before a snapshot of it came")
         } else if pending.epoch.is_some() {
-            // It is done, only not here yet: the header goes on saying so.
+            // The request is done, but no snapshot shows it yet: the header goes on saying so.
             pending.asked = now;
             Some("the program has answered, but no snapshot of it has come in 2 s")
         } else {
@@ -213,9 +213,9 @@ impl Requests {
         }
     }
 
-    /// The new state of a site whose rule is on its way; `off` where none is.
+    /// Returns the new state of a site whose rule is pending; `off` where no rule is.
     pub(super) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
-        // Taken back it is on, where nothing else keeps it off.
+        // A site whose rule is taken back is on, where nothing else keeps it off.
         let mut rules = self
             .switching
             .iter()
@@ -237,13 +237,13 @@ impl Requests {
         });
     }
 
-    /// The program says that a rule is in force.
+    /// Notes that the program says that a rule is in force.
     pub(super) fn granted(&mut self, request: Request, now: Duration) {
-        // Those behind it were waiting for it.
+        // The requests behind this one were waiting for it.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
-        // A former rule of the same pattern is only passed by: what came after it will be answered as well.
+        // An earlier rule of the same pattern is skipped, because the later rule will be answered as well.
         let is_later = |switching: &Switching| {
             switching.request != request && pattern_of(switching.request) == pattern_of(request)
         };
@@ -252,8 +252,8 @@ impl Requests {
         }
     }
 
-    /// Takes the rules that the newest snapshot shows; returns the last of them, or what is said of all that were asked for
-    /// by one key.
+    /// Takes the rules that the newest snapshot shows; returns the last of them, or the notice for all rules that one
+    /// key asked for.
     pub(super) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
         let shows = |switching: &mut Switching| switching.granted && switching.is_in(newest);
         let done: Vec<Switching> = self.switching.extract_if(.., shows).collect();
@@ -267,19 +267,19 @@ impl Requests {
         done.last().map(|switching| Settled::One(switching.request))
     }
 
-    /// When waiting for a rule has been long enough.
+    /// Returns the time at which a rule has waited long enough.
     fn rules_deadline(&self) -> Option<Duration> {
         let deadlines = self.switching.iter().map(|switching| switching.asked + PATIENCE);
         deadlines.min()
     }
 
-    /// When something that was asked for has waited long enough.
+    /// Returns the time at which a request has waited long enough.
     pub(super) fn deadline(&self) -> Option<Duration> {
         let pending = self.pending.map(|pending| pending.deadline());
         [pending, self.rules_deadline()].into_iter().flatten().min()
     }
 
-    /// Gives up the rules that have waited long enough; returns what to say of them.
+    /// Gives up the rules that have waited long enough; returns the notice about them.
     pub(super) fn expire_rules(&mut self, now: Duration) -> Option<String> {
         let is_due = |switching: &Switching| switching.asked + PATIENCE <= now;
         let late = self.switching.iter().copied().find(is_due)?;

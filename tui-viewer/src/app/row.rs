@@ -1,10 +1,10 @@
-//! A line of a list: what it is, and how it hangs in the tree.
+//! A line of a list: its id, and its place in the tree.
 
 use tickscope_analysis::call_tree::PathId;
 
 use crate::app::figures::What;
 
-/// What a row is, whatever the snapshot: selection and folds are kept by it.
+/// Id of a row, the same in all snapshots; selection and folds are kept by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RowId {
     /// A path of functions.
@@ -25,57 +25,57 @@ pub(crate) enum RowId {
     Outside,
 }
 
-/// What is below a row.
+/// State of the rows below a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// Nothing.
+    /// There are no rows below.
     Leaf,
-    /// Its children follow.
+    /// The children follow.
     Open,
-    /// So many rows that are not in the list.
+    /// This number of rows below is not in the list.
     Closed(u32),
 }
 
 /// A line of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// What it is.
+    /// Id of the row.
     pub(crate) id: RowId,
-    /// Where its figures stand in the data of now.
+    /// Place of its figures in the current data.
     pub(crate) what: What,
-    /// 0 at the top.
+    /// Depth in the tree; 0 at the top.
     pub(crate) depth: u32,
-    /// The line of its parent in the same list.
+    /// Index of its parent in the same list.
     pub(crate) parent: Option<u32>,
-    /// No sibling follows.
+    /// Whether no sibling follows.
     pub(crate) last: bool,
-    /// What is below.
+    /// State of the rows below.
     pub(crate) fold: Fold,
-    /// The search found it.
+    /// Whether the search found it.
     pub(crate) hit: bool,
 }
 
-/// A line of the view, whatever the snapshot.
+/// Id of a line of the view Function, the same in all snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum CallId {
-    /// The heading of those that call it.
+    /// Heading of the callers.
     CalledFrom,
-    /// One of them, by its key; none where the calls stand at the top of a thread.
+    /// A caller, by its key; `None` where the calls stand at the top of a thread.
     Caller(Option<u64>),
-    /// The heading of where its time goes.
+    /// Heading of the callees.
     TimeGoesTo,
     /// The function itself.
     Own,
-    /// One of those that it calls, by its key.
+    /// A callee, by its key.
     Callee(u64),
 }
 
 impl RowId {
-    /// By what it is known whether the row is open; none where nothing is ever below such rows.
+    /// Returns the key of the row's fold; `None` for rows that never have rows below.
     pub(crate) fn as_fold(self) -> Option<PathId> {
         match self {
             Self::Path(path) => Some(path),
-            // The keys of modules are hashes, as those of paths are.
+            // The keys of modules are hashes, as the keys of paths are.
             Self::Site(key) => Some(PathId(key)),
             Self::Function(_)
             | Self::Call(_)
@@ -86,7 +86,7 @@ impl RowId {
         }
     }
 
-    /// By which key a line of the time line is known; none for rows that are none.
+    /// Returns the key of a line of the time line; `None` for other rows.
     pub(crate) fn as_lane(self) -> Option<u64> {
         match self {
             Self::Thread(key) | Self::Function(key) => Some(key),
@@ -98,13 +98,13 @@ impl RowId {
 }
 
 impl Row {
-    /// A heading between rows, which cannot be selected.
+    /// Whether the row is a heading between rows, which cannot be selected.
     pub(crate) fn is_heading(&self) -> bool {
         matches!(self.id, RowId::Call(CallId::CalledFrom | CallId::TimeGoesTo))
     }
 }
 
-/// The line to select in place of one that may be a heading: the next one on the way, else the one before.
+/// Returns the line to select in place of a possible heading: the next line on the way, else the line before.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

@@ -1,4 +1,4 @@
-//! The terminal as it is now, and how it is drawn on.
+//! Properties of the terminal: size, time, and look.
 
 use std::time::Duration;
 
@@ -7,29 +7,29 @@ use ratatui::layout::Size;
 use crate::cli::args::look::ThemeKind;
 use crate::text::clock_time::UtcOffset;
 
-/// Size, time and looks of the screen.
+/// Size, time, and look of the screen.
 #[derive(Debug)]
 pub(crate) struct ScreenInfo {
     /// Cells of the terminal.
     pub(crate) size: Size,
     /// Time since the screen began.
     pub(crate) now: Duration,
-    /// The distance of local time from UTC, where it is known.
+    /// Offset of local time from UTC, where it is known.
     pub(crate) utc_offset: UtcOffset,
-    /// Only ASCII is written.
+    /// Whether only ASCII is written.
     pub(crate) ascii: bool,
     /// The colours.
     pub(crate) theme: ThemeKind,
-    /// The mouse sends its events to the viewer.
+    /// Whether the mouse sends its events to the viewer.
     pub(crate) mouse: bool,
-    /// When the user last did something.
+    /// Time of the user's last action.
     pub(super) last_key: Option<Duration>,
-    /// The state has changed since it was last drawn.
+    /// Whether the state has changed since it was last drawn.
     pub(crate) dirty: bool,
 }
 
 impl ScreenInfo {
-    /// A screen that nothing has been drawn on.
+    /// Returns a screen on which nothing has been drawn.
     pub(super) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             size,
@@ -43,7 +43,7 @@ impl ScreenInfo {
         }
     }
 
-    /// Notes that the user does something now.
+    /// Notes that the user acts now.
     pub(super) fn touch(&mut self) {
         self.last_key = Some(self.now);
         self.dirty = true;

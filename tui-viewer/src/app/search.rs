@@ -1,4 +1,4 @@
-//! What is searched for, and where it was found.
+//! The search in a list, and its matches.
 
 use std::cell::OnceCell;
 
@@ -15,7 +15,7 @@ use crate::app::row::RowId;
 pub(crate) struct Search {
     /// The line as it is typed.
     pub(crate) input: Input,
-    /// Only matches and what leads to them are listed.
+    /// Whether only matches and the rows above them are listed.
     pub(crate) only: bool,
     /// The selection before, to return to.
     pub(crate) origin: Vec<RowId>,
@@ -27,36 +27,36 @@ pub(crate) struct Search {
     pub(crate) hits: Vec<What>,
     /// Matches before the selected row.
     pub(crate) before: usize,
-    /// The row before which they were counted.
+    /// Row before which the matches were counted.
     pub(super) counted_at: Option<RowId>,
-    /// Time in matches, what is inside of another match not counted again.
+    /// Time in matches; a match inside another match counts once.
     pub(crate) time_ns: u64,
 }
 
-/// Which rows of the data match.
+/// The rows of the data that match.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
     text: String,
     by_function: Vec<bool>,
     inside: Vec<bool>,
-    /// Of places below modules: which match, and what is above them.
+    /// For places below modules: whether each matches, and whether a place below it does.
     places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
 
 impl Search {
-    /// What is searched for.
+    /// Returns the text that is searched for.
     pub(crate) fn text(&self) -> &str {
         self.input.value()
     }
 
-    /// Whether there is something to look for.
+    /// Whether there is a text to search for.
     pub(crate) fn is_set(&self) -> bool {
         !self.text().is_empty()
     }
 }
 
 impl Matcher {
-    /// Looks through all functions.
+    /// Matches the names of all functions.
     pub(crate) fn of(data: &Data, text: &str) -> Self {
         let by_function = data.names.matching(text);
         let mut inside = vec![false; data.tree.rows.len()];
@@ -98,7 +98,7 @@ impl Matcher {
             .is_some_and(|function| self.by_function[function.index()])
     }
 
-    /// Whether something below the row matches.
+    /// Whether a row below the row matches.
     pub(crate) fn inside(&self, data: &Data, what: What) -> bool {
         match what {
             What::Tree(row) => self.inside[row as usize],
@@ -113,7 +113,7 @@ impl Matcher {
         }
     }
 
-    /// Time in matches of the tree, each moment once.
+    /// Returns the time in matches of the tree, each moment once.
     pub(crate) fn time_ns(&self, data: &Data) -> u64 {
         let mut covered = vec![false; data.tree.rows.len()];
         let mut time_ns = 0_u64;

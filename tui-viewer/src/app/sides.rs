@@ -1,4 +1,4 @@
-//! What the tables of a moment are made of: the window that ends there, and the same of what it is compared with.
+//! The snapshots that the tables are made of: the window that ends at the moment on screen, and the window to compare it with.
 
 use std::rc::Rc;
 
@@ -11,30 +11,30 @@ use crate::app::playback::Playback;
 use crate::app::query::Query;
 use crate::app::window::{Stretch, Window};
 
-/// Two clocks tell when a reset was; they differ by less.
+/// Bound in ns on the difference of two clocks that time a reset.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
-/// What the tables are made of.
+/// The snapshots that the tables are made of.
 #[derive(Debug)]
 pub(crate) struct Sides {
-    /// What is shown.
+    /// Snapshot that is shown.
     pub(super) now: Rc<Snapshot>,
-    /// What it is compared with, with the same rows.
+    /// Snapshot that it is compared with, with the same rows.
     pub(super) then: Option<Rc<Snapshot>>,
-    /// The window of both.
+    /// Window of both.
     pub(super) stretch: Option<Stretch>,
-    /// How long the window before it is, where that is what it is compared with.
+    /// Length in ns of the window before it, where the comparison is with that window.
     pub(super) before_ns: Option<u64>,
 }
 
 impl Playback {
-    /// The mark, while its differences are on screen.
+    /// Returns the mark, while its differences are on screen.
     pub(super) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
         let is_mark = query.against == Some(Against::Mark);
         self.mark.as_ref().filter(|_| is_mark)
     }
 
-    /// What the tables of the moment on screen are made of: its window, and the same of what it is compared with.
+    /// Returns the snapshots for the tables of the moment on screen: its window, and the window to compare with.
     pub(super) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let sides = self.sides_apart(query, shown);
         let Some(then) = &sides.then else { return sides };
@@ -46,7 +46,7 @@ impl Playback {
         }
     }
 
-    /// The same, each side with its own rows only.
+    /// Returns the same snapshots, each with its own rows only.
     pub(super) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(query, shown);
         let Some(mark) = self.compared_mark(query) else {
@@ -62,7 +62,7 @@ impl Playback {
                 before_ns,
             };
         };
-        // Both sides from a reset on where the mark has no such window; from the mark on the mark itself is nothing.
+        // Both sides count from a reset where the mark has no such window; since the mark, the mark itself has no time.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
@@ -75,7 +75,7 @@ impl Playback {
         }
     }
 
-    /// What happened in the window that ends with this snapshot of the program on screen.
+    /// Returns the calls in the window that ends with this snapshot of the program on screen.
     pub(super) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
         let window = query.window;
         let stretch_of = |cut: &Snapshot| Stretch {
@@ -84,7 +84,7 @@ impl Playback {
             since_reset: !cut.window,
         };
         if window == Window::Reset {
-            // A window that was written to a file is one again.
+            // A window that was written to a file is read as a window again.
             return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
         }
         let base = match (window.length_ns(), &self.mark) {
@@ -102,36 +102,36 @@ impl Playback {
         (cut, Some(stretch))
     }
 
-    /// What happened in the window before the one that ends with this snapshot, and how long it was; none where the
-    /// past does not reach so far back.
+    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns; `None`
+    /// where the past does not reach so far back.
     pub(super) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;
         let before = match self.begin_of(&end, length_ns) {
             Some(begin) => Rc::new(between(&end, &begin)),
-            // All since the reset, which may well be longer.
+            // The window has all since the reset, which may well be longer.
             None => end,
         };
         let ns = before.capture.since_reset_ns;
-        // Snapshots do not come to the microsecond, and long ago not each second.
+        // Snapshots do not arrive to the microsecond, and older snapshots not every second.
         let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
         alike.then_some((before, ns))
     }
 
-    /// Whether there may be such a window: the footer does not look closely.
+    /// Whether the past may reach back two windows; an estimate is enough for the footer.
     pub(super) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
         let length_ns = window.length_ns().unwrap_or_default();
         let oldest = self.history.times().next();
         oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
     }
 
-    /// What a window of this length begins with, counted from the same reset; none where a reset lies in it.
+    /// Returns the start of a window of this length, counted from the same reset; `None` where a reset lies in it.
     fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let base = self.base_of(shown, length_ns)?;
         if same_epoch(shown, &base) {
             return Some(base);
         }
-        // It began while a reset held that was taken back: what counts on stands before that.
+        // The window began during a reset that was undone, so the counters continue from a snapshot before that reset.
         shown.capture.withdraws?;
         let reset = base.capture.unix_ns.saturating_sub(base.capture.since_reset_ns);
         let before = self.history.at_or_before(reset.saturating_add(CLOCKS_DIFFER_NS));
@@ -139,12 +139,12 @@ impl Playback {
         same_epoch(shown, &before).then_some(before)
     }
 
-    /// The snapshot that a window of this length begins with: the newest that is old enough, or where none is the
-    /// oldest there is.
+    /// Returns the snapshot at which a window of this length begins: the newest snapshot that is old enough, else the
+    /// oldest.
     pub(super) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let history = &self.history;
         let end = shown.capture.unix_ns;
-        // Snapshots do not come to the microsecond.
+        // Snapshots do not arrive to the microsecond.
         let slack = length_ns / 200;
         let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
         let oldest = || history.times().next().filter(|&at| at < end);

@@ -1,9 +1,9 @@
-//! The rows of the view Sites: the places in the source that were met, and where the program has functions, all of them below
-//! their crates and modules.
+//! The rows of the view Sites: the places in the source that were met. Where the program has functions, all of them
+//! stand below their crates and modules.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions that were
-//! never called are in no snapshot, so they come from the table in the program's file (`source/known_functions.rs`). Which of them are
-//! on follows from the rules and the choice in the snapshot, by the collector's own code (`function_choice.rs` of tickscope-format).
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
+//! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`). Rules
+//! and choice in the snapshot decide which are on, by the collector's own code (`function_choice.rs` of tickscope-format).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,7 +19,7 @@ use tickscope_format::snapshot::{FunctionChoice, OverBudget, Rule, Site, Sites};
 use crate::source::known_functions::KnownFunctions;
 use crate::text::cells::safe;
 
-/// What is known of a place, in the order in which people look for it.
+/// State of a place, in the order in which people look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SiteState {
     /// Switched off.
@@ -28,35 +28,35 @@ pub(crate) enum SiteState {
     OverBudget,
     /// A function that was not to be measured from the beginning.
     NotChosen,
-    /// Met, but not since the reset; of a function also: never called.
+    /// Met, but not since the reset, or a function that was never called.
     NotSince,
     /// Met since the reset.
     Hit,
 }
 
-/// A place in the source, or a module with all in it.
+/// A place in the source, or a module with all its places.
 #[derive(Debug)]
 pub(crate) struct SiteRow {
-    /// Which one; none of modules and of functions that were not met.
+    /// Site of the place; `None` for modules and for functions that were not met.
     pub(crate) site: Option<SiteId>,
-    /// What it is, the same in all snapshots.
+    /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
     /// Calls begun since the reset.
     pub(crate) calls: u64,
-    /// What is known of it; of a module the best of what is in it.
+    /// State of the place; for a module the best state of its places.
     pub(crate) state: SiteState,
-    /// Which of the table's rules decides whether it is measured; none where no rule chooses it.
+    /// Index of the rule that decides whether the place is measured; `None` where no rule chooses it.
     rule: Option<u16>,
-    /// Why it was not chosen.
+    /// Reason why the place was not chosen.
     pub(crate) chosen: Chosen,
-    /// What measuring cost where that was over the budget, so that it is off.
+    /// Cost of measuring, where it was over the budget, so that the place is off.
     pub(crate) over_budget: Option<OverBudget>,
-    /// The places in it, and how many of them are on; of a place itself.
+    /// Number of places in it, and of places that are on; a place counts itself.
     pub(crate) places: u32,
     pub(crate) on: u32,
 }
 
-/// What does not change as long as the same places are known.
+/// The part of the table that does not change as long as the same places are known.
 #[derive(Debug, Default)]
 struct Places {
     of: Sites,
@@ -70,44 +70,44 @@ struct Places {
 #[derive(Debug)]
 struct Place {
     site: Option<SiteId>,
-    /// Its number among the functions of the program.
+    /// Index among the functions of the program.
     function: Option<u32>,
     key: u64,
-    /// Its name in its module, or the last part of a module; printable.
+    /// Name in the module, or the last part of a module's path; printable.
     name: String,
-    /// The path of its module, or of the module itself; printable.
+    /// Path of the place's module, or of the module itself; printable.
     module: String,
-    /// The path of a module, as the program has it.
+    /// Path of a module, as the program has it.
     path: String,
-    /// Its whole path, printable.
+    /// Whole path, printable.
     full: String,
-    /// As it is searched for.
+    /// Whole path in the form that a search reads.
     small_path: String,
     parent: Option<u32>,
     children: Vec<u32>,
-    /// Rows below it.
+    /// Number of rows below it.
     below: u32,
 }
 
-/// What rules and the choice of the beginning say of each place.
+/// Rule of each place, and the program's first choice of functions.
 #[derive(Debug)]
 struct Ruled {
     rules: Vec<Rule>,
     choice: FunctionChoice,
-    /// By place.
+    /// Rule by place.
     rule: Vec<Option<u16>>,
-    /// By function.
+    /// Choice by function.
     chosen: Vec<Chosen>,
 }
 
-/// What the next table can take over.
+/// The parts that the next table can reuse.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     places: Rc<Places>,
     ruled: Rc<Ruled>,
 }
 
-/// All rows; a module stands before what is in it.
+/// The table of all rows; a module stands before its rows.
 #[derive(Debug)]
 pub(crate) struct SiteTable {
     kept: Kept,
@@ -115,7 +115,7 @@ pub(crate) struct SiteTable {
 }
 
 impl SiteTable {
-    /// The rows of a snapshot. `former` is what was kept of the table before.
+    /// Makes the rows of a snapshot. `former` has the reusable parts of the table before.
     pub(crate) fn of(
         snapshot: &Snapshot,
         known: Option<&Rc<KnownFunctions>>,
@@ -153,12 +153,12 @@ impl SiteTable {
         }
     }
 
-    /// What the next table can take over.
+    /// Returns the parts that the next table can reuse.
     pub(crate) fn kept(&self) -> &Kept {
         &self.kept
     }
 
-    /// All rows.
+    /// Returns all rows.
     pub(crate) fn rows(&self) -> &[SiteRow] {
         &self.rows
     }
@@ -172,17 +172,17 @@ impl SiteTable {
         &self.kept.places.rows[row as usize]
     }
 
-    /// The rows at the top.
+    /// Returns the rows at the top.
     pub(crate) fn top(&self) -> &[u32] {
         &self.kept.places.top
     }
 
-    /// What is in a module.
+    /// Returns the rows in a module.
     pub(crate) fn children(&self, row: u32) -> &[u32] {
         &self.place(row).children
     }
 
-    /// The module that a row is in.
+    /// Returns the module that a row is in.
     pub(crate) fn parent(&self, row: u32) -> Option<u32> {
         self.place(row).parent
     }
@@ -192,32 +192,32 @@ impl SiteTable {
         !self.children(row).is_empty()
     }
 
-    /// How many rows are below one.
+    /// Returns the number of rows below a row.
     pub(crate) fn below(&self, row: u32) -> u32 {
         self.place(row).below
     }
 
-    /// The name in the module, or the last part of a module.
+    /// Returns the name in the module, or the last part of a module's path.
     pub(crate) fn name(&self, row: u32) -> &str {
         &self.place(row).name
     }
 
-    /// The path of its module, or of the module itself.
+    /// Returns the path of the place's module, or of the module itself.
     pub(crate) fn module(&self, row: u32) -> &str {
         &self.place(row).module
     }
 
-    /// The whole path of a row, printable.
+    /// Returns the whole path of a row, printable.
     pub(crate) fn full_name(&self, row: u32) -> &str {
         &self.place(row).full
     }
 
-    /// The path of a module as the program has it.
+    /// Returns the path of a module as the program has it.
     pub(crate) fn path(&self, row: u32) -> &str {
         &self.place(row).path
     }
 
-    /// Where in the source it is; none of modules.
+    /// Returns the place of a row in the source; `None` for modules.
     pub(crate) fn source<'a>(&'a self, snapshot: &'a Snapshot, row: u32) -> Option<&'a Site> {
         let place = self.place(row);
         match (place.site, place.function) {
@@ -227,19 +227,19 @@ impl SiteTable {
         }
     }
 
-    /// The rule that decides of a row.
+    /// Returns the rule that decides whether a row is measured.
     pub(crate) fn rule(&self, row: u32) -> Option<&Rule> {
         let rule = self.rows[row as usize].rule?;
         self.kept.ruled.rules.get(usize::from(rule))
     }
 
-    /// The rule with this very pattern.
+    /// Returns the rule with this very pattern.
     pub(crate) fn rule_of(&self, pattern: &Pattern) -> Option<&Rule> {
         let mut rules = self.kept.ruled.rules.iter();
         rules.find(|rule| rule.pattern == pattern.as_str())
     }
 
-    /// How many places there are, and how many of them are on.
+    /// Returns the number of places, and of places that are on.
     pub(crate) fn counts(&self) -> (u32, u32) {
         self.top().iter().fold((0, 0), |(places, on), &row| {
             let row = &self.rows[row as usize];
@@ -247,7 +247,7 @@ impl SiteTable {
         })
     }
 
-    /// By row, whether it has the text in its name or, where none has, in its path; and whether something below it has.
+    /// Returns by row whether its name or, where no name matches, its path has the text; and whether a row below it matches.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.kept.places.rows;
         let exact = text.chars().any(char::is_uppercase);
@@ -279,7 +279,7 @@ impl SiteTable {
     }
 }
 
-/// Where the name begins in the path that is searched.
+/// Returns the byte at which the name begins in the path that is searched.
 fn small_name_at(place: &Place) -> usize {
     let name = place.name.to_lowercase().len();
     let at = place.small_path.len().saturating_sub(name);
@@ -321,7 +321,7 @@ impl Places {
         };
         for row in sites(snapshot) {
             let site = &snapshot.sites[row.site.index()];
-            // A macro makes several of one line: what tells them apart is their order.
+            // A macro makes several sites in one line, so only their order tells them apart.
             let nth = alike.entry(site).or_default();
             *nth += 1;
             let key = hash((site, *nth));
@@ -372,7 +372,7 @@ impl Places {
         });
     }
 
-    /// The row of a module, after those of the modules that it is in.
+    /// Returns the row of a module; adds it behind the rows of the modules that it is in.
     fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
         if let Some(&row) = modules.get(path) {
             return row;
@@ -410,7 +410,7 @@ impl Places {
         row
     }
 
-    /// Counts what is below each row, and brings what is not sorted otherwise into the order of names.
+    /// Counts the rows below each row, and sorts grouped rows by name.
     fn settle(&mut self) {
         for index in (0..self.rows.len()).rev() {
             if let Some(parent) = self.rows[index].parent {
@@ -434,7 +434,7 @@ impl Places {
         }
     }
 
-    /// The site of a row.
+    /// Returns the site of a row.
     fn site<'a>(&'a self, place: &Place) -> Option<&'a Site> {
         match (place.site, place.function) {
             (Some(site), _) => self.of.get(site.index()),
@@ -471,7 +471,7 @@ impl Ruled {
     }
 }
 
-/// What the snapshot says of each place, and of the modules that it is in.
+/// Makes the rows of all places, and sums up the modules that they are in.
 fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
     let mut by_site = vec![(0, false); snapshot.sites.len()];
     for row in sites(snapshot) {
@@ -534,14 +534,14 @@ fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
 }
 
 impl SiteRow {
-    /// Whether it is not measured; of a module whether nothing in it is.
+    /// Whether the place is not measured; for a module whether none of its places is measured.
     pub(crate) fn is_off(&self) -> bool {
         self.on == 0
     }
 }
 
 impl SiteState {
-    /// In words.
+    /// Returns the state in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Off => "off",

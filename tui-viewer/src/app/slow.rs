@@ -1,4 +1,4 @@
-//! Which watched function, which of its calls and which part of it the view Slow shows.
+//! The watched function, the call, and the part of the call that the view Slow shows.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -6,35 +6,35 @@ use std::rc::Rc;
 
 use tickscope_analysis::waterfall::Waterfall;
 
-/// What is chosen in the view.
+/// Choices of the user in the view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowView {
-    /// The pattern of the watched function; the first one where it is not there.
+    /// Pattern of the watched function; the first function is shown where it is not there.
     pub(crate) function: Option<String>,
-    /// The number of the call whose waterfall is shown; the longest one where it is not there.
+    /// Number of the call whose waterfall is shown; the longest call is shown where it is not there.
     pub(super) call: Option<u64>,
-    /// The part of that call that is shown, in ticks; all of it where there is none.
+    /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(super) zoom: Option<Range<u64>>,
-    /// The moment, and the past as it was, in which earlier snapshots were looked at for what this one leaves out.
+    /// Moment and history revision at which earlier snapshots were searched for the events that this snapshot leaves out.
     pub(super) searched: Option<(u64, u64)>,
-    /// The last waterfall that was made, and of which call: a frame asks for it more than once.
+    /// The last waterfall and its call, kept because a frame asks for it more than once.
     pub(super) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
 
-/// A call: the number of its watch, its own number, and how many steps are known of it.
+/// A call: the number of its watch, its own number, and the number of its known steps.
 pub(super) type CallKey = (u64, u64, usize);
 
-/// How much of what is shown remains after one step closer.
+/// Part of the shown time that remains after one step closer.
 const CLOSER: (u64, u64) = (1, 2);
 
-/// A step to the side is so much of what is shown.
+/// Divisor of the shown time that gives a step to the side.
 const STEP: u64 = 4;
 
-/// So many ticks are shown at least.
+/// Minimum number of ticks that are shown.
 const LEAST: u64 = 16;
 
 impl SlowView {
-    /// The part of a call of so many ticks that is on screen.
+    /// Returns the part of a call of `ticks` ticks that is on screen.
     pub(crate) fn shown(&self, ticks: u64) -> Range<u64> {
         let whole = 0..ticks.max(1);
         match &self.zoom {
@@ -43,7 +43,7 @@ impl SlowView {
         }
     }
 
-    /// Closer to a moment, or further from it.
+    /// Zooms closer to a moment, or further from it.
     pub(super) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
@@ -57,14 +57,14 @@ impl SlowView {
             return;
         }
         let around = around.unwrap_or(shown.start + length / 2);
-        // What is at the pointer stays there.
+        // The moment at the pointer keeps its place.
         let part =
             u128::from(around.saturating_sub(shown.start)) * u128::from(next) / u128::from(length.max(1));
         let start = around.saturating_sub(part as u64).min(ticks - next);
         self.zoom = Some(start..start + next);
     }
 
-    /// To an earlier or a later part.
+    /// Moves to an earlier or a later part.
     pub(super) fn pan(&mut self, ticks: u64, later: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;

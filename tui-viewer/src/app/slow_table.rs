@@ -15,60 +15,60 @@ use crate::text::clock_time::UtcOffset;
 /// The watched functions.
 #[derive(Debug, Default)]
 pub(crate) struct SlowTable {
-    /// In the order of the snapshot.
+    /// Watched functions in the order of the snapshot.
     pub(crate) watches: Vec<WatchTable>,
-    /// The paths of all of them.
+    /// Paths of all watched functions.
     pub(crate) rows: Vec<PathRow>,
 }
 
 /// A watched function.
 #[derive(Debug)]
 pub(crate) struct WatchTable {
-    /// The pattern that names it.
+    /// Pattern that names the function.
     pub(crate) function: String,
-    /// How many calls were slow, and how much longer they took.
+    /// Number of slow calls, and their additional time, in words.
     pub(crate) facts: Option<String>,
-    /// What the time of slow calls went to.
+    /// Cause of the slow calls' time.
     pub(crate) why: Option<String>,
-    /// Why there is no answer, or what it does not say.
+    /// Reason why there is no answer, or a limit of the answer.
     pub(crate) doubt: Option<String>,
-    /// The numbers.
+    /// Numbers of typical and slow calls.
     pub(crate) slow: Slow,
-    /// Its calls that are kept whole, the longest first.
+    /// Calls of the function that are kept whole, the longest first.
     pub(crate) calls: Vec<CallLine>,
 }
 
 /// A path of a watched function.
 #[derive(Debug)]
 pub(crate) struct PathRow {
-    /// The watched function, among [`SlowTable::watches`].
+    /// Index of the watched function in [`SlowTable::watches`].
     pub(crate) watch: usize,
-    /// The numbers.
+    /// Numbers of the path.
     pub(crate) means: SlowRow,
-    /// The path, whatever the snapshot.
+    /// Key of the path, the same in all snapshots.
     pub(crate) key: u64,
-    /// The function that it ends in.
+    /// Function at the end of the path.
     pub(crate) function: Option<FunctionId>,
-    /// The names on it.
+    /// Names on the path.
     pub(crate) name: String,
 }
 
 /// A slow call that is kept whole.
 #[derive(Debug)]
 pub(crate) struct CallLine {
-    /// Its number in the program.
+    /// Number of the call in the program.
     pub(crate) number: u64,
-    /// Its place among those of the snapshot.
+    /// Index of the call among the calls of the snapshot.
     pub(crate) index: usize,
-    /// When it began.
+    /// Time at which the call began.
     pub(crate) began: String,
-    /// How long it took.
+    /// Duration of the call in ns.
     pub(crate) ns: u64,
-    /// The name of its thread.
+    /// Name of its thread.
     pub(crate) thread: String,
-    /// What most of its time went to.
+    /// Cause of most of its time.
     pub(crate) cause: String,
-    /// What the program noted in it.
+    /// Notes of the program in the call.
     pub(crate) notes: String,
 }
 
@@ -135,7 +135,7 @@ impl SlowTable {
         table
     }
 
-    /// Returns the place of a watched function: that of the pattern, or else the first.
+    /// Returns the index of the watched function with this pattern, else of the first function.
     pub(crate) fn place_of(&self, function: Option<&str>) -> Option<usize> {
         let named = |watch: &WatchTable| Some(watch.function.as_str()) == function;
         let found = self.watches.iter().position(named);
@@ -143,7 +143,7 @@ impl SlowTable {
     }
 }
 
-/// Returns the pattern of the watch that a function is watched by.
+/// Returns the pattern of the watch that a function matches.
 pub(super) fn watched_as(snapshot: &Snapshot, function: &Pattern) -> Option<String> {
     watch_of(snapshot, function).map(|watch| watch.function.clone())
 }

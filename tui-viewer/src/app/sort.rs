@@ -1,4 +1,4 @@
-//! The order of rows: by one column, and steady where it has nothing to say.
+//! The order of rows: by one column, and steady where its values are equal.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -13,40 +13,40 @@ use crate::app::row::{Row, RowId};
 use crate::app::tails::Tail;
 use crate::app::view::View;
 
-/// What rows are compared by.
+/// The value that rows are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SortKey {
     /// Total time.
     Total,
     /// Self time.
     SelfTime,
-    /// Of the total time, that of waiting.
+    /// Waiting time as a part of the total time.
     Wait,
-    /// Of the total time, that of being ready without a CPU.
+    /// Time ready without a CPU, as a part of the total time.
     Ready,
     /// Number of calls.
     Calls,
     /// Total time of a call.
     Avg,
-    /// What so many of 100 calls did not exceed.
+    /// Time that this percentage of calls did not exceed.
     Quantile(u8),
     /// The longest call.
     Max,
     /// The name.
     Name,
-    /// Its share of a CPU in the last interval.
+    /// Share of a CPU in the last interval.
     Busy,
     /// Time on a CPU.
     Cpu,
     /// Time outside any scope.
     Outside,
-    /// What it does, or whether it is switched off.
+    /// State of a thread, or whether a site is switched off.
     State,
-    /// The kernel's id.
+    /// Kernel id of a thread.
     Tid,
     /// Calls of a future that are in flight.
     InFlight,
-    /// How long the oldest of them has been.
+    /// Time since the oldest call in flight began.
     Oldest,
     /// Time between polls of a call.
     Await,
@@ -54,43 +54,43 @@ pub(crate) enum SortKey {
     Polls,
     /// Calls that were dropped before they were ready.
     Cancelled,
-    /// How much longer a slow call is in a path.
+    /// Time in a slow call above the time in a typical call.
     Difference,
-    /// In a typical call.
+    /// Time in a typical call.
     Typical,
-    /// In a slow call.
+    /// Time in a slow call.
     Slow,
 }
 
 /// A key and a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sort {
-    /// What rows are compared by.
+    /// Value that rows are compared by.
     pub(crate) key: SortKey,
-    /// Against the key's own direction: smallest number first, last name first.
+    /// Whether the order is against the key's own direction: smallest number first, last name first.
     pub(crate) reversed: bool,
 }
 
-/// Where each row stood before, and whether it must stay there.
+/// The order of the rows before, and whether it must stay.
 #[derive(Debug, Default)]
 pub(crate) struct Before<'a> {
     rows: &'a [Row],
-    /// Made when first asked for: where all values differ it is not needed.
+    /// Places of rows, made when first asked for, because an order without equal values does not need them.
     ranks: OnceCell<KeyMap<RowId, u32>>,
-    /// Rows that were there keep their order, whatever their values; new ones follow.
+    /// Whether rows that were there keep their order at any values; new rows follow.
     pub(crate) hold: bool,
-    /// Threads that do the same work change places only where one is clearly ahead.
+    /// Whether threads that do the same work change places only where a thread is clearly ahead.
     pub(crate) calm: bool,
 }
 
 impl SortKey {
-    /// Whether rows of differences are compared by how much it has changed; what has no difference on the screen is
-    /// compared as it is now.
+    /// Whether rows of differences are compared by the change of this value. A value without a difference on the
+    /// screen is compared by its current amount.
     pub(crate) fn is_compared(self) -> bool {
         !matches!(self, Self::Name | Self::Busy | Self::State | Self::Tid)
     }
 
-    /// Whether it is a sum, of which every call of a row may be told its part.
+    /// Whether the value is a sum, so that a call of a row has a mean part of it.
     fn adds_up(self) -> bool {
         matches!(
             self,
@@ -100,10 +100,10 @@ impl SortKey {
 }
 
 impl Sort {
-    /// The order a view starts with.
+    /// Returns the order with which a view starts.
     pub(crate) fn of(view: View) -> Self {
         let key = match view {
-            // How busy threads are changes from moment to moment: their order would as well.
+            // Threads are not sorted by load, because their order would change from moment to moment.
             View::Tree | View::Function | View::Flame | View::Threads | View::Timeline => SortKey::Total,
             View::Hot => SortKey::SelfTime,
             View::Sites => SortKey::Calls,
@@ -120,15 +120,15 @@ impl Sort {
 
     /// Whether functions are compared by their self time on a CPU.
     pub(crate) fn is_of_work(self, snapshot: &Snapshot) -> bool {
-        // Another measure says itself what it is of.
+        // Another measure names itself.
         self.key == SortKey::SelfTime && snapshot.values == Values::Time && snapshot.waits
     }
 
-    /// What a row is compared by: the smallest comes first. Names are compared where they stand.
-    /// Of what is compared the size of the change counts.
+    /// Returns the weight of a row: the smallest comes first. Names have no weight; `arrange` compares them. A
+    /// difference counts by its size.
     fn weight(self, data: &Data, what: What) -> u64 {
         let largest_first = match &data.then {
-            // Paths of watched functions show what they are now, also beside numbers of another time.
+            // Paths of watched functions show current numbers, also beside numbers of another time.
             Some(_) if self.key.is_compared() && !self.is_now(what) => {
                 let then = data
                     .counterpart(what)
@@ -144,19 +144,19 @@ impl Sort {
         }
     }
 
-    /// Whether the rows show what they are now, also beside numbers of another time: those of the view Slow do.
+    /// Whether the rows show current numbers, also beside numbers of another time: the rows of the view Slow do.
     fn is_now(self, what: What) -> bool {
         matches!(what, What::Slow(_)) || self.key == SortKey::Difference
     }
 
-    /// Its part of a call where numbers are per call: both sides have calls of their own.
+    /// Returns the value per call where numbers are per call, because each side has its own calls.
     fn per_call(self, data: &Data, what: What) -> u64 {
         let measure = self.measure(data, what);
         match data.per_calls.filter(|_| self.key.adds_up()) {
             None => measure,
             Some(0) => 0,
             Some(calls) => {
-                // Finer than whole nanoseconds, or what is short would all be alike.
+                // The weight is finer than whole nanoseconds, else all short calls would be equal.
                 let fine = u128::from(measure) * 1_000 / u128::from(calls);
                 u64::try_from(fine).unwrap_or(u64::MAX)
             }
@@ -167,7 +167,7 @@ impl Sort {
         let figures = data.figures(what);
         match self.key {
             SortKey::Total => figures.total_ns,
-            // Joins and parks are not the hottest functions.
+            // Waits are left out, so that joins and parks are not the hottest functions.
             SortKey::SelfTime if matches!(what, What::Hot(_)) && self.is_of_work(&data.snapshot) => {
                 let off = figures.self_off;
                 figures
@@ -180,7 +180,7 @@ impl Sort {
             SortKey::Calls if matches!(what, What::Slow(_)) => self.weight_of_its_kind(data, what),
             SortKey::Calls => figures.calls,
             SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),
-            // A row without calls has no average and stands below all that have one.
+            // A row without calls has no average and stands below all rows with an average.
             SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
             // Numbers of values do not compare with times.
             SortKey::Quantile(_) | SortKey::Max if figures.tally.is_some() => 0,
@@ -209,7 +209,7 @@ impl Sort {
         }
     }
 
-    /// What only threads and sites are compared by: the largest comes first.
+    /// Returns the value of keys that only one kind of row has: the largest comes first.
     fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
         if let What::Task(row) = what {
             let row = &data.tasks().rows[row as usize];
@@ -229,7 +229,7 @@ impl Sort {
         if let What::Slow(row) = what {
             return self.weight_of_path(data, row);
         }
-        // Only the view Slow compares functions by what is not in their figures.
+        // Only the view Slow compares functions by a value that is not in their figures.
         if let What::Hot(_) = what {
             return data.tail(what).map_or(0, Tail::weight);
         }
@@ -242,7 +242,7 @@ impl Sort {
             &data.snapshot.threads[row as usize],
         );
         match self.key {
-            // In whole percents, so that threads that are busy alike do not change places all the time.
+            // The value is in whole percents, so that equally busy threads do not change places all the time.
             SortKey::Busy => row.busy.map_or(0, |busy| (busy * 100.0).round() as u64 + 1),
             SortKey::Cpu => thread.cpu_ns.map_or(0, |ns| ns.saturating_add(1)),
             SortKey::Outside => row.outside_ns,
@@ -255,14 +255,14 @@ impl Sort {
         }
     }
 
-    /// What paths of watched functions are compared by.
+    /// Returns the value by which paths of watched functions are compared.
     fn weight_of_path(self, data: &Data, row: u32) -> u64 {
         let means = &data.slow().rows[row as usize].means;
         let value = match self.key {
             SortKey::Typical => means.typical.map(|typical| typical.ns),
             SortKey::Slow => means.slow.map(|slow| slow.ns),
             SortKey::Calls => means.slow.map(|slow| slow.calls * 1e3),
-            // Without slow calls what takes longest comes first.
+            // Without slow calls the longest typical time comes first.
             SortKey::Difference
             | SortKey::Total
             | SortKey::SelfTime
@@ -288,14 +288,14 @@ impl Sort {
         (value.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
     }
 
-    /// From the order they had, moves only what is ahead by more than a twentieth: of workers that share their work
-    /// now one has a little more, now another.
+    /// Moves a row up from its former place only where it is ahead by more than a twentieth. Workers with shared work overtake
+    /// each other all the time.
     fn calm(self, rank: &impl Fn(What) -> u32, keyed: &mut [(u32, u64, What)]) {
         keyed.sort_by_cached_key(|&(.., what)| rank(what));
         let clearly_less = |a: u64, b: u64| b - b / 20 > a;
         let is_ahead = |a: u64, b: u64| match self.reversed {
             true => clearly_less(a, b),
-            // Weights of what comes largest first are turned round.
+            // Weights of keys with the largest value first are inverted.
             false => clearly_less(!b, !a),
         };
         for end in 1..keyed.len() {
@@ -315,13 +315,13 @@ impl Sort {
         }
         let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
-            // Changes are often equal, and now and then they are so in turn.
+            // Changes are often equal, and now and then in turn, so equal rows are in the order of names.
             (false, _) if data.then.is_some() && self.key.is_compared() => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
             (true, true) => data.label(b).cmp(data.label(a)),
         };
-        // Looked up once for each row, not for each comparison.
+        // The weight is looked up once for each row, not for each comparison.
         let mut keyed: Vec<(u32, u64, What)> = items
             .iter()
             .map(|&what| {
@@ -350,7 +350,7 @@ impl Sort {
 }
 
 impl<'a> Before<'a> {
-    /// The order of a list as it is.
+    /// Takes the order of a list as it is.
     pub(crate) fn of(rows: &'a [Row], hold: bool) -> Self {
         Self {
             rows,
@@ -360,7 +360,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Where a row stood; new ones stand behind all others.
+    /// Returns the former place of a row; new rows stand behind all others.
     fn rank(&self, id: RowId) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let ranks = self.rows.iter().enumerate();

@@ -1,4 +1,4 @@
-//! The source of the function on the screen of callers and callees: its lines with their samples, and the scopes that begin there.
+//! The source of the function on the screen of callers and callees: lines with samples, and scopes that begin there.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -15,75 +15,75 @@ use tickscope_format::snapshot::{Module, Sampled};
 use crate::app::data::Data;
 use crate::source::code_reader::{FoundCode, Unknown};
 
-/// The pane, and what is known of the program's code.
+/// The pane of source, and the known code of the program.
 #[derive(Debug, Default)]
 pub(crate) struct SourceView {
-    /// Whether it was wanted; else it is there where there is much room.
+    /// Whether the user wants the pane; `None` shows it on large screens.
     pub(crate) wanted: Option<bool>,
-    /// The first line that is shown, where it was chosen: of which function.
+    /// First line that is shown, where the user chose it, with the key of the function.
     pub(super) first: Option<(u64, u32)>,
-    /// The program was asked from here to sample.
+    /// Whether the program was asked from here to sample.
     pub(super) has_asked: bool,
-    /// What is known.
+    /// Known code of the program.
     pub(super) known: KnownCode,
 }
 
-/// The lines of a source file, or why there are none.
+/// The lines of a source file, or the reason why they are missing.
 type FileLines = Result<Rc<[String]>, String>;
 
-/// What was found out of a program's code.
+/// Known code of a program.
 #[derive(Debug, Default)]
 pub(super) struct KnownCode {
-    /// Of which process.
+    /// Process of the code.
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,
     addresses: Addresses,
-    /// Source files; nothing while they are looked for.
+    /// Source files; `None` while they are looked for.
     files: HashMap<String, Option<FileLines>>,
-    /// Of which modules less is known than could be, by path, and why.
+    /// Modules of which a part is unknown, by path, with the reason.
     problems: BTreeMap<String, String>,
-    /// Rises with each answer.
+    /// Number that rises with each answer.
     revision: u64,
 }
 
-/// A function that is not measured, below one that is.
+/// A function that is not measured, below a function that is.
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
-    /// Its name as the debug information has it.
+    /// Name as the debug information has it.
     pub(crate) name: String,
-    /// The same without what tells it from no other function here.
+    /// Name without the parts that tell it from no other function here.
     pub(crate) short: String,
-    /// Its samples.
+    /// Samples of the function.
     pub(crate) sampled: Sampled,
 }
 
 /// The source of a function.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
-    /// The function.
+    /// Key of the function.
     key: u64,
-    /// The file, as the debug information names it, else as the program does.
+    /// File, as the debug information names it, else as the program does.
     pub(crate) file: String,
-    /// Where the function begins; 0 where that is not known.
+    /// Line at which the function begins; 0 where it is not known.
     line: u32,
-    /// The file itself; nothing while it is read.
+    /// Text of the file; `None` while it is read.
     pub(crate) text: Option<FileLines>,
-    /// All its samples.
+    /// All samples of the function.
     pub(crate) all: Sampled,
-    /// Those of all functions.
+    /// Samples of all functions.
     pub(crate) of_program: Sampled,
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
-    /// Functions that it has called and that are not measured, those with most samples first.
+    /// Functions that it has called and that are not measured, by samples, the most first.
     pub(crate) called: Vec<Called>,
-    /// The time of functions with a scope in this file, by the line where it begins, in nanoseconds.
+    /// Time in ns of functions with a scope in this file, by the line where it begins.
     pub(crate) scopes: BTreeMap<u32, u64>,
-    /// Of which modules with its samples less is known than could be, and why.
+    /// Modules with its samples of which a part is unknown, with the reason.
     pub(crate) problems: Vec<String>,
 }
 
 impl SourceView {
-    /// The number of the first line on a pane with so many.
+    /// Returns the number of the first line on a pane of `lines` lines.
     pub(crate) fn first(&self, source: &Source, lines: u16) -> u32 {
         let first = match self.first {
             Some((key, first)) if key == source.key => first,
@@ -101,7 +101,7 @@ impl SourceView {
 }
 
 impl Source {
-    /// What is known of a function with this key.
+    /// Returns the source of a function with this key.
     pub(super) fn of(data: &Data, key: u64, known: &KnownCode) -> Option<Self> {
         let function = data.around.as_ref()?.neighbours.function;
         let functions = &data.tree.functions;
@@ -116,7 +116,7 @@ impl Source {
         let is_own_site = |site: u32| functions.of_site.get(site as usize) == Some(&function);
         let is_own = |code: &&Code| matches!(code.scope, Scope::Site(site) if is_own_site(site));
         let own: Vec<&Code> = codes.iter().filter(is_own).collect();
-        // One source file has most of it; a function of which parts stand in several is rare.
+        // The file with the hottest line is shown; a function with parts in several files is rare.
         let lines = || own.iter().flat_map(|code| &code.lines);
         let hottest = lines().max_by_key(|(_, _, sampled)| sampled.cpu_ns);
         let file = hottest.map_or(&of_function.file, |(file, _, _)| file).clone();
@@ -167,12 +167,12 @@ impl Source {
         })
     }
 
-    /// The key of the function.
+    /// Returns the key of the function.
     pub(super) fn key(&self) -> u64 {
         self.key
     }
 
-    /// The last line that can be shown.
+    /// Returns the last line that can be shown.
     pub(crate) fn last(&self) -> u32 {
         let of_text = match &self.text {
             Some(Ok(lines)) => lines.len() as u32,
@@ -182,7 +182,7 @@ impl Source {
         of_text.max(of_samples)
     }
 
-    /// The text of a line, where it is known.
+    /// Returns the text of a line; empty where it is not known.
     pub(crate) fn text_of(&self, line: u32) -> &str {
         let lines = self.text.as_ref().and_then(|text| text.as_ref().ok());
         lines
@@ -190,7 +190,7 @@ impl Source {
             .map_or("", String::as_str)
     }
 
-    /// The hottest line, with the function's head if both fit on so many lines.
+    /// Returns the first line to show: the head of the function if the hottest line fits too, else half a pane above that line.
     fn first(&self, lines: u16) -> u32 {
         let hottest = self.sampled.iter().max_by_key(|(_, sampled)| sampled.cpu_ns);
         let hottest = hottest.map_or(self.line, |(&line, _)| line);
@@ -203,7 +203,7 @@ impl Source {
 }
 
 impl KnownCode {
-    /// A snapshot with rows of the functions that were sampled and not counted, as far as they are known.
+    /// Returns a snapshot with rows of the functions that were sampled and not counted, as far as they are known.
     pub(super) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
         match self.addresses.is_empty() {
             true => snapshot,
@@ -214,12 +214,12 @@ impl KnownCode {
         }
     }
 
-    /// Changes with what is known.
+    /// Returns a number that changes with the known code.
     pub(super) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// The same where an address is named, and 0 before.
+    /// Returns the same number once an address is named, and 0 before.
     pub(super) fn named(&self) -> u64 {
         match self.addresses.is_empty() {
             true => 0,
@@ -227,7 +227,7 @@ impl KnownCode {
         }
     }
 
-    /// Takes what was found.
+    /// Takes an answer about the code.
     pub(super) fn take(&mut self, found: FoundCode) {
         match found {
             FoundCode::Addresses {
@@ -243,15 +243,14 @@ impl KnownCode {
             FoundCode::File { pid, file, lines } if pid == self.pid => {
                 self.files.insert(file, Some(lines.map(Rc::from)));
             }
-            // Of another program.
+            // The answer is about another program.
             FoundCode::Addresses { .. } | FoundCode::File { .. } => return,
         }
         self.revision += 1;
     }
 
-    /// What is to be found out of the code of a snapshot's samples, and was not yet asked for.
-    ///
-    /// `pid` is the process, or 0 where it is not of this system.
+    /// Returns the unknown code of a snapshot's samples that was not asked for yet. `pid` is the process, or 0 for a
+    /// process of another system.
     pub(super) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
         let lines = &snapshot.lines;
@@ -260,7 +259,7 @@ impl KnownCode {
             let Some(module) = lines.modules.get(sample.module as usize) else {
                 continue;
             };
-            // Ten times a second nearly all were asked for: a module is copied where one was not.
+            // Ten snapshots a second have nearly only known addresses, so a module is copied only for a new address.
             let was_asked = |asked: &HashSet<u64>| asked.contains(&sample.address);
             if !self.asked.get(module).is_some_and(was_asked)
                 && self.addresses.looked_up(module, sample.address).is_none()
@@ -275,14 +274,14 @@ impl KnownCode {
         (!addresses.is_empty()).then_some(Unknown::Addresses { pid, addresses })
     }
 
-    /// Takes what was named of a process, or of one of another system (0).
+    /// Takes the named addresses of a process, or of a process of another system (`pid` 0).
     pub(super) fn take_named(&mut self, pid: u32, addresses: Addresses) {
         self.be_of(pid);
         self.addresses.extend(addresses);
         self.revision += 1;
     }
 
-    /// Forgets what was found of another process.
+    /// Forgets the code of another process.
     fn be_of(&mut self, pid: u32) {
         if pid != self.pid {
             *self = Self {
@@ -293,7 +292,7 @@ impl KnownCode {
         }
     }
 
-    /// The source file, if it was not yet asked for.
+    /// Returns the request for a source file, if it was not asked for yet.
     pub(super) fn file(&mut self, file: &str) -> Option<Unknown> {
         let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
             return None;

@@ -1,4 +1,4 @@
-//! The state of the screen as one: its parts, and what several of them say together.
+//! The whole state of the screen: its parts, and values that depend on several parts.
 
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
@@ -31,28 +31,28 @@ use tickscope_format::snapshot::Timing;
 /// All state of the screen.
 #[derive(Debug)]
 pub(crate) struct App {
-    /// The terminal, and how it is drawn on.
+    /// Terminal, and the look of the screen.
     pub(crate) screen: ScreenInfo,
-    /// The program that is watched.
+    /// Program that is watched.
     pub(crate) program: Program,
-    /// What was asked of it.
+    /// Requests to the program.
     pub(crate) requests: Requests,
-    /// Which moment is on screen.
+    /// Moment on screen.
     pub(crate) playback: Playback,
-    /// What the user wants to see of that moment.
+    /// Choice of numbers for that moment.
     pub(crate) query: Query,
-    /// What follows from moment and query.
+    /// State derived from moment and query.
     pub(crate) derived: Derived,
     /// The views and their lists.
     pub(crate) views: Views,
-    /// What has the keyboard in place of the view.
+    /// Overlay that has the keyboard in place of the view.
     pub(crate) overlay: Option<Overlay>,
-    /// What the user is told.
+    /// Notices to the user.
     pub(crate) notices: Notices,
 }
 
 impl App {
-    /// Nothing known yet.
+    /// Returns the state before anything is known.
     pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             screen: ScreenInfo::new(size, theme, ascii, utc_offset),
@@ -67,17 +67,17 @@ impl App {
         }
     }
 
-    /// The snapshot on screen.
+    /// Returns the snapshot on screen.
     pub(crate) fn shown(&self) -> Option<&Rc<Snapshot>> {
         self.playback.shown(&self.program)
     }
 
-    /// The list of the view on screen.
+    /// Returns the list of the view on screen.
     pub(crate) fn list(&self) -> &List {
         self.views.list()
     }
 
-    /// The selected row of the present view, and what it is a row of.
+    /// Returns the selected row of the current view, and its data.
     pub(super) fn selected(&self) -> Option<(&Data, &Row)> {
         self.derived.data.as_ref().zip(self.list().selected())
     }
@@ -90,7 +90,7 @@ impl App {
         self.views.list_of(view)
     }
 
-    /// Where things stand on the screen.
+    /// Returns the places of all parts on the screen.
     pub(crate) fn layout(&self) -> Layout {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
@@ -126,19 +126,19 @@ impl App {
         }
     }
 
-    /// Callers and callees side by side, on these cells, where they have room for it.
+    /// Returns the areas of callers and callees side by side, where they have room in `area`.
     pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
         halves(area).filter(|_| self.views.current == View::Function)
     }
 
-    /// Cells of the list, or of each of two.
+    /// Returns the cells of the list, or of each of two lists.
     pub(crate) fn list_cells(&self) -> u16 {
         let area = Rect::from((Position::ORIGIN, self.screen.size));
         self.lists_beside(area)
             .map_or(area.width, |[first, _]| first.width)
     }
 
-    /// Whether the program keeps how long calls take.
+    /// Whether the program keeps latency histograms.
     fn keeps_latencies(&self) -> bool {
         let snapshot = self.derived.data.as_ref().map(|data| &data.snapshot);
         snapshot.is_some_and(|snapshot| {
@@ -147,14 +147,14 @@ impl App {
         })
     }
 
-    /// Rows of the list, or of the longer of two side by side.
+    /// Returns the number of rows of the list, or of the longer of two lists side by side.
     fn longest_list(&self) -> u16 {
         let list = self.list();
         let (rows, first) = (list.rows.len(), list.second.unwrap_or(0));
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
     }
 
-    /// What stands below the tree: as it was chosen, else the flame graph on large screens.
+    /// Returns the panel below the tree: the user's choice, else the flame graph on large screens.
     pub(crate) fn below(&self) -> Below {
         let size = self.screen.size;
         let large = size.width >= SECOND_COMES.width && size.height >= SECOND_COMES.height;
@@ -168,7 +168,7 @@ impl App {
         }
     }
 
-    /// The next second view below the tree, or none.
+    /// Switches to the next second view below the tree, or to none.
     pub(super) fn next_below(&mut self) {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
@@ -182,7 +182,7 @@ impl App {
 
     pub(super) fn page(&self) -> usize {
         let rows = self.layout().rows.height;
-        // There a line is a frame, which may take two rows.
+        // In the flame graph a line is a frame, which may take two rows.
         usize::from(match self.views.current {
             View::Flame => rows / self.views.flame.rows_of_frame(),
             View::Timeline => rows / self.lane_lines(),
@@ -196,7 +196,7 @@ impl App {
         })
     }
 
-    /// Who has the keyboard.
+    /// Returns the context that has the keyboard.
     pub(crate) fn context(&self) -> Context {
         match &self.overlay {
             Some(Overlay::Search) => Context::Typing,
@@ -205,13 +205,13 @@ impl App {
             Some(Overlay::Threads { .. }) => Context::Choosing,
             Some(Overlay::Modes { .. }) => Context::Measuring,
             Some(Overlay::Confirm(_)) => Context::Asking,
-            // Without data there is nothing but programs to choose from.
+            // Without data there are only programs to choose from.
             None if self.derived.data.is_none() => Context::Start,
             None => self.views.current.context(),
         }
     }
 
-    /// The help, while it is on top.
+    /// Returns the help, while it is on top.
     pub(crate) fn help(&self) -> Option<&HelpScreen> {
         match &self.overlay {
             Some(Overlay::Help(help)) => Some(help),
@@ -219,12 +219,12 @@ impl App {
         }
     }
 
-    /// Whether something stands on top that is no line at the bottom of the screen.
+    /// Whether the overlay is more than a line at the bottom of the screen.
     pub(crate) fn has_popup(&self) -> bool {
         !matches!(self.overlay, None | Some(Overlay::Search))
     }
 
-    /// What shares, totals and the order are of: what was chosen, where the snapshot on screen has it, else time.
+    /// Returns the measure of shares, totals and the order: the user's choice, where the snapshot on screen has it, else time.
     pub(crate) fn measure(&self) -> Measure {
         let wanted = self.query.measure;
         match self.shown() {
@@ -233,7 +233,7 @@ impl App {
         }
     }
 
-    /// What the numbers are of, per and in; nothing where they are totals of time.
+    /// Returns measure, divisor and unit of the numbers in words; empty for totals of time.
     pub(crate) fn unit_words(&self, wordy: bool) -> Vec<String> {
         let measure = self.measure();
         let by = (measure != Measure::Time).then(|| format!("by {}", measure.name()));
@@ -246,22 +246,22 @@ impl App {
         by.into_iter().chain(per).chain(ticks).collect()
     }
 
-    /// What percents are of, in this view.
+    /// Returns the whole of percents in this view.
     pub(crate) fn percent_of(&self) -> PercentOf {
         match (
             self.query.percent_of.within(self.views.current),
             self.views.current,
         ) {
             (_, View::Function) if self.views.function.of_all => PercentOf::Measured,
-            // Of the function on the screen, which is what its lines are parts of.
+            // The whole is the function on the screen, because its lines are its parts.
             (_, View::Function) => PercentOf::Parent,
-            // Nothing is known of the time outside of what is in focus.
+            // The time outside the focus is not known.
             (PercentOf::Wall, view) if self.query.filter.focuses(view) => PercentOf::Measured,
             (base, _) => base,
         }
     }
 
-    /// What percents are of, in words.
+    /// Returns the whole of percents in words.
     pub(crate) fn percent_label(&self) -> &'static str {
         match (self.percent_of(), self.views.current) {
             (PercentOf::Parent, View::Function) => "% of this function",
@@ -271,7 +271,7 @@ impl App {
         }
     }
 
-    /// The next thing percents are of.
+    /// Switches to the next whole of percents.
     pub(super) fn next_percent_of(&mut self) {
         if self.views.current == View::Function {
             self.views.function.of_all = !self.views.function.of_all;
@@ -283,7 +283,7 @@ impl App {
         }
     }
 
-    /// Shares of total and self time of a row, 0 to 1.
+    /// Returns the shares of total and self time of a row, from 0 to 1.
     pub(crate) fn shares(&self, data: &Data, what: What) -> (f64, f64) {
         let figures = data.figures(what);
         let whole = data.whole_ns(what, self.percent_of());
@@ -295,7 +295,7 @@ impl App {
         self.notices.tell(self.screen.now, text);
     }
 
-    /// Tells what went wrong.
+    /// Tells about an error.
     pub(super) fn complain(&mut self, text: impl Into<String>) {
         self.notices.complain(self.screen.now, text);
     }

@@ -1,42 +1,42 @@
-//! The functions with a tail: what the view Slow offers while no function is watched.
+//! The functions with a tail, which the view Slow offers while no function is watched.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::HotRow;
 use tickscope_analysis::transform::outermost;
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 
-/// Of fewer calls a tail says little.
+/// Minimum number of calls, because a tail of fewer calls says little.
 const CALLS_LEAST: u64 = 200;
 
-/// Calls that take so many times the median are in the tail.
+/// Factor of the median from which a call is in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
-/// A function that has one.
+/// A function with a tail.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// Its row among the hotspots.
+    /// Index of its row among the hotspots.
     pub(crate) hot: u32,
-    /// How long its outermost calls took: the time of a call inside of another one is a part of that one's.
+    /// Latency histogram of its outermost calls, because the time of a nested call is a part of the outer call.
     pub(crate) latency: Histogram,
-    /// What those in the tail take above the median, in ticks.
+    /// Time of the calls in the tail above the median, in ticks.
     pub(crate) ticks: u64,
-    /// It has waited for most of its time itself, as joins and parks of a runtime do.
+    /// Whether the function itself has waited for most of its time, as joins and parks of a runtime do.
     is_idle: bool,
 }
 
 impl Tail {
-    /// What tails are compared by, the largest first: what works, or calls what waits, comes before what only waits.
+    /// Returns the weight of a tail, the largest first. Functions that themselves wait most of the time come last.
     pub(crate) fn weight(&self) -> u64 {
         let works = u64::from(!self.is_idle) << 63;
         works | self.ticks >> 1
     }
 }
 
-/// The functions that have one, by their rows among the hotspots of a tree.
+/// Returns the functions with a tail, by their rows among the hotspots of a tree.
 pub(crate) fn tails(tree: &CallTree, hot: &[HotRow]) -> Vec<Tail> {
     let outermost = outermost(tree);
     let tail = |(at, row): (u32, &HotRow)| {
-        // Values have histograms as well, and no time.
+        // Counters of values have histograms as well, but no time.
         if row.tally.is_some() || row.latency.count() < CALLS_LEAST {
             return None;
         }
@@ -63,7 +63,7 @@ fn latency_of_outermost(tree: &CallTree, row: &HotRow, outermost: &[bool]) -> Hi
     sum
 }
 
-/// What the calls in the tail take above the median, in ticks; none without a tail.
+/// Returns the time of calls in the tail above the median, in ticks; `None` without a tail.
 fn ticks(latency: &Histogram) -> Option<u64> {
     let median = latency.quantile(0.5).filter(|&median| median > 0)?;
     let (longest, _) = latency.max()?;
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // Accurate to a bucket; those of half as much more are no tail.
+        // The time is accurate to a bucket; calls half as long again as the median are no tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);

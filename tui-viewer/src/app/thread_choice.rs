@@ -1,4 +1,4 @@
-//! Whose time is shown: all threads, or one.
+//! The choice of threads whose time is shown: all threads, or one thread.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
@@ -6,21 +6,21 @@ use tickscope_format::ids::ThreadId;
 /// The threads in scope. A thread is known by name and id, so that the choice outlives the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ThreadChoice {
-    /// Everybody, merged by path.
+    /// All threads, merged by path.
     #[default]
     All,
-    /// One.
+    /// One thread.
     One {
-        /// Its name.
+        /// Name of the thread.
         name: String,
-        /// Its kernel id.
+        /// Kernel id of the thread.
         tid: u32,
     },
 }
 
 impl ThreadChoice {
-    /// The thread of a snapshot that is meant. An ended thread is found in the row of ended threads of its name,
-    /// and after a restart the first of that name stands for it.
+    /// Returns the chosen thread in a snapshot. An ended thread is found in the row of ended threads of its name. After a restart
+    /// the first thread of that name stands for it.
     pub(crate) fn thread(&self, snapshot: &Snapshot) -> Option<ThreadId> {
         let Self::One { name, tid } = self else {
             return None;
@@ -37,7 +37,7 @@ impl ThreadChoice {
         Some(ThreadId(index as u32))
     }
 
-    /// The one thread, where all others are left out.
+    /// Returns the name of the only thread in scope.
     pub(crate) fn only(&self) -> Option<&str> {
         match self {
             Self::All => None,

@@ -1,4 +1,4 @@
-//! The rows of the view Threads: who is busy, and with what.
+//! The rows of the view Threads, with state and current function.
 
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
@@ -8,17 +8,17 @@ use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 use crate::app::cpu_history::{CpuHistory, key_of};
 use crate::text::cells::safe;
 
-/// A thread inside a scope that was on a CPU for less than this share of the last interval waits for something.
+/// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.
 pub(crate) const WAITING_BELOW: f64 = 0.1;
 
-/// What a thread does, in the order in which people look for it.
+/// State of a thread, in the order in which people look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RunState {
     /// Inside a scope.
     Running,
     /// Inside a scope, and hardly ever on a CPU.
     Waiting,
-    /// Its clock stands still.
+    /// The clock of the thread stands still.
     Paused,
     /// Outside any scope.
     Idle,
@@ -29,25 +29,25 @@ pub(crate) enum RunState {
 /// A thread, or all finished threads of one name.
 #[derive(Debug)]
 pub(crate) struct ThreadRow {
-    /// Its name, printable.
+    /// Name of the thread, printable.
     pub(crate) name: String,
-    /// What it is, whatever the snapshot.
+    /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
-    /// What it does.
+    /// State of the thread.
     pub(crate) run_state: RunState,
-    /// Its share of a CPU in the last interval, where it is known.
+    /// Share of a CPU in the last interval, where it is known.
     pub(crate) busy: Option<f64>,
     /// The innermost function that is open.
     pub(crate) doing: Option<FunctionId>,
-    /// Time in its scopes.
+    /// Time in scopes.
     pub(crate) measured_ns: u64,
-    /// Time outside of them.
+    /// Time outside of scopes.
     pub(crate) outside_ns: u64,
-    /// Calls begun.
+    /// Calls that began.
     pub(crate) calls: u64,
 }
 
-/// The rows of all threads, by thread id; `function_of` names the function of a node.
+/// Returns the rows of all threads, by thread id; `function_of` names the function of a node.
 pub(crate) fn of(
     snapshot: &Snapshot,
     cpu_history: &CpuHistory,
@@ -76,7 +76,7 @@ pub(crate) fn of(
         .collect()
 }
 
-/// What a thread does. The program's newest look at it says so where its CPU time does not.
+/// Returns the state of a thread. Where its CPU time is unknown, the program's newest look at the thread decides.
 pub(super) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
         ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
@@ -89,7 +89,7 @@ pub(super) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'
 }
 
 impl RunState {
-    /// All of them.
+    /// All states.
     pub(crate) const ALL: [Self; 5] = [
         Self::Running,
         Self::Waiting,
@@ -98,7 +98,7 @@ impl RunState {
         Self::Finished,
     ];
 
-    /// What the word means.
+    /// Returns the meaning of the word.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Running => "in a scope",
@@ -109,7 +109,7 @@ impl RunState {
         }
     }
 
-    /// The same where there is little room; nothing where the word says it.
+    /// Returns the meaning for a narrow screen; empty where the word is enough.
     pub(crate) fn meaning_in_short(self) -> &'static str {
         match self {
             Self::Running => "in a scope",
@@ -120,7 +120,7 @@ impl RunState {
         }
     }
 
-    /// In a word.
+    /// Returns the state in a word.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Running => "running",

@@ -6,12 +6,12 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::saturating_sum;
 
-/// Ticks measured in a thread's own scopes.
+/// Returns the ticks measured in a thread's own scopes.
 pub(crate) fn measured_ticks(snapshot: &Snapshot, thread: ThreadId) -> u64 {
     saturating_sum(snapshot.rows_of(thread).map(|row| snapshot.nodes.self_ticks[row]))
 }
 
-/// All threads, those with most time first; equal ones by name, numbers in names as numbers.
+/// Returns all threads, by time, the most first. Equal threads are sorted by name, with numbers in names as numbers.
 pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     let mut keyed: Vec<(u64, ThreadId)> = (0..snapshot.threads.len() as u32)
         .map(|index| (measured_ticks(snapshot, ThreadId(index)), ThreadId(index)))
@@ -27,7 +27,7 @@ pub(crate) fn busiest_first(snapshot: &Snapshot) -> Vec<ThreadId> {
     keyed.into_iter().map(|(_, thread)| thread).collect()
 }
 
-/// The order of an older snapshot in a newer one: who has come stands at the end, nothing else changes places.
+/// Returns the order of an older snapshot in a newer one: new threads stand at the end, and no other thread moves.
 pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> Vec<ThreadId> {
     let mut left = busiest_first(new);
     let mut out = Vec::with_capacity(left.len());
@@ -44,12 +44,12 @@ pub(crate) fn kept_order(old: &Snapshot, order: &[ThreadId], new: &Snapshot) -> 
     out
 }
 
-/// Compares as people count: `job-2` before `job-10`.
+/// Compares names with numbers in them as numbers: `job-2` before `job-10`.
 fn natural(a: &str, b: &str) -> Ordering {
     let (mut one, mut other) = (a, b);
     loop {
         let (Some(c), Some(d)) = (one.chars().next(), other.chars().next()) else {
-            // Equal so far: the shorter one first, and then what only leading zeros tell apart.
+            // The names are equal so far: the shorter one comes first, then leading zeros decide.
             return one.len().cmp(&other.len()).then_with(|| a.cmp(b));
         };
         if c.is_ascii_digit() && d.is_ascii_digit() {
@@ -68,7 +68,7 @@ fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The digits at the beginning, without leading zeros, and what follows them.
+/// Returns the digits at the beginning, without leading zeros, and the text after them.
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])

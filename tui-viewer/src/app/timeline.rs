@@ -1,7 +1,7 @@
-//! The view Timeline: which time is on the screen, cut into slots of a column each, and which part of it is chosen.
+//! The view Timeline: the time on the screen, cut into slots of a column each, and the chosen part of it.
 //!
-//! A chosen stretch is no state beside the others: it is a moment of the past (`playback`) and a window (`query`), which all views
-//! show already.
+//! A chosen stretch has no state of its own. It is a moment of the past (`playback`) and a window (`query`), which all views show
+//! already.
 
 pub(crate) mod slot;
 pub(crate) mod slots;
@@ -14,50 +14,50 @@ use crate::app::thread_rows::ThreadRow;
 use crate::app::timeline::slot::{Load, Slot};
 use crate::app::timeline::slots::{Past, Slots};
 
-/// Lines of the screen that a thread or a function takes at most.
+/// Maximum number of screen lines of a thread or a function.
 pub(crate) const LANE_LINES: u16 = 4;
 
-/// Lines for what functions take in the chosen time: a rule, a heading, and some functions.
+/// Lines for the functions' parts of the chosen time: a rule, a heading, and some functions.
 pub(crate) const PARTS_LINES: u16 = 9;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What the lines are of.
+/// Kind of the lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Lanes {
-    /// A thread each.
+    /// Each line is a thread.
     #[default]
     Threads,
-    /// A function each, in all threads.
+    /// Each line is a function, in all threads.
     Functions,
 }
 
-/// How much time is on the screen.
+/// Length of the time on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Span {
-    /// So many seconds.
+    /// This number of seconds.
     Seconds(u64),
-    /// All of a recording or a run.
+    /// The whole recording or run.
     All,
 }
 
-/// The time on the screen where none was chosen.
+/// Length in ns of the time on the screen where none was chosen.
 pub(super) const USUAL_NS: u64 = 30 * SECOND_NS;
 
-/// The spans that one can choose from, without that of a whole recording.
+/// Spans in seconds to choose from, without the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
-/// Cells of the names in front of lines of so many cells.
+/// Returns the cells of the names in front of lines of `width` cells.
 pub(crate) fn name_cells(width: u16) -> u16 {
     (width / 5).clamp(6, 26)
 }
 
-/// Columns that such a line has.
+/// Returns the columns of a line of `width` cells.
 pub(super) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 
-/// How high so many lanes are, where they share so many lines of the screen.
+/// Returns the screen lines of each of `lanes` lanes, where they share `lines` lines of the screen.
 pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
     let fits = |high: &u16| lanes.max(1) * usize::from(*high) <= usize::from(lines);
     (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
@@ -66,80 +66,80 @@ pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
 /// A part of the time, chosen from one end to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Choice {
-    /// A time in the slot that it began with.
+    /// Time in the slot at which the choice began.
     anchor_ns: u64,
-    /// A time in the slot that it was drawn to.
+    /// Time in the slot at which the choice ends.
     head_ns: u64,
 }
 
 /// The time on the screen.
 #[derive(Debug, Default)]
 pub(crate) struct Timeline {
-    /// What the lines of the view are of, as it was chosen.
+    /// Kind of lines that was chosen.
     pub(crate) lanes: Lanes,
-    /// What those on the screen are of.
+    /// Kind of the lines on the screen.
     drawn: Lanes,
-    /// The keys of the threads that have a line.
+    /// Keys of the threads that have a line.
     threads: KeySet<u64>,
-    /// How much time is on the screen, where that was chosen.
+    /// Length of the time on the screen, where it was chosen.
     span: Option<Span>,
     choice: Option<Choice>,
-    /// The number of the last slot on the screen.
+    /// Number of the last slot on the screen.
     last: u64,
-    /// Slots on the screen.
+    /// Number of slots on the screen.
     columns: u16,
     slots: Slots,
-    /// Some of the slots are still to be read.
+    /// Whether some slots are still to be read.
     pub(super) is_unread: bool,
     summed: Summed,
 }
 
-/// What is summed up over the columns: made once for each change, as a program publishes more often than a column is over.
+/// Sums over the columns, made once for each change, because a program publishes several snapshots in the time of a column.
 #[derive(Debug, Default)]
 struct Summed {
-    /// What it was made of: how often slots had changed, the last column, what lines are of, and the range.
+    /// Inputs of the sums: changes of slots, the last column, the kind of lines, and the range.
     of: Option<(u64, u64, Lanes, Option<RangeInclusive<u16>>)>,
-    /// The most that a function shows in a column, in CPUs, by which lines of functions are drawn.
+    /// The most that a function shows in a column, in CPUs; lines of functions are scaled by it.
     most: f64,
-    /// Something is known of a column.
+    /// Whether any column is known.
     is_known: bool,
-    /// The mean of each line that did something, by its key.
+    /// Mean of each line with a load, by its key.
     means: KeyMap<u64, Load>,
     parts: Vec<Part>,
 }
 
-/// What is on the screen, and where one stands in it.
+/// Inputs of the time line, and the cursor in it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shown<'a> {
-    /// Where snapshots come from.
+    /// Source of snapshots.
     pub(super) past: Past<'a>,
-    /// What the lines are of.
+    /// Kind of the lines.
     pub(super) lanes: Lanes,
-    /// The threads that have a line.
+    /// Threads that have a line.
     pub(super) threads: &'a [ThreadRow],
-    /// How long all of a recording or a run is, where that has an end.
+    /// Length in ns of the whole recording or run, where it has an end.
     pub(super) whole_ns: Option<u64>,
-    /// When the moment on screen was, while the screen stands still.
+    /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(super) cursor_ns: Option<u64>,
-    /// That is the end, wherever it is.
+    /// Whether that moment is the end of the time line.
     pub(super) ends_there: bool,
 }
 
 /// A function's part of the measured time, 0 to 1, in the range and outside of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Part {
-    /// The key of the function.
+    /// Key of the function.
     pub(crate) function: u64,
-    /// In the range, or in all that is on the screen where there is none.
+    /// Part in the range, or in the whole screen where there is no range.
     pub(crate) inside: f64,
-    /// In the rest of what is on the screen; none without a range.
+    /// Part in the rest of the screen; `None` without a range.
     pub(crate) outside: Option<f64>,
-    /// Which part of its time in the range was off the CPU.
+    /// Part of its time in the range that was off the CPU.
     pub(crate) waiting: f64,
 }
 
 impl Timeline {
-    /// How much time is on the screen.
+    /// Returns the length of the time on the screen.
     pub(crate) fn span(&self, has_whole: bool) -> Span {
         let usual = match has_whole {
             true => Span::All,
@@ -150,7 +150,7 @@ impl Timeline {
             .unwrap_or(usual)
     }
 
-    /// Takes more or less time on the screen; false where there is no more, or no less.
+    /// Shows more or less time on the screen; returns false where no other span is left.
     pub(super) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
         let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
         let seconds = match self.span(whole_ns.is_some()) {
@@ -161,7 +161,7 @@ impl Timeline {
             true => SPANS.iter().rev().find(|&&span| span < seconds),
             false => SPANS.iter().find(|&&span| span > seconds),
         };
-        // Less than all of a recording is a part of it.
+        // A span shorter than the whole recording is a part of it.
         let within = next.filter(|&&next| all_s.is_none_or(|all| next < all));
         let to = match (within, closer) {
             (Some(&next), _) => Some(Span::Seconds(next)),
@@ -175,12 +175,12 @@ impl Timeline {
         changes
     }
 
-    /// The usual span again.
+    /// Returns to the usual span.
     pub(super) fn zoom_usual(&mut self) {
         self.span = None;
     }
 
-    /// Reads what is on the screen, for so many columns.
+    /// Reads the slots on the screen, for `columns` columns.
     pub(super) fn read(&mut self, shown: Shown<'_>, columns: u16) {
         self.drawn = shown.lanes;
         let keys = shown.threads.iter().map(|thread| thread.key);
@@ -196,7 +196,7 @@ impl Timeline {
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
-        // What is short is shown when it is over, as it would be read several times; what is long, when half of it is.
+        // A short slot is shown when it is over, because it would be read several times; a long slot after half its time.
         let known_ns = match shown.whole_ns {
             Some(_) => newest_ns.saturating_sub(1),
             None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),
@@ -211,14 +211,14 @@ impl Timeline {
             if shown.ends_there {
                 self.last = cursor;
             } else if self.first() > cursor || self.last < cursor {
-                // The cursor leads; where it can, it stands in the middle.
+                // The screen follows the cursor, with the cursor in the middle where possible.
                 self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
             }
         }
         self.is_unread = !self.slots.read(shown.past, slot_ns, self.first(), self.last);
     }
 
-    /// Sums up what is on the screen, with a part of it, unless it is the same as before.
+    /// Sums up the slots on the screen, and a part of them, unless they are the same as before.
     pub(super) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
         let of = Some((self.slots.changes(), self.last, self.drawn, range.clone()));
         if self.summed.of == of {
@@ -254,7 +254,7 @@ impl Timeline {
         };
     }
 
-    /// Another run: nothing is known of it.
+    /// Forgets all slots, because another run began.
     pub(super) fn forget(&mut self) {
         self.slots.forget();
         self.choice = None;
@@ -273,22 +273,22 @@ impl Timeline {
         self.first()..=self.last
     }
 
-    /// The length of a column.
+    /// Returns the length of a column in ns.
     pub(crate) fn slot_ns(&self) -> u64 {
         self.slots.slot_ns
     }
 
-    /// Columns on the screen.
+    /// Returns the number of columns on the screen.
     pub(crate) fn columns(&self) -> u16 {
         self.columns
     }
 
-    /// When the last column ends.
+    /// Returns the unix time in ns at which the last column ends.
     pub(crate) fn end_ns(&self) -> u64 {
         (self.last + 1).saturating_mul(self.slots.slot_ns)
     }
 
-    /// The most that a line shows, in CPUs: threads have one, functions are drawn by the busiest of them.
+    /// Returns the largest load of a line, in CPUs: 1 for threads, and the busiest function's load for functions.
     pub(crate) fn most(&self) -> f64 {
         match self.drawn {
             Lanes::Threads => 1.0,
@@ -296,12 +296,12 @@ impl Timeline {
         }
     }
 
-    /// What happened in a column; none where that is not known.
+    /// Returns the slot of a column; `None` where it is not known.
     pub(crate) fn slot(&self, column: u16) -> Option<&Slot> {
         self.slots.get(self.first() + u64::from(column))
     }
 
-    /// What a line shows in a column; none where nothing is known of that time.
+    /// Returns the load of a line in a column; `None` where nothing is known of that time.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
         Some(match self.drawn {
@@ -310,18 +310,18 @@ impl Timeline {
         })
     }
 
-    /// The mean of a line over all columns that are known; none where none is.
+    /// Returns the mean of a line over all known columns; `None` where no column is known.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
         let mean = self.summed.means.get(&key).copied().unwrap_or_default();
         self.summed.is_known.then_some(mean)
     }
 
-    /// What functions take in the range, beside the rest of the screen: the largest first.
+    /// Returns the functions' parts of the range, beside the rest of the screen: the largest first.
     pub(crate) fn parts(&self) -> &[Part] {
         &self.summed.parts
     }
 
-    /// The column that ends with a moment; none where it is not on the screen.
+    /// Returns the column that ends with a moment; `None` where it is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }
@@ -331,7 +331,7 @@ impl Timeline {
         (column < u64::from(self.columns)).then_some(column as u16)
     }
 
-    /// The columns of a stretch of time that ends with a moment, as far as they are on the screen.
+    /// Returns the columns of a stretch of time that ends with a moment, as far as they are on the screen.
     pub(crate) fn columns_of(&self, end_ns: u64, ns: u64) -> Option<RangeInclusive<u16>> {
         let slot_ns = self.slots.slot_ns.max(1);
         let last = self.number_before(end_ns, slot_ns);
@@ -340,7 +340,7 @@ impl Timeline {
         (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
     }
 
-    /// Goes on choosing to a column, from the column on which that began or begins now; gives the ends of the chosen time.
+    /// Extends the choice to column `to`; it begins at `from` where it is new or `anew`. Returns the ends of the chosen time.
     pub(super) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);
@@ -359,13 +359,13 @@ impl Timeline {
         (low.saturating_mul(slot_ns), (high + 1).saturating_mul(slot_ns))
     }
 
-    /// The column to which the time was chosen.
+    /// Returns the column at which the choice ends.
     pub(super) fn head(&self) -> Option<u16> {
         let choice = self.choice?;
         self.column_of(choice.head_ns / self.slots.slot_ns.max(1))
     }
 
-    /// No part of the time is chosen.
+    /// Ends the choice of time.
     pub(super) fn choose_none(&mut self) {
         self.choice = None;
     }

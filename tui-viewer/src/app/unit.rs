@@ -1,4 +1,4 @@
-//! What numbers are per, and what they are in.
+//! The divisor and the unit of numbers.
 
 use tickscope_analysis::call_tree::PathId;
 use tickscope_format::snapshot::saturating_sum;
@@ -9,21 +9,21 @@ use crate::app::keyhash::KeySet;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 
-/// Whose calls every number is divided by.
+/// Row by whose calls every number is divided.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PerCall {
     pub(super) of: Of,
-    /// Its short name.
+    /// Short name of the row.
     pub(crate) label: String,
-    /// How the calls were looked at when it was chosen: it goes on counting the same ones.
+    /// Filter of the calls when the row was chosen, so that the same calls go on being counted.
     pub(super) filter: Filter,
     /// Whether groups stood in place of their members then.
     pub(super) grouped: bool,
-    /// Where it was chosen.
+    /// View in which the row was chosen.
     pub(super) view: View,
 }
 
-/// What it is, whatever the snapshot.
+/// Id of the row, the same in all snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Of {
     /// A path of functions.

@@ -1,4 +1,4 @@
-//! What each message does to the app.
+//! The effect of each message on the app.
 
 mod availability;
 mod banner;
@@ -43,7 +43,7 @@ use crate::text::glyphs::Glyphs;
 use crate::text::words::in_words;
 
 impl App {
-    /// Takes one message; what is to be done outside comes back.
+    /// Takes one message; returns the effects to carry out outside.
     pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
         let mut effects = Vec::new();
         match message {
@@ -51,7 +51,7 @@ impl App {
                 self.screen.touch();
                 self.notices.key_is_known();
                 if self.is_available(action) {
-                    // Escape looks itself what there is to go back from.
+                    // `back` decides itself where Escape leads.
                     if action != Action::Back {
                         self.notices.read();
                     }
@@ -91,7 +91,7 @@ impl App {
                 let elsewhere =
                     availability::elsewhere(key).filter(|_| self.context() == self.views.current.context());
                 if let Some(views) = elsewhere {
-                    // The key has a meaning elsewhere, and the user is told where.
+                    // The key has a meaning in other views, and the user is told which.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
                     self.screen.dirty = true;
                 }
@@ -105,12 +105,12 @@ impl App {
             }
             Message::Wrote(what, Ok(paths)) => {
                 let before = format!("{what} written to ");
-                // Differences have a command of their own.
+                // A report of differences has a command of its own.
                 let after = match (
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
-                    // Where that has no room, the endings name two of the three.
+                    // On a narrow screen the endings name two of the three.
                     (None, 140..) if what == "call" => {
                         ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
                     }
@@ -118,7 +118,7 @@ impl App {
                     (Some(_), ..100) => " (plain; see tickscope diff)",
                     (Some(_), _) => ": the plain numbers; tickscope diff compares",
                 };
-                // What a file is called says more than the way to it.
+                // The name of a file says more than its path.
                 let room = usize::from(self.screen.size.width).saturating_sub(before.len() + after.len() + 2);
                 let paths = in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.screen.ascii).cut);
@@ -271,7 +271,7 @@ impl App {
         }
     }
 
-    /// Another view: its rows are old, and nothing is under the finger there.
+    /// Shows another view without a way back; a function selected by hand is selected there too.
     pub(super) fn show(&mut self, view: View) {
         self.views.came_from = None;
         self.forget_way();
@@ -282,7 +282,7 @@ impl App {
         }
     }
 
-    /// The same on the way back, or on a way that leads back.
+    /// Shows another view and keeps the way back.
     pub(super) fn switch_to(&mut self, view: View) {
         if view == View::Function {
             self.choose_function();
@@ -311,9 +311,9 @@ impl App {
         } else if self.query.per_call.is_some() {
             self.per_call_end();
         } else if self.views.current == View::Flame && self.zoom_all() {
-            // All of the graph is one step back.
+            // The whole graph is one step back.
         } else if self.views.current == View::Slow && self.whole_call() {
-            // All of the call is as well.
+            // The whole call is one step back as well.
         } else if let Some(origin) = self.views.came_from.take() {
             if origin.filtered {
                 self.show_time_of(ThreadChoice::All);
@@ -329,7 +329,7 @@ impl App {
         }
     }
 
-    /// The help comes up, or goes.
+    /// Shows the help, or hides it.
     fn turn_help(&mut self) {
         self.overlay = match self.overlay {
             Some(Overlay::Help(_)) => None,
@@ -337,7 +337,7 @@ impl App {
         };
     }
 
-    /// A key that searches, while the help is on top.
+    /// Searches in the help, while it is on top.
     fn search_in_help(&mut self, action: Action) {
         let Some(Overlay::Help(help)) = &mut self.overlay else {
             return;
@@ -349,7 +349,7 @@ impl App {
         }
     }
 
-    /// Up and down in whatever list has the keyboard.
+    /// Moves up and down in the list that has the keyboard.
     pub(super) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
         let size = self.screen.size;
@@ -407,7 +407,7 @@ impl App {
         }
     }
 
-    /// Sorts by a column; by the one that sorts already, the other way round.
+    /// Sorts by a column; reverses the order of the current sort column.
     pub(super) fn sort_column(&mut self, key: SortKey) {
         let sort = self.list().sort;
         self.sort_from_top(Sort {
@@ -416,7 +416,7 @@ impl App {
         });
     }
 
-    /// Sorts, and goes to the first row: that is what one sorts for. A row that keeps its place would hide those above it.
+    /// Sorts, and goes to the first row, which is the aim of sorting. A row that kept its place would hide the rows above it.
     fn sort_from_top(&mut self, sort: Sort) {
         let list = self.list_mut();
         list.sort = sort;

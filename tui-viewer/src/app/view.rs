@@ -1,4 +1,4 @@
-//! The views: one question each.
+//! The views, one question each.
 
 use crate::app::layout::Layout;
 use crate::keys::action::Context;
@@ -16,7 +16,7 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// What the key brings next. Bottom-up a row is no part of the one above it, so there is no graph then.
+    /// Returns the next choice of the key. Bottom-up a row is no part of the row above it, so there is no graph then.
     pub(super) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
@@ -26,7 +26,7 @@ impl Below {
         }
     }
 
-    /// In words.
+    /// Returns the choice in words.
     pub(super) fn words(self) -> &'static str {
         match self {
             Self::Flame => "the flame graph",
@@ -36,7 +36,7 @@ impl Below {
     }
 }
 
-/// How much room the tabs take.
+/// Form of the tabs by the room for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
     /// Whole names, and two cells between two tabs: ` 3 Function `.
@@ -50,13 +50,13 @@ pub(crate) enum TabForm {
 }
 
 impl TabForm {
-    /// From this width on there is room for whole names side by side with all that is said of the numbers.
+    /// Width from which whole names have room beside all words about the numbers.
     const WIDE: u16 = 145;
 
-    /// From this width on there is room for whole names.
+    /// Width from which there is room for whole names.
     const CLOSE: u16 = 100;
 
-    /// How they stand on a screen.
+    /// Returns the form of the tabs on a screen.
     pub(crate) fn of(layout: &Layout) -> Self {
         match layout.tabs {
             Some(line) if line.width >= Self::WIDE => Self::Wide,
@@ -66,12 +66,12 @@ impl TabForm {
         }
     }
 
-    /// Cells between two tabs.
+    /// Returns the number of cells between two tabs.
     pub(crate) fn gap(self) -> u16 {
         u16::from(self == Self::Digits)
     }
 
-    /// Whether a blank stands behind the tab of the view Slow, in place of which a mark may stand.
+    /// Whether a blank follows the tab of the view Slow, so that a mark may take its place.
     pub(crate) fn has_room_for_mark(self, shown: View) -> bool {
         // Where tabs stand close, the next one begins with the blank.
         self != Self::Digits && shown != View::Slow && (self == Self::Wide || shown != View::Timeline)
@@ -79,7 +79,7 @@ impl TabForm {
 }
 
 impl View {
-    /// All of them, from left to right.
+    /// All views, from left to right.
     pub(crate) const ALL: [Self; 9] = [
         Self::Tree,
         Self::Hot,
@@ -92,7 +92,7 @@ impl View {
         Self::Timeline,
     ];
 
-    /// Its tab, in brackets if it is on screen: they take the place of blanks, so that no tab ever moves.
+    /// Returns the tab of the view. Brackets around the tab on screen take the place of blanks, so that no tab ever moves.
     pub(crate) fn tab(self, shown: Self, form: TabForm) -> String {
         let digit = self as usize + 1;
         let title = match (form, self) {
@@ -124,24 +124,24 @@ impl View {
         }
     }
 
-    /// The view whose tab stands over a cell of the line of tabs.
+    /// Returns the view whose tab stands over a cell of the line of tabs.
     pub(crate) fn at(x: u16, shown: Self, form: TabForm) -> Option<Self> {
         let mut start = 1;
         Self::ALL.into_iter().find(|view| {
             let end = start + view.tab(shown, form).len() as u16;
-            // A digit is a small thing to hit: the cell after it counts as well.
+            // A digit is a small target, so the cell after it counts as well.
             let under = (start..end + u16::from(form == TabForm::Digits)).contains(&x);
             start = end + form.gap();
             under
         })
     }
 
-    /// Whether it shows all threads, and members and not their groups, whatever was chosen: a site is a place in the source.
+    /// Whether the view always shows all threads, and members and not their groups, because a site is a place in the source.
     pub(crate) fn is_of_all(self) -> bool {
         matches!(self, Self::Sites | Self::Tasks | Self::Slow | Self::Timeline)
     }
 
-    /// Who has the keyboard there.
+    /// Returns the context that has the keyboard in the view.
     pub(crate) fn context(self) -> Context {
         match self {
             Self::Tree => Context::Tree,
@@ -156,7 +156,7 @@ impl View {
         }
     }
 
-    /// Its name on its tab.
+    /// Returns the name of the view on its tab.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Tree => "Tree",
@@ -171,18 +171,18 @@ impl View {
         }
     }
 
-    /// The view so many tabs to the right; the last is followed by the first.
+    /// Returns the view this number of tabs to the right; the first follows the last.
     pub(crate) fn beside(self, steps: isize) -> Self {
         let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
         Self::ALL[at as usize % Self::ALL.len()]
     }
 }
 
-/// Where one was before a key led to another view.
+/// The view before a key led to another view.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
     pub(super) view: View,
-    /// The key left out all threads but one as well.
+    /// Whether the key also left out all threads but one.
     pub(super) filtered: bool,
 }
 

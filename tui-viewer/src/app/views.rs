@@ -1,4 +1,4 @@
-//! The views, each with its list, and what is common to all: open rows, the search, the way back.
+//! The views, each with its list, and their common state: open rows, the search, the way back.
 
 use std::ops::Range;
 use std::time::Duration;
@@ -22,48 +22,48 @@ pub(crate) struct List {
     pub(crate) sort: Sort,
     /// Its rows.
     pub(crate) rows: Vec<Row>,
-    /// Where those begin that stand beside the others, as a list of their own.
+    /// Index of the first row of the second list, where two lists stand side by side.
     pub(crate) second: Option<usize>,
-    /// What is selected.
+    /// Selection.
     pub(crate) cursor: Cursor,
-    /// When its rows last changed places.
+    /// Time at which rows last changed places.
     pub(super) sorted_at: Duration,
-    /// Rows kept their places although their values have changed.
+    /// Whether rows kept their places although their values have changed.
     pub(super) is_held: bool,
 }
 
 /// All views.
 #[derive(Debug)]
 pub(crate) struct Views {
-    /// The one on screen.
+    /// View on screen.
     pub(crate) current: View,
-    /// By view, in the order of the tabs.
+    /// Lists by view, in the order of the tabs.
     pub(super) lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
     pub(crate) expanded: Expanded,
-    /// The hottest rows were opened once.
+    /// Whether the hottest rows were opened once.
     pub(super) greeted: bool,
-    /// What is searched for.
+    /// Search in a list.
     pub(crate) search: Option<Search>,
-    /// The function with its callers and callees.
+    /// Function with its callers and callees.
     pub(crate) function: FunctionView,
-    /// Which part of the flame graph is on the screen.
+    /// Part of the flame graph on the screen.
     pub(crate) flame: Flame,
-    /// What is wanted below the tree; else the size of the screen decides.
+    /// Panel wanted below the tree; `None` leaves it to the size of the screen.
     pub(super) wants_below: Option<Below>,
-    /// The flame graph there.
+    /// Flame graph below the tree.
     pub(crate) second: Flame,
-    /// The threads of the time line there.
+    /// Threads of the time line below the tree.
     pub(crate) lanes: Vec<Row>,
-    /// The source of a function, and what is known of the program's code.
+    /// Source of a function, and the known code of the program.
     pub(crate) source: SourceView,
-    /// Which watched function, and which of its calls.
+    /// Watched function and call that are shown.
     pub(crate) slow: SlowView,
-    /// Which time is on the screen, and what happened in it.
+    /// Time line on the screen, and its load.
     pub(crate) timeline: Timeline,
-    /// What threads did in the last 30 s, beside their names.
+    /// Load of threads in the last 30 s, beside their names.
     pub(crate) strip: Timeline,
-    /// Where Escape goes back to.
+    /// Place to which Escape leads back.
     pub(super) came_from: Option<Origin>,
 }
 
@@ -79,12 +79,12 @@ impl List {
         }
     }
 
-    /// The selected row.
+    /// Returns the selected row.
     pub(crate) fn selected(&self) -> Option<&Row> {
         self.rows.get(self.cursor.index)
     }
 
-    /// The rows that stand together with the selected one: all of them, or one of two lists side by side.
+    /// Returns the rows in one list with the selected row: all rows, or the rows of one of two lists side by side.
     pub(crate) fn together(&self) -> Range<usize> {
         match self.second {
             Some(second) if self.cursor.index >= second => second..self.rows.len(),
@@ -93,8 +93,8 @@ impl List {
         }
     }
 
-    /// The rows from the first on the screen on: of the list with the cursor as far as it is scrolled, of the other one from its
-    /// first.
+    /// Returns the rows from the first on the screen on. In the list with the cursor they begin at its scroll position, in the
+    /// other list at its first row.
     pub(crate) fn on_screen(&self) -> impl Iterator<Item = Range<usize>> {
         let second = self.second.unwrap_or(self.rows.len());
         let lists = [0..second, second..self.rows.len()];
@@ -106,7 +106,7 @@ impl List {
         })
     }
 
-    /// Selects what was chosen, or what stands in its place, on a screen of so many lines.
+    /// Selects the chosen row, or the row in its place, on a screen of `page` lines.
     pub(super) fn settle(&mut self, page: usize) {
         self.cursor.find(&self.rows);
         self.keep_on_screen(page);
@@ -117,13 +117,13 @@ impl List {
         }
     }
 
-    /// Selects a line; `want` is what it is and all above it.
+    /// Selects a line; `want` has the ids of its row and all rows above.
     pub(super) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
         self.cursor.choose(index, want);
         self.keep_on_screen(page);
     }
 
-    /// Moves the list under the screen as little as needed.
+    /// Scrolls the list as little as needed.
     pub(super) fn keep_on_screen(&mut self, page: usize) {
         let rows = self.together();
         self.cursor.keep_on_screen(rows, page);
@@ -135,7 +135,7 @@ impl List {
         self.cursor.centre(rows, page);
     }
 
-    /// A row and all above it, the topmost first.
+    /// Returns a row and all rows above it, the topmost first.
     pub(super) fn lineage_of(&self, index: usize) -> Vec<RowId> {
         let mut line: Vec<RowId> = Vec::new();
         let mut at = self.rows.get(index);
@@ -171,28 +171,28 @@ impl Default for Views {
 }
 
 impl Views {
-    /// The list of the view on screen.
+    /// Returns the list of the view on screen.
     pub(crate) fn list(&self) -> &List {
         &self.lists[self.current as usize]
     }
 
-    /// The list of the view on screen, to change it.
+    /// Returns the list of the view on screen, to change it.
     pub(super) fn list_mut(&mut self) -> &mut List {
         &mut self.lists[self.current as usize]
     }
 
-    /// The list of a view, to change it.
+    /// Returns the list of a view, to change it.
     pub(super) fn list_of(&mut self, view: View) -> &mut List {
         &mut self.lists[view as usize]
     }
 
-    /// Forgets what happened when: another run has other times.
+    /// Forgets the time lines, because another run has other times.
     pub(super) fn forget_times(&mut self) {
         self.timeline.forget();
         self.strip.forget();
     }
 
-    /// Closes all rows and forgets what was looked at: another program has other rows.
+    /// Closes all rows and forgets all choices, because another program has other rows.
     pub(super) fn forget_program(&mut self) {
         self.greeted = false;
         self.expanded.clear();

@@ -1,36 +1,36 @@
-//! Which stretch of time the numbers are of.
+//! The stretch of time that the numbers are of.
 
 use crate::text::clock_time::seconds;
 
 /// A stretch of time that ends with the moment on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Window {
-    /// All since the counters began.
+    /// All time since the counters began.
     #[default]
     Reset,
     /// The last second.
     Second,
     /// The last ten seconds.
     Ten,
-    /// All since the mark.
+    /// All time since the mark.
     Mark,
-    /// A stretch of so many nanoseconds that was chosen in the time line.
+    /// A stretch of this many nanoseconds that was chosen in the time line.
     Chosen(u64),
 }
 
-/// How long a window is that is on screen.
+/// Length of the window on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// The one that was asked for.
+    /// Window that was asked for.
     pub(crate) window: Window,
-    /// Its length.
+    /// Length in ns.
     pub(crate) ns: u64,
-    /// It begins with a reset.
+    /// Whether the window begins with a reset.
     pub(crate) since_reset: bool,
 }
 
 impl Window {
-    /// How far it reaches back; none where that is no fixed time.
+    /// Returns the length of the window in ns; `None` where it is no fixed time.
     pub(crate) fn length_ns(self) -> Option<u64> {
         match self {
             Self::Second => Some(1_000_000_000),
@@ -62,12 +62,12 @@ impl Window {
 }
 
 impl Stretch {
-    /// For the line above the columns: its real length, and what is missing of the one that was asked for.
+    /// Returns the label above the columns: the real length, and the part missing of the wanted length.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
         let from = if self.since_reset { " since reset" } else { "" };
         match self.window.length_ns() {
-            // Snapshots do not come to the microsecond.
+            // Snapshots do not arrive to the microsecond.
             Some(wanted) if self.ns + wanted / 100 < wanted => {
                 format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
             }
@@ -77,7 +77,7 @@ impl Stretch {
     }
 }
 
-/// `since the reset`, `in the last 10.0 s`: for sentences.
+/// Returns the window in words for sentences: `since the reset`, `in the last 10.0 s`.
 pub(crate) fn span_words(stretch: Option<Stretch>) -> String {
     match stretch {
         Some(stretch) if stretch.since_reset => "since the reset".to_string(),

@@ -1,34 +1,34 @@
-//! A slot of the time line: what threads and functions did in it.
+//! A slot of the time line: the load of threads and functions in it.
 
 use crate::app::keyhash::{KeyMap, KeySet};
 
-/// What a thread or a function did in a slot, in parts of one CPU.
+/// Load of a thread or a function in a slot, in parts of one CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Load {
-    /// On a CPU, as far as that is known.
+    /// Part on a CPU, as far as it is known.
     pub(crate) working: f64,
-    /// In scopes and off the CPU.
+    /// Part in scopes and off the CPU.
     pub(crate) waiting: f64,
-    /// The function that worked most, by its key.
+    /// Key of the function that worked most.
     pub(crate) function: u64,
-    /// How much it worked.
+    /// Load of that function.
     pub(super) most: f64,
 }
 
-/// What happened in a slot.
+/// Loads in a slot.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
-    /// By the key of the thread.
+    /// Load by the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
-    /// These threads by the key that they have once they have ended.
+    /// Keys of these threads by the key that they have once they have ended.
     pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
-    /// By the key of the function, in all threads.
+    /// Load by the key of the function, in all threads.
     pub(crate) functions: KeyMap<u64, Load>,
 }
 
 impl Slot {
-    /// What a thread did that has a line. `lines` has the threads with lines of their own: the others have ended since, and are in the
-    /// line of those of their name that have.
+    /// Returns the load in a thread's line. `lines` has the threads with lines of their own. The other threads have ended since,
+    /// and are in the line of ended threads of their name.
     pub(super) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
         let mut all = Load::default();
         let threads = self.by_line_once_ended.get(&line).into_iter().flatten();
@@ -43,7 +43,7 @@ impl Load {
     pub(super) fn add(&mut self, other: Self) {
         self.working += other.working;
         self.waiting += other.waiting;
-        // Of equal ones the smaller key, so that the colour does not depend on the order.
+        // Of equal functions the smaller key wins, so that the colour does not depend on the order.
         let more = other.most > self.most;
         let first = other.most >= self.most && (self.function == 0 || other.function < self.function);
         if more || first {

@@ -1,4 +1,4 @@
-//! Time cut into slots of one length, each with what threads and functions did in it. The history is read once for each slot.
+//! Time cut into slots of one length, each with the load of threads and functions. The history is read once for each slot.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,47 +15,47 @@ use crate::source::history::History;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// So many rows of snapshots are read at once: some milliseconds. The rest comes with the next look.
+/// Number of snapshot rows that are read at once, in some milliseconds. The rest is read at the next call.
 const ROWS_AT_ONCE: usize = 40_000;
 
-/// Snapshots whose sums are kept: the ends of neighbours are the same.
+/// Number of snapshots whose sums are kept, because neighbouring slots share an end.
 const SUMS_KEPT: usize = 4;
 
-/// Between moments that are further apart nothing is known, unless all of them are: the coarse history has one each ten seconds.
+/// Gap in ns above which the load between moments is unknown, unless all gaps are long: the coarse history has one per 10 s.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
-/// Where snapshots come from.
+/// The source of snapshots.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Past<'a> {
     /// The past of the program.
     pub(crate) history: &'a History,
-    /// Its newest snapshot, which need not be decoded.
+    /// Newest snapshot of the program, which need not be decoded.
     pub(crate) newest: &'a Rc<Snapshot>,
-    /// What is known of the code of samples.
+    /// Known code of samples.
     pub(in crate::app) code: &'a KnownCode,
 }
 
 /// The slots that are known.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
-    /// The length of each.
+    /// Length of a slot in ns.
     pub(super) slot_ns: u64,
-    /// By their number since 1970; none where nothing is known of one.
+    /// Slots by their number since 1970; `None` for an unknown slot.
     slots: BTreeMap<u64, Option<Rc<Slot>>>,
-    /// A slot that was read before its end, and until when.
+    /// Number of a slot that was read before its end, and the unix time in ns until which it was read.
     unfinished: Option<(u64, u64)>,
-    /// How often they have changed.
+    /// Number of changes of slots.
     changes: u64,
     sums: Vec<Rc<Sums>>,
     functions: Option<(Sites, Arc<Functions>)>,
-    /// What the history was when slots were read of which nothing was known.
+    /// Revision of the history when unknown slots were read.
     revision: u64,
-    /// What was named of code when `sums` were made; 0 before any of it was.
+    /// Revision of the named code when `sums` were made; 0 before any code was named.
     code: u64,
 }
 
 impl Past<'_> {
-    /// When the moment was that is nearest to a time.
+    /// Returns the time of the moment that is nearest to a time.
     pub(crate) fn nearest(&self, unix_ns: u64) -> Option<u64> {
         let before = self.history.at_or_before(unix_ns);
         let after = self.history.after(unix_ns);
@@ -66,7 +66,7 @@ impl Past<'_> {
         }
     }
 
-    /// When the moments were that a slot lies between: those nearest to its ends, or, where that is the same one, those around it.
+    /// Returns the times of the moments around a slot: the nearest to its ends, or, if these are equal, around its middle.
     fn ends(&self, begin_ns: u64, end_ns: u64, gap_ns: u64) -> Option<(u64, u64)> {
         let middle_ns = begin_ns.midpoint(end_ns);
         let (begin, end) = (self.nearest(begin_ns)?, self.nearest(end_ns)?);
@@ -77,12 +77,12 @@ impl Past<'_> {
                 self.history.after(middle_ns)?,
             ),
         };
-        // Nothing is known of what lies outside of all moments.
+        // A slot outside of all moments is unknown.
         let touches = begin <= end_ns && begin_ns <= end;
         (touches && end - begin <= gap_ns).then_some((begin, end))
     }
 
-    /// Between moments that are further apart nothing is known.
+    /// Returns the longest gap in ns between moments with a known load.
     fn gap_ns(&self) -> u64 {
         let mut times = self.history.times();
         let (first, last) = (times.next(), times.next_back());
@@ -101,7 +101,7 @@ impl Past<'_> {
 }
 
 impl Slots {
-    /// Reads what is not known of the slots from `first` to `last`, the newest first. False where some are left for the next time.
+    /// Reads the unknown slots from `first` to `last`, the newest first. Returns false where some are left for the next time.
     pub(crate) fn read(&mut self, past: Past<'_>, slot_ns: u64, first: u64, last: u64) -> bool {
         if self.slot_ns != slot_ns {
             self.slots.clear();
@@ -119,7 +119,7 @@ impl Slots {
             if self.code == 0 {
                 self.slots.clear();
             }
-            // Both ends of a slot have to name the same code.
+            // Both ends of a slot must name the same code.
             self.sums.clear();
             self.code = code;
         }
@@ -182,17 +182,17 @@ impl Slots {
         Some(sums)
     }
 
-    /// What happened in a slot; none where that is not known.
+    /// Returns a slot; `None` where it is not known.
     pub(crate) fn get(&self, number: u64) -> Option<&Slot> {
         self.slots.get(&number)?.as_deref()
     }
 
-    /// How often slots have changed.
+    /// Returns the number of changes of slots.
     pub(super) fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// Another run: nothing is known of it.
+    /// Forgets all slots, because another run began.
     pub(crate) fn forget(&mut self) {
         *self = Self {
             changes: self.changes + 1,

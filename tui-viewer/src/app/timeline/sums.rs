@@ -1,4 +1,4 @@
-//! What one snapshot has counted, by thread and function: what happened between two of them is a difference of sums.
+//! The sums of one snapshot, by thread and function. The load between two snapshots is a difference of sums.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::Snapshot;
@@ -10,10 +10,10 @@ use crate::app::cpu_history::{key_of, key_once_ended};
 use crate::app::keyhash::KeyMap;
 use crate::app::timeline::slot::{Load, Slot};
 
-/// Two clocks tell how long ago a moment and a reset were; they differ by less.
+/// Bound in ns on the difference of two clocks: one times a moment, the other a reset.
 const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
-/// Self time, and how much of it was off the CPU, in ticks.
+/// Self time, and its part off the CPU, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     ticks: u64,
@@ -23,15 +23,15 @@ struct Spent {
 /// Self times of a snapshot.
 #[derive(Debug)]
 pub(super) struct Sums {
-    /// When it was captured.
+    /// Unix time in ns of the snapshot.
     pub(super) unix_ns: u64,
-    /// Which process counted, and since which reset.
+    /// Process and reset epoch of the counters.
     counted_from: (u32, u64, u64),
     since_reset_ns: u64,
     ticks_per_second: f64,
-    /// The key of each thread, and that of the row which it is in once it has ended.
+    /// Key of each thread, and of the row in which it is once it has ended.
     threads: KeyMap<u64, u64>,
-    /// By the keys of thread and function.
+    /// Self time by the keys of thread and function.
     spent: KeyMap<(u64, u64), Spent>,
 }
 
@@ -43,7 +43,7 @@ impl Spent {
 }
 
 impl Sums {
-    /// The sums of a snapshot, whose functions these are.
+    /// Returns the sums of a snapshot with these functions.
     pub(super) fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
         let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
         let mut spent: KeyMap<(u64, u64), Spent> = KeyMap::default();
@@ -75,7 +75,7 @@ impl Sums {
         }
     }
 
-    /// What was spent before a later moment, in the rows of that: threads that have ended since are in the row of those of their name that have.
+    /// Returns the self times in the rows of a later moment. Threads that have ended since are in the common row of their name.
     fn in_rows_of(&self, later: &Self) -> Cow<'_, KeyMap<(u64, u64), Spent>> {
         let has_ended = |thread: &u64| !later.threads.contains_key(thread);
         if !self.threads.keys().any(has_ended) {
@@ -92,13 +92,13 @@ impl Sums {
         Cow::Owned(spent)
     }
 
-    /// What happened since an earlier moment; none where nothing is known of it.
+    /// Returns the slot since an earlier moment; `None` where it is not known.
     pub(super) fn since(&self, earlier: &Self) -> Option<Slot> {
         let between_ns = self.unix_ns.checked_sub(earlier.unix_ns).filter(|&ns| ns > 0)?;
         let (same, ns) = if self.counted_from == earlier.counted_from {
             (true, between_ns)
         } else {
-            // A reset lies between them: what is since then. One that was taken back lies further back.
+            // A reset lies between the moments, so only the time since it counts. An undone reset lies further back.
             let since_ns = self.since_reset_ns;
             let is_between = since_ns > 0 && since_ns <= between_ns.saturating_add(CLOCKS_DIFFER_NS);
             is_between.then_some((false, since_ns))?
@@ -140,7 +140,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Threads of one name, each with the seconds that it has worked; those that have ended have the id 0.
+    /// Returns a moment with threads of one name, each with the seconds that it has worked; ended threads have the id 0.
     fn moment(second: u64, threads: &[(u32, f64)]) -> Sums {
         let site = Site {
             name: "work".into(),
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(all, 0.75);
     }
 
-    /// The last moment of a recording has ended threads alone: their lines were empty but for its last column.
+    /// The last moment of a recording has only ended threads. Their lines were empty except for the last column.
     #[test]
     fn what_a_thread_did_is_in_the_line_of_its_name_once_it_has_ended() {
         let slot =
