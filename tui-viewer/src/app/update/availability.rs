@@ -1,4 +1,4 @@
-//! Which actions mean something now, and which keys elsewhere.
+//! The actions that are available now, and the views in which a key has a meaning.
 
 use crate::app::state::App;
 use crate::app::view::{Below, View};
@@ -7,7 +7,7 @@ use crate::keys::action::{Action, Binding, Context};
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 
-/// Where else a key has a meaning: `Tree, Hot`; none where it has none in any view.
+/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` where no view gives it one.
 pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
     let has = |line: &&Binding| line.keys.iter().any(|(code, _)| *code == key);
     let contexts: Vec<Context> = KEYS
@@ -25,7 +25,7 @@ pub(in crate::app) fn elsewhere(key: Code) -> Option<String> {
 }
 
 impl App {
-    /// Whether an action leads anywhere now: the footer offers no other.
+    /// Whether an action has an effect now; the footer offers no other.
     pub(crate) fn offers(&self, action: Action) -> bool {
         let of_the_program = matches!(
             action,
@@ -34,7 +34,7 @@ impl App {
         self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
-            // Calls are in a column anyway.
+            // Calls are in a column in any measure.
             && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
@@ -43,7 +43,7 @@ impl App {
                 || (action == Action::Freeze && self.playback.stands_still()))
     }
 
-    /// Whether an action means something now: `update` does no other.
+    /// Whether an action has a meaning now; `update` performs no other.
     pub(crate) fn is_available(&self, action: Action) -> bool {
         let searching = self.views.search.as_ref().is_some_and(|search| search.is_set());
         let rows = !self.list().rows.is_empty();
@@ -145,7 +145,7 @@ impl App {
         self.shown().is_some_and(|shown| shown.functions.is_some())
     }
 
-    /// Whether there may be a time to compare with just before: the footer does not look closely.
+    /// Whether there may be a time just before to compare with; an estimate is enough for the footer.
     fn reaches_back(&self) -> bool {
         self.shown()
             .is_some_and(|shown| self.playback.reaches_back(shown, Window::Ten))

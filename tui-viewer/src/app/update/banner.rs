@@ -11,14 +11,14 @@ use crate::text::clock_time::seconds;
 use crate::text::glyphs::Glyphs;
 use crate::text::glyphs::Mark;
 
-/// On screens of so many lines the first look is helped.
+/// Number of screen lines from which the first look has a banner.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;
 
-/// From this width on the keys that move in a recording are named one by one.
+/// Width from which the keys that move in a recording are named one by one.
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {
-    /// The word and the mark of the state, the screen's own state first.
+    /// Returns the word and the mark of the state, the screen's own state first.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
         if self.playback.is_past() {
             ("PAST", Mark::Frozen)
@@ -31,7 +31,7 @@ impl App {
         }
     }
 
-    /// When the state began, as a clock time that stands still; LIVE has none.
+    /// Returns the start of the state as a fixed clock time; `None` for LIVE.
     pub(crate) fn face_time(&self) -> Option<String> {
         let at = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
         if self.playback.is_past() {
@@ -59,17 +59,17 @@ impl App {
         }
     }
 
-    /// No key has been pressed yet, and there is room to say how to read the screen.
+    /// Whether no key has been pressed yet, and there is room to explain the screen.
     pub(crate) fn is_first_look(&self) -> bool {
         self.screen.last_key.is_none()
             && self.derived.data.is_some()
             && self.screen.size.height >= ROOM_FOR_FIRST_LOOK
     }
 
-    /// The cause and the next step, where there is something to explain over data.
+    /// Returns the cause and the next step, where a state over data needs an explanation.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown()?;
-        // Short enough for 60 cells: who has more room reads it at a glance all the same.
+        // The text fits in 60 cells, so that it is quick to read on wide screens too.
         if let Some(recorded) = self.recording_banner() {
             return Some(recorded);
         }
@@ -97,11 +97,11 @@ impl App {
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        // One line: a longer story is told where there is no data to show.
+        // The banner has one line; longer texts are shown where there is no data.
         text.lines().next().map(str::to_string)
     }
 
-    /// That it is a recording, how long, which moment of it is shown, and how to move in it.
+    /// Returns the length of the recording, the moment of it that is shown, and the keys that move in it.
     fn recording_banner(&self) -> Option<String> {
         let long = seconds(self.playback.recorded_ns(&self.program)?);
         let wide = self.screen.size.width >= ROOM_FOR_ALL_KEYS;
@@ -116,7 +116,7 @@ impl App {
         })
     }
 
-    /// What the program itself wants its user to know, until Escape says that it was read.
+    /// Returns the program's warning to its user, until Escape marks it as read.
     fn warning(&self, shown: &Snapshot) -> Option<String> {
         let warnings = &shown.process.warnings;
         let first = warnings.first().filter(|_| !self.program.warnings_seen)?;
@@ -125,7 +125,7 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // What is cut off its end is in the report; that there are more, and what to do, is said here alone.
+        // The report has the cut end of the warning; only this line tells that there are more, and the next key.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(
             &safe(first, self.screen.ascii),
@@ -148,7 +148,7 @@ impl App {
     }
 }
 
-/// An empty list is no wonder then.
+/// Returns the reason for an empty list while measuring is off.
 fn switched_off(shown: &Snapshot) -> Option<String> {
     (!shown.capture.mode.traits().is_counting)
         .then(|| "Measuring is off: nothing is counted. e lists the modes.".into())

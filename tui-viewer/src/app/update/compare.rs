@@ -35,7 +35,7 @@ impl App {
         });
     }
 
-    /// Compares with a snapshot from elsewhere.
+    /// Compares with a snapshot of a file.
     pub(crate) fn compare_with(&mut self, snapshot: Rc<Snapshot>, label: String) {
         self.playback.mark = Some(Mark {
             snapshot,
@@ -46,7 +46,7 @@ impl App {
         self.query.against = Some(Against::Mark);
     }
 
-    /// Shows differences: to the mark, then to the window before the one on screen, then no more.
+    /// Shows differences: to the mark, then to the window before the window on screen, then plain numbers.
     pub(in crate::app) fn compare(&mut self) {
         let with_window = self.query.window.length_ns().is_some();
         match (self.query.against, &self.playback.mark) {
@@ -75,7 +75,7 @@ impl App {
     fn differences_to(&self, mark: &Mark) -> String {
         let label = &mark.label;
         let same_run = |shown: &Rc<Snapshot>| shown.process.pid == mark.snapshot.process.pid;
-        // What was counted from zero since is no change.
+        // Numbers counted from zero since the mark are no change.
         let counted_anew = self
             .shown()
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
@@ -96,7 +96,7 @@ impl App {
         }
     }
 
-    /// Shows what changed from the window before to the one on screen; that of ten seconds where none is.
+    /// Shows the change from the window before to the window on screen; without a window, of ten seconds.
     fn compare_before(&mut self) {
         let after = self.query.window;
         if after.length_ns().is_none() {
@@ -132,7 +132,7 @@ impl App {
         self.tell(format!("{words}: + is more than then; ' shows plain numbers"));
     }
 
-    /// What the numbers on screen are the differences to; none where they are plain.
+    /// Returns the label of the moment or window to compare with; `None` while numbers are plain.
     pub(crate) fn compared(&self) -> Option<String> {
         match self.query.against? {
             Against::Mark => self.playback.mark.as_ref().map(|mark| mark.label.clone()),
@@ -140,7 +140,7 @@ impl App {
         }
     }
 
-    /// The next stretch of time.
+    /// Switches to the next stretch of time.
     pub(in crate::app) fn next_window(&mut self) {
         let before = matches!(self.query.against, Some(Against::Before { .. }));
         self.query.window = self.query.window.next(self.playback.mark.is_some(), before);

@@ -1,4 +1,4 @@
-//! Searching: as you type, forth and back, and home again.
+//! Searching while typing, steps between matches, and the return to the former row.
 
 use tui_input::InputRequest;
 
@@ -7,7 +7,7 @@ use crate::app::search::Search;
 use crate::app::state::App;
 
 impl App {
-    /// Starts to type a search; the row of now is where Escape returns to.
+    /// Starts to type a search; Escape returns to the current row.
     pub(in crate::app) fn search_begin(&mut self) {
         let former = self.views.search.take();
         let cursor = &self.list().cursor;
@@ -22,7 +22,7 @@ impl App {
         self.overlay = Some(Overlay::Search);
     }
 
-    /// A key in the search line.
+    /// Edits the search line by a key.
     pub(in crate::app) fn search_edit(&mut self, request: InputRequest) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -33,7 +33,7 @@ impl App {
         }
         self.home();
         self.refresh();
-        // The first match from there on, around the end.
+        // The first match from the former row on is shown, around the end.
         let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])
@@ -46,7 +46,7 @@ impl App {
         }
     }
 
-    /// Back to the row the search began at, everything folded as it was.
+    /// Returns to the row at which the search began, and closes the rows that it opened.
     fn home(&mut self) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -67,7 +67,7 @@ impl App {
         }
     }
 
-    /// Enter: the search stays, the keys go back to the list.
+    /// Keeps the search on Enter; the keys go back to the list.
     pub(in crate::app) fn search_keep(&mut self) {
         self.overlay = None;
         let kept = self.views.search.as_mut().is_some_and(|search| {
@@ -79,14 +79,14 @@ impl App {
         }
     }
 
-    /// Escape: no search any more; while typing, back to the former row.
+    /// Ends the search on Escape; while typing, returns to the former row.
     pub(in crate::app) fn search_end(&mut self, go_home: bool) {
         if go_home {
             self.home();
         }
         let only = self.views.search.take().is_some_and(|search| search.only);
         if only && !go_home {
-            // What led to matches was open without being opened: the selected row must stay in sight.
+            // Rows above matches were shown open but are not in `expanded`, so `reveal` keeps the selected row visible.
             let selected = self.list().selected().map(|row| row.what);
             if let Some(what) = selected {
                 self.reveal(what);
@@ -94,7 +94,7 @@ impl App {
         }
     }
 
-    /// To the next or the previous match, around the ends.
+    /// Goes to the next or the previous match, around the ends.
     pub(in crate::app) fn search_step(&mut self, forward: bool) {
         let Some(search) = self
             .views
@@ -118,7 +118,7 @@ impl App {
         }
     }
 
-    /// Only matches, or everything.
+    /// Lists only matches, or all rows again.
     pub(in crate::app) fn search_only(&mut self) {
         let Some(search) = &mut self.views.search else {
             return;
@@ -130,8 +130,8 @@ impl App {
         }
     }
 
-    /// Counts the matches before the selected row, where another row is selected than before; returns whether that takes
-    /// a walk over the data.
+    /// Counts the matches before the selected row, where the selection has changed; returns whether that takes a walk
+    /// over the data.
     pub(in crate::app) fn recount_hits(&mut self) -> bool {
         let selected = self.list().selected().map(|row| (row.id, row.what));
         let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
@@ -146,7 +146,7 @@ impl App {
                 search.before = place;
                 false
             }
-            // Matches may hide behind closed rows above.
+            // Matches may be below closed rows above.
             None => true,
         }
     }

@@ -6,11 +6,11 @@ use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::keys::action::Action;
 
-/// When zoomed in, what is above the frame gets at most this part of the screen.
+/// Divisor of the screen height that gives the largest part above the frame that fills the width.
 pub(crate) const ABOVE_PART: usize = 3;
 
 impl App {
-    /// New rows: the graph may have become flatter.
+    /// Corrects the scroll position after new rows, because the graph may have fewer lines.
     pub(in crate::app) fn flame_settle(&mut self) {
         let page = self.page();
         self.views.flame.scroll(0, page);
@@ -24,7 +24,7 @@ impl App {
         }
     }
 
-    /// Up to who calls, down to the largest that is called, and further.
+    /// Goes up to callers, or down to the largest callees, by one or more lines.
     pub(in crate::app) fn flame_travel(&mut self, action: Action) {
         let page = self.page().max(1);
         let is = |some: [Action; 2]| some.contains(&action);
@@ -56,7 +56,7 @@ impl App {
         }
     }
 
-    /// Who calls; above what fills the width only a step of its own leads.
+    /// Returns the caller; `None` at the frame that fills the width, because only `zoom_up` leads above it.
     fn flame_above(&self, row: usize) -> Option<usize> {
         let row = self.list().rows.get(row)?;
         let at_zoom = Some(row.depth as usize) == self.views.flame.zoom_line;
@@ -67,14 +67,14 @@ impl App {
         let data = self.derived.data.as_ref()?;
         let rows = self.list().rows.iter().enumerate();
         let children = rows.filter(|(_, below)| below.parent == Some(row as u32));
-        // Of equal ones the first.
+        // Of equal frames the first wins.
         let largest = children
             .rev()
             .max_by_key(|(_, below)| data.figures(below.what).total_ns);
         largest.map(|(index, _)| index)
     }
 
-    /// To the frame beside it on its line.
+    /// Goes to the frame beside it on its line.
     pub(in crate::app) fn flame_beside(&mut self, step: isize) {
         let (rows, at) = (&self.list().rows, self.list().cursor.index);
         let line = rows.get(at).map(|row| row.depth);
@@ -90,7 +90,7 @@ impl App {
         self.zoom_to(want);
     }
 
-    /// Lets a frame fill the width; nothing for all of the tree.
+    /// Lets a frame fill the width; an empty `zoom` shows the whole tree.
     fn zoom_to(&mut self, zoom: Vec<RowId>) {
         self.views.flame.zoom = zoom;
         self.refresh();
@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// At the top of what fills the width: one step out.
+    /// Zooms out by one step, if the selected frame is the one that fills the width.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
         let at_zoom = selected.is_some() && selected == self.views.flame.zoom_line;
@@ -112,7 +112,7 @@ impl App {
             if want.len() > 1 {
                 want.pop();
                 self.list_mut().cursor.want = want.clone();
-                // Above the outermost function all of them stand side by side.
+                // Above the outermost function all outermost functions stand side by side.
                 let alone = want.len() == 1;
                 self.zoom_to(if alone { Vec::new() } else { want });
             } else {
@@ -122,7 +122,7 @@ impl App {
         at_zoom
     }
 
-    /// All of the tree again; whether it was not.
+    /// Shows the whole tree again; returns whether the graph was zoomed.
     pub(in crate::app) fn zoom_all(&mut self) -> bool {
         let zoomed = self.views.flame.is_zoomed();
         if zoomed {
@@ -131,7 +131,7 @@ impl App {
         zoomed
     }
 
-    /// Selects a row of the tree that may be outside of what fills the width, or too small to be seen.
+    /// Selects a row of the tree that may be outside the screen's width, or too small to be seen.
     pub(in crate::app) fn flame_reveal(&mut self, what: What) {
         let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
@@ -140,7 +140,7 @@ impl App {
             app.list().rows.iter().position(|row| row.id == *id)
         };
         if found(self).is_none() {
-            // Outside, or less than a cell: then what fills the width is who calls it.
+            // The frame is outside, or less than a cell: then its caller fills the width.
             let caller = want[..want.len().saturating_sub(1)].to_vec();
             for zoom in [Vec::new(), caller, want.clone()] {
                 if found(self).is_none() {
@@ -154,7 +154,7 @@ impl App {
         self.list_mut().cursor.want = want;
     }
 
-    /// The colours of frames say something else.
+    /// Switches the meaning of the colours of frames.
     pub(in crate::app) fn flame_recolour(&mut self) {
         let (next, told) = match self.views.flame.colour {
             FlameColour::Module => (FlameColour::Own, "colours: how much a function costs itself"),
@@ -164,7 +164,7 @@ impl App {
         self.tell(told);
     }
 
-    /// A click selects a frame; on the selected one it zooms.
+    /// Selects a frame by a click; a click on the selected frame zooms.
     pub(in crate::app) fn flame_click(&mut self, x: u16, line: usize) {
         let Some(row) = self
             .views

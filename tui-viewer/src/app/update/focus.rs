@@ -1,4 +1,4 @@
-//! Keys that choose what part of the tree is shown, and which way round.
+//! Keys that choose the part of the tree that is shown, and top-down or bottom-up.
 
 use tickscope_analysis::groups;
 
@@ -14,7 +14,7 @@ use crate::app::view::Origin;
 use crate::app::view::View;
 
 impl App {
-    /// Opens the selected row: a function with its callers.
+    /// Opens the selected row: a function with its callers, a thread, a frame, or a module.
     pub(in crate::app) fn enter_row(&mut self) {
         match self.views.current {
             View::Threads => self.enter_thread(),
@@ -39,14 +39,14 @@ impl App {
                         self.tell("no scope called it: these calls stand at the top of their threads");
                     }
                     None if self.views.current == View::Sites => self.enter_place(),
-                    // No row.
+                    // No row is selected.
                     None => {}
                 }
             }
         }
     }
 
-    /// A module opens or closes; of a function that was never called no callers are known.
+    /// Opens or closes a module; the callers of a function that was never called are not known.
     fn enter_place(&mut self) {
         let Some((data, row)) = self.selected() else {
             return;
@@ -64,7 +64,7 @@ impl App {
         chosen.is_some_and(|chosen| chosen.key == key)
     }
 
-    /// Only this function, wherever it is called, or everything again.
+    /// Shows only this function, in all its places, or all calls again.
     pub(in crate::app) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row that has one");
@@ -72,7 +72,7 @@ impl App {
         self.focus_on(FocusOn::Function(key));
     }
 
-    /// Only what is below this row, or everything again.
+    /// Shows only the calls below this row, or all calls again.
     pub(in crate::app) fn focus_subtree(&mut self) {
         if self.views.current == View::Tree && self.query.filter.inverted {
             return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
@@ -141,7 +141,7 @@ impl App {
         self.settle_cursor();
     }
 
-    /// Everything again, or what the focus before left; false where there is none in this view.
+    /// Shows all calls again, or the calls in the focus before; returns false without a focus in this view.
     pub(in crate::app) fn leave_focus(&mut self) -> bool {
         if !self.query.filter.focuses(self.views.current) {
             return false;
@@ -156,12 +156,12 @@ impl App {
         true
     }
 
-    /// From the bottom up, or from the top down.
+    /// Turns the tree bottom-up, or top-down.
     pub(in crate::app) fn invert(&mut self) {
         let chosen = self.selected_function();
         self.query.filter.inverted = !self.query.filter.inverted;
         if self.query.filter.inverted {
-            // The whole of each row; what it has itself is nothing for most.
+            // The order is by total time, because the self time is 0 for most rows.
             self.list_of(View::Tree).sort = Sort::of(View::Tree);
         }
         self.refresh();
@@ -172,7 +172,7 @@ impl App {
         });
     }
 
-    /// Recursion in one row, or call by call.
+    /// Shows recursion in one row, or call by call.
     pub(in crate::app) fn fold_recursion(&mut self) {
         self.query.filter.folded = !self.query.filter.folded;
         self.refresh();
@@ -186,7 +186,7 @@ impl App {
         });
     }
 
-    /// Groups in place of their members, or the members again.
+    /// Shows groups in place of their members, or the members again.
     pub(in crate::app) fn group(&mut self) {
         let shown = self.shown().map(|shown| &**shown);
         if !self.query.filter.grouped && shown.is_some_and(|shown| groups::names(shown).0.is_empty()) {
@@ -201,7 +201,7 @@ impl App {
         });
     }
 
-    /// To the next place of the same function.
+    /// Goes to the next place of the same function.
     pub(in crate::app) fn other_place(&mut self) {
         let Some((data, What::Tree(selected))) = self
             .derived
@@ -228,13 +228,13 @@ impl App {
         self.tell(format!("place {} of {count}", next + 1));
     }
 
-    /// From a function to its heaviest place in the tree.
+    /// Goes from a function to its heaviest place in the tree.
     pub(in crate::app) fn show_in_tree(&mut self) {
         let Some(chosen) = self.selected_function() else {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.views.current);
-        // A frame of the graph is one place; elsewhere a function has many.
+        // A frame of the graph is one place; in other views a function has many places.
         let place = self.selected();
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
@@ -254,7 +254,7 @@ impl App {
             self.show_all_rows();
             self.reveal(What::Tree(row as u32));
         } else if !self.find_function(Some(chosen)) {
-            // It is not in what the focus leaves.
+            // The calls in focus do not have the function.
             self.query.filter.focus.clear();
             self.refresh();
             let found = self.derived.data.as_ref().and_then(|data| data.place_of(key));
@@ -269,7 +269,7 @@ impl App {
         });
     }
 
-    /// Selects the heaviest place of a function in the tree; false where it has none.
+    /// Selects the heaviest place of a function in the tree; returns false where it has no place.
     fn find_function(&mut self, chosen: Option<Chosen>) -> bool {
         let place = self
             .derived
@@ -283,12 +283,12 @@ impl App {
         true
     }
 
-    /// The function that the user has selected; none where the selection has not been moved.
+    /// Returns the function that the user has selected; `None` where the selection has not been moved.
     pub(in crate::app) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
 
-    /// Selects the row of a function in a list where each has its own; of several places the one with most calls.
+    /// Selects the row of a function in a list of functions; of several rows the row with most calls.
     pub(in crate::app) fn follow(&mut self, key: u64) {
         self.refresh();
         let Some(data) = &self.derived.data else { return };
@@ -310,17 +310,17 @@ impl App {
         }
     }
 
-    /// A row may be none of the matches that a search shows alone.
+    /// Lists all rows, because a row may be no match of a search that lists only matches.
     fn show_all_rows(&mut self) {
         if let Some(search) = &mut self.views.search {
             search.only = false;
         }
     }
 
-    /// Why there is nothing to list, where the choice of what to look at is the reason.
+    /// Returns the reason for an empty list, where the user's choice is the reason.
     pub(crate) fn nothing_chosen(&self) -> Option<String> {
         let data = self.derived.data.as_ref()?;
-        // It is there, only not under this name.
+        // The function is there, but not under this name.
         let of_groups = |key: u64, name: &str| {
             let shows = match self.query.filter.grouped {
                 true => "the functions in groups",

@@ -1,4 +1,4 @@
-//! To a function with its callers and callees, and back.
+//! Steps to a function with its callers and callees, and back.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use crate::app::row::{CallId, RowId};
 use crate::app::state::App;
 use crate::app::view::View;
 
-/// So many steps back are remembered.
+/// Number of steps back that are remembered.
 pub(crate) const LONGEST_WAY: usize = 100;
 
 impl App {
-    /// The function of the selected row.
+    /// Returns the function of the selected row.
     pub(in crate::app) fn selected_function(&self) -> Option<Chosen> {
         let (data, row) = self.selected()?;
         let function = data.function(row.what)?;
@@ -22,7 +22,7 @@ impl App {
         })
     }
 
-    /// The first look at the view: what was selected, else what costs most itself.
+    /// Chooses the function for the first look at the view: the selected one, else the largest by self time.
     pub(in crate::app) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
             return;
@@ -72,7 +72,7 @@ impl App {
         }
     }
 
-    /// To the row of the first or the second of two lists side by side that stands as high as the selected one.
+    /// Goes to the other of two lists side by side, to the row at the height of the selected row.
     pub(in crate::app) fn go_beside(&mut self, to: usize) {
         let list = self.list();
         let both: Vec<Range<usize>> = list.on_screen().collect();
@@ -84,7 +84,7 @@ impl App {
         }
         let high = list.cursor.index.saturating_sub(from.start);
         let free = |&at: &usize| !list.rows[at].is_heading();
-        // Of a list that ends above it, the last row.
+        // In a list that ends above that height, the last row is selected.
         let up_to = beside.clone().take(high + 1).rev().find(free);
         if let Some(index) = up_to.or_else(|| beside.clone().find(free)) {
             self.list_mut().cursor.offset = beside.start;
@@ -92,7 +92,7 @@ impl App {
         }
     }
 
-    /// Where Escape leads to, in a word.
+    /// Returns the word for the place to which Escape leads.
     pub(crate) fn way_back(&self) -> Option<&'static str> {
         if self.views.came_from.is_some() || self.has_way_back() {
             return Some("back");
@@ -103,12 +103,12 @@ impl App {
             .then_some("everything")
     }
 
-    /// Whether Escape leads to where one came from.
+    /// Whether Escape leads back to the former view or function.
     pub(in crate::app) fn has_way_back(&self) -> bool {
         self.views.current == View::Function && !self.views.function.way.is_empty()
     }
 
-    /// One step back on the way to this function; false where there is none.
+    /// Goes one step back on the way to this function; returns false without a step.
     pub(in crate::app) fn go_back(&mut self) -> bool {
         if !self.has_way_back() {
             return false;

@@ -1,4 +1,4 @@
-//! Where a notice stands, and when it has been read.
+//! The place of a notice, and its lines.
 
 use ratatui::layout::Rect;
 
@@ -6,14 +6,14 @@ use crate::app::notices::Notice;
 use crate::app::state::App;
 use crate::keys::action::Context;
 
-/// So many lines show a long one; what is beyond is cut.
+/// Maximum number of lines of a notice; the rest is cut.
 pub(crate) const MOST_LINES: usize = 3;
 
-/// One line of so many may be taken by a notice.
+/// Number of screen lines for each line that a notice may take.
 pub(crate) const SHARE: u16 = 6;
 
 impl App {
-    /// The notice in lines of what fits beside each other there; none without a notice.
+    /// Returns the notice in lines as wide as the screen; empty without a notice.
     pub(crate) fn notice_lines(&self) -> Vec<String> {
         let size = self.layout().area;
         let most = MOST_LINES.min(usize::from(size.height / SHARE));
@@ -22,13 +22,13 @@ impl App {
         self.notices.current.as_ref().map(lines).unwrap_or_default()
     }
 
-    /// Whether the notice stands where a line is.
+    /// Whether the notice covers a line.
     pub(crate) fn notice_hides(&self, line: Option<Rect>) -> bool {
         let both = self.notice_line().zip(line);
         both.is_some_and(|(notice, line)| notice.intersects(line))
     }
 
-    /// Where the notice stands: in place of the keys, or above them while a search needs them.
+    /// Returns the place of the notice: in place of the keys, or above them while a search needs them.
     pub(crate) fn notice_line(&self) -> Option<Rect> {
         self.notices.current.as_ref()?;
         let layout = self.layout();

@@ -1,4 +1,4 @@
-//! What the feed says: status, snapshots, answers.
+//! Events of the feed: status, snapshots, answers.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ use crate::source::status::{Pipe, Status};
 impl App {
     pub(in crate::app) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
         if events.status != self.program.status {
-            // What brought the stream may have said on this terminal why it ends, as ssh does.
+            // The command behind the stream may have written its error to this terminal, as ssh does.
             if events.status == Status::Piped(Pipe::Closed) {
                 effects.push(Effect::Repaint);
             }
@@ -37,7 +37,7 @@ impl App {
             .filter(|target| self.program.target.as_ref() != Some(target))
         {
             if events.new_run.is_none() && self.program.target.is_some() {
-                // Another program: what was folded and seen there means nothing here.
+                // This is another program, so the view state of the former program means nothing.
                 self.forget_program();
             }
             self.program.target = Some(target);
@@ -47,7 +47,7 @@ impl App {
         if let Some((old, new)) = events.new_run {
             self.program.warnings_seen = false;
             self.drop_requests();
-            // The next ring of the same process begins with nothing, but what is known of it holds.
+            // The next ring of the same process begins empty, but the history of the process stays valid.
             if old != new {
                 self.playback.forget_run();
                 self.views.forget_times();
@@ -78,7 +78,7 @@ impl App {
         for outcome in events.outcomes {
             self.on_outcome(outcome);
         }
-        // With each snapshot comes its own record, and that of others just before it: they change nothing of the past.
+        // Each snapshot comes with its own record and records just before it, which do not change the past.
         let known = self.program.newest.as_ref().or(events.snapshot.as_ref());
         let known = known.map(|newest| newest.capture.unix_ns);
         let more_past = events
@@ -87,7 +87,7 @@ impl App {
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
         self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
         self.playback.history.recorded = self.program.status == Status::Kept;
-        // Before the snapshot: the record of it need not be made again.
+        // The past comes before the snapshot, so that the record of the snapshot need not be made again.
         self.playback.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
@@ -99,7 +99,7 @@ impl App {
         self.settle_pending();
     }
 
-    /// Another program: what was asked of the one before, and seen of it, means nothing here.
+    /// Drops requests to the former program, and all state of it, because another program is on screen.
     fn forget_program(&mut self) {
         self.program.newest = None;
         self.program.traces = Rc::default();
@@ -114,7 +114,7 @@ impl App {
         }
     }
 
-    /// Nothing that was asked of one process is answered, or taken back, by another.
+    /// Drops all requests, because another process never answers or undoes them.
     fn drop_requests(&mut self) {
         self.requests = Requests::default();
         self.overlay
@@ -136,7 +136,7 @@ impl App {
             }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {
-                // Whatever the reason, asking again would get the same answer.
+                // For any reason, asking again would get the same answer.
                 self.requests.undoable &= request != Request::Undo;
                 self.refused(request, &why);
             }
@@ -174,7 +174,7 @@ impl App {
         self.settle_rules();
     }
 
-    /// The list of threads may be open while threads come and go: the choice stays on its thread.
+    /// Keeps the choice in the list of threads on its thread while threads come and go.
     fn keep_thread_choice(&mut self, next: &Snapshot) {
         if self.playback.stands_still() {
             return;
@@ -201,7 +201,7 @@ impl App {
         *index = found.map_or((*index).min(order.len()), |line| line + 1);
     }
 
-    /// A reset or another mode is done when a snapshot of its epoch is here, not when it was promised.
+    /// Takes a reset or another mode as done when a snapshot of its epoch is here, not when it was promised.
     fn settle_pending(&mut self) {
         let Some(request) = self.requests.settle(self.program.newest.as_deref()) else {
             return;
@@ -210,7 +210,7 @@ impl App {
         self.screen.dirty = true;
     }
 
-    /// Tells what was done, and where it went to several programs, to whom.
+    /// Tells what was done, and its receivers, where several programs were asked.
     pub(in crate::app) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),
@@ -218,7 +218,7 @@ impl App {
         }
     }
 
-    /// What was done, and the step after it.
+    /// Returns the notice of a request that is done, with the next step.
     fn done(&self, request: Request) -> String {
         match request {
             Request::Reset if self.playback.stands_still() => {
@@ -226,7 +226,7 @@ impl App {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
-            // Rules are told one by one, where a snapshot shows them.
+            // Rules have notices of their own, where a snapshot shows them.
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => String::new(),
             Request::Watch(function, _) => {
                 let newest = self.program.newest.as_deref();

@@ -1,4 +1,4 @@
-//! The mouse: what stands under it, the layout says.
+//! The mouse. The layout gives the part of the screen under it.
 
 use ratatui::layout::{Position, Rect};
 
@@ -54,7 +54,7 @@ impl App {
         self.click_row_of(0, x, line);
     }
 
-    /// The same of one of two lists side by side.
+    /// Selects or folds a row of one of two lists side by side.
     fn click_row_of(&mut self, list: usize, x: u16, line: usize) {
         let on_screen = self.list().on_screen().nth(list).unwrap_or_default();
         let index = on_screen.start + line;
@@ -74,13 +74,13 @@ impl App {
         };
         let name = places.iter().find(|place| is_name(place.column));
         let mark = name.map(|name| columns::fold_mark(name, row.depth));
-        // The cell beside the mark counts as well: it is a small thing to hit.
+        // The cell beside the mark counts as well, because the mark is a small target.
         if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {
             self.fold();
         }
     }
 
-    /// The wheel moves the list under the selection; the selection stays on the screen. Over a call it zooms at the pointer.
+    /// Scrolls the list by the wheel; the selection stays on screen. Over a call it zooms at the pointer, over source it scrolls.
     pub(in crate::app) fn wheel(&mut self, rows: isize, at: Position) {
         let steps = rows.unsigned_abs();
         if !self.has_popup()
@@ -118,7 +118,7 @@ impl App {
         }
     }
 
-    /// The wheel to the side moves along the call that it is over.
+    /// Moves along a call by the wheel to the side, over that call.
     pub(in crate::app) fn wheel_aside(&mut self, right: bool, at: Position) {
         if !self.has_popup() && self.moment_at(at).is_some() {
             self.pan_call(right);

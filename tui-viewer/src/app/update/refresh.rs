@@ -1,4 +1,4 @@
-//! Derives what follows from moment and query: tables, what the view shows of them, rows, details. Also what time ends.
+//! Derives tables, the part that a view shows, rows and details from moment and query. Also ends states whose time is over.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -27,17 +27,17 @@ use crate::app::window::Window;
 use crate::app::{flame, listing};
 use crate::source::status::Status;
 
-/// Nothing moves under a finger for so long after a key.
+/// Time after a key in which rows keep their places.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
 
-/// Rows change places at most this often.
+/// Least time between two changes of the order of rows.
 const BETWEEN_SORTS: Duration = Duration::from_secs(1);
 
-/// Counters that ran for less than this say little about which path is hot.
+/// Time of counters in ns below which they say little about the hot path.
 const FIRST_LOOK_NS: u64 = 300_000_000;
 
 impl App {
-    /// When something changes although nothing happens.
+    /// Returns the time at which the state changes without an event.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let resort = self.list().is_held.then(|| self.hold_until());
         let notice = self.notices.current.as_ref().map(|notice| notice.until);
@@ -46,19 +46,19 @@ impl App {
         [resort, notice, requests, unread].into_iter().flatten().min()
     }
 
-    /// Until when rows keep their places.
+    /// Returns the time until which rows keep their places.
     pub(in crate::app) fn hold_until(&self) -> Duration {
         let last_key = self.screen.last_key;
         let after_key = last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
     }
 
-    /// Rows keep their places although they need not any longer.
+    /// Whether rows keep their places although they may be sorted now.
     fn may_sort(&self) -> bool {
         self.list().is_held && self.hold_until() <= self.screen.now
     }
 
-    /// Time has passed: what was to end ends.
+    /// Sets the time, and ends states whose time is over.
     pub(in crate::app) fn tick(&mut self, now: Duration) {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
@@ -73,7 +73,7 @@ impl App {
         }
     }
 
-    /// Derives again what has another key than before: data, then what the view shows of it, then rows, then details.
+    /// Derives each part whose key has changed: data, then the part that the view shows, then rows, then details.
     pub(in crate::app) fn refresh(&mut self) {
         let key = self.data_key();
         if self.derived.data_memo.is_new(key) {
@@ -88,7 +88,7 @@ impl App {
         let key = self.seen_key();
         if self.derived.seen_memo.is_new(key) {
             self.look();
-            // Only now it is known whether opening rows asks for more of the tree.
+            // Only now the data tells whether opening rows asks for more of the tree.
             let key = self.seen_key();
             self.derived.seen_memo.settle(key);
         }
@@ -107,7 +107,7 @@ impl App {
         let Query { window, against, .. } = &self.query;
         let of_mark = *window == Window::Mark || *against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| of_mark);
-        // While the screen stands still, its numbers do too.
+        // While the screen stands still, its numbers do not change.
         let follows = !self.playback.stands_still() && *window != Window::Reset;
         DataKey {
             shown: self.shown().cloned().map(Identity),
@@ -140,8 +140,8 @@ impl App {
         }
     }
 
-    /// The threads whose numbers the current view shows. Slow calls are told apart in all threads, and so are the functions
-    /// with a tail.
+    /// Returns the threads whose numbers the current view shows. The view Slow covers all threads, for slow calls and
+    /// for the functions with a tail.
     fn threads_in_view(&self) -> &ThreadChoice {
         match self.views.current {
             View::Slow | View::Timeline => &ThreadChoice::All,
@@ -238,7 +238,7 @@ impl App {
         }
         let begins = data.as_ref().map(counted_from);
         if began.is_some() && begins.is_some() && begins != began {
-            // Rows of other counters sort at once, and those of their first moment are not held by an earlier key.
+            // Rows of other counters are sorted at once: an earlier key does not hold the rows of their first moment.
             self.screen.last_key = self.screen.last_key.map(|_| Duration::ZERO);
         }
         self.derived.stretch = stretch;
@@ -265,7 +265,7 @@ impl App {
         }
     }
 
-    /// Makes of the data what the view shows of it.
+    /// Makes from the data the part that the view shows.
     fn look(&mut self) {
         let view = self.views.current;
         let chosen = self.views.function.chosen.as_ref();
@@ -303,7 +303,7 @@ impl App {
             self.list_mut().is_held = false;
             return;
         };
-        // Keys of the view Slow choose calls and move in time: what its column of the order says is always true.
+        // Keys of the view Slow choose calls and move in time, so they do not hold the order of its rows.
         let offers_tails = view == View::Slow && data.slow().watches.is_empty();
         let holds = view != View::Slow || offers_tails;
         let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
@@ -399,7 +399,7 @@ impl App {
             | View::Slow
             | View::Timeline => list.rows.first(),
         };
-        // Until the first key the cursor is on the top row, whichever that is.
+        // Until the first key the cursor is on the top row, even where that row changes.
         let stays =
             !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads | View::Timeline);
         if (list.cursor.want.is_empty() || stays)
@@ -418,13 +418,13 @@ impl App {
         self.flame_settle();
     }
 
-    /// Finds what was chosen among the rows there are.
+    /// Finds the chosen row in the list.
     pub(in crate::app) fn settle_cursor(&mut self) {
         let page = self.page();
         self.list_mut().settle(page);
     }
 
-    /// Opens what is hot, once, as soon as the data says what it is.
+    /// Opens the hot rows, once, as soon as the data is enough to tell them.
     fn greet(&mut self) {
         let Some(data) = self.derived.data.as_ref().filter(|_| !self.views.greeted) else {
             return;
@@ -435,13 +435,13 @@ impl App {
             return;
         }
         self.views.greeted = true;
-        // The line for the first look soon leaves its place to the list.
+        // The banner of the first look soon leaves its line to the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);
     }
 
-    /// Another second may be over.
+    /// Notes the activity of a second, if one is over.
     pub(in crate::app) fn beat(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -450,10 +450,10 @@ impl App {
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }
-        // The tables on screen are those of the newest snapshot, unless they show something else of it.
+        // The tables on screen belong to the newest snapshot, unless they show a part of it.
         let same = |data: &&Data| Rc::ptr_eq(&data.snapshot, newest);
         match self.derived.data.as_ref().filter(same) {
-            // All of the calls, whatever part of them is on screen.
+            // The activity is of all calls, also while only a part of them is on screen.
             Some(data) if data.whole().rows.len() > ROWS_MAX => activity.note(newest, data.whole(), &[]),
             Some(data) if data.shows_all_calls() => activity.note(newest, data.whole(), data.hot()),
             Some(data) => activity.note(newest, data.whole(), &hot(data.whole())),
@@ -462,7 +462,7 @@ impl App {
     }
 }
 
-/// The process and its reset epoch: counters of another pair began at zero.
+/// Returns the process id and its reset epoch: counters of another pair began at zero.
 fn counted_from(data: &Data) -> (u32, u64) {
     let snapshot = &data.snapshot;
     (snapshot.process.pid, snapshot.capture.reset_epoch)

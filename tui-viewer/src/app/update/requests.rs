@@ -1,4 +1,4 @@
-//! What is asked of the program, and what is taken from the screen.
+//! Requests to the program, and the notices about them.
 
 use tickscope_format::snapshot::{LinesState, Mode};
 
@@ -16,7 +16,7 @@ const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 impl App {
     pub(in crate::app) fn freeze(&mut self) {
         if !self.playback.stands_still() && !self.program.status.moves() {
-            // The word for the state says more than FROZEN would.
+            // The word of the state says more than FROZEN would.
             self.tell(match self.program.status {
                 Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
                     "nothing to freeze: a recording does not move by itself; , . go back and forth"
@@ -39,7 +39,7 @@ impl App {
         }
     }
 
-    /// Why no program can answer.
+    /// Returns the reason why no program can answer.
     pub(in crate::app) fn why_no_answer(&self) -> String {
         match self.program.status {
             Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// Asks the program, if there is one that answers and nothing else is asked of it just now.
+    /// Asks the program, if it answers and no other request is pending.
     pub(in crate::app) fn request_if_free(
         &mut self,
         what: &str,
@@ -85,7 +85,7 @@ impl App {
         }
     }
 
-    /// What others see as well is done at once only if no other viewer is there.
+    /// Sends a request that others see as well; asks the user first where another viewer is there.
     pub(in crate::app) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .program
@@ -115,7 +115,7 @@ impl App {
         effects.push(Effect::Send(request));
     }
 
-    /// What goes on in the program for what was asked from here, and how to end it: a line each.
+    /// Returns the activities left on in the program by requests from here, and how to end them: a line each.
     pub(crate) fn left_on(&self) -> Vec<String> {
         let Some(newest) = self
             .program
@@ -188,7 +188,7 @@ impl App {
         }
     }
 
-    /// The list comes up with the mode in force selected.
+    /// Shows the list of modes with the mode in force selected.
     pub(in crate::app) fn list_modes(&mut self) {
         if !self.program.status.answers() {
             self.complain(format!("no mode to change: {}", self.why_no_answer()));
@@ -200,7 +200,7 @@ impl App {
         }
     }
 
-    /// Takes a line of the list; the mode in force stays as it is, with all it has counted.
+    /// Takes a line of the list; the mode in force stays unchanged, with all its counters.
     pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
         let chosen = Mode::ALL.get(index).copied();
         let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {

@@ -1,4 +1,4 @@
-//! Switching places in the source off and on. It is done when a snapshot shows it, not when it was promised.
+//! Switching places in the source off and on. A switch is done when a snapshot shows it, not when it was promised.
 
 use std::collections::BTreeSet;
 
@@ -18,15 +18,15 @@ use crate::output::switched::{Switch, outcome};
 use crate::source::events::Request;
 use crate::source::known_functions::KnownFunctions;
 
-/// So many functions one key switches at most: each needs a rule, and a program takes 256.
+/// Maximum number of functions that one key switches, because each needs a rule, and a program takes 256 rules.
 const TOGETHER_MOST: usize = 64;
 
-/// The pattern of a path.
+/// Returns the pattern of a path.
 fn naming(path: &str) -> Result<Pattern, String> {
     Pattern::of_path(path).ok_or_else(|| "no rule can name it: it has no name".to_string())
 }
 
-/// The pattern that chooses a site by its whole path.
+/// Returns the pattern that chooses a site by its whole path.
 fn pattern_of(site: &Site) -> Result<Pattern, String> {
     let path = site.path();
     if path.len() > BYTES_MAX {
@@ -39,7 +39,7 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     naming(&path)
 }
 
-/// The pattern of a row: of a place its path, of a module all that is in it.
+/// Returns the pattern of a row: the path of a place, or all places in a module.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
     match table.source(&data.snapshot, row) {
@@ -50,7 +50,7 @@ fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
 }
 
 impl App {
-    /// Switches the selected place, or all in the selected module, off or on again.
+    /// Switches the selected place, or all places in the selected module, off or on again.
     pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, What::Site(row))) = self
             .derived
@@ -75,13 +75,13 @@ impl App {
         }
     }
 
-    /// What switches the sites of a pattern to the other state.
+    /// Returns the request that switches the sites of a pattern to the other state.
     fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
-        // Asked twice before the screen shows it, it goes back.
+        // A second request before the screen shows the first one takes it back.
         if !self.requests.is_switched_off(&pattern, is_off) {
             return Request::SitesOff(pattern);
         }
-        // Of functions some are off by themselves. Without the rule they are as they were.
+        // Some functions are off without a rule. Without the rule they are as before.
         let table = data.site_table();
         let is_own = table.rule_of(&pattern).is_some_and(|rule| rule.off);
         if table.is_grouped() && (is_own || !is_off) {
@@ -91,7 +91,7 @@ impl App {
         }
     }
 
-    /// Switches the functions off that the selected row calls, or on again.
+    /// Switches the callees of the selected row off, or on again.
     pub(in crate::app) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
             return;
@@ -146,13 +146,13 @@ impl App {
         self.requests.together = Some((requests, said));
     }
 
-    /// The program says that a rule is in force: it is done as soon as a snapshot shows it.
+    /// Notes that the program says that a rule is in force; it is done as soon as a snapshot shows it.
     pub(in crate::app) fn rule_is_granted(&mut self, request: Request) {
         self.requests.granted(request, self.screen.now);
         self.settle_rules();
     }
 
-    /// Says what is done as soon as the newest snapshot shows it.
+    /// Tells which rules are done as soon as the newest snapshot shows them.
     pub(in crate::app) fn settle_rules(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -168,7 +168,7 @@ impl App {
     }
 }
 
-/// The sites of the functions that a row calls.
+/// Returns the sites of the functions that a row calls.
 fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
     let functions: BTreeSet<FunctionId> = match what {
         What::Tree(_) if data.bottom_up => {
@@ -195,17 +195,17 @@ fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
             BTreeSet::new()
         }
     };
-    // Not the row itself, where it calls itself.
+    // The row itself is left out, where it calls itself.
     let own = data.function(what);
     let of_site = data.tree.functions.of_site.iter().zip(0u32..);
     let chosen = of_site.filter(|(function, _)| functions.contains(function) && Some(**function) != own);
     let sites = chosen.map(|(_, site)| SiteId(site));
-    // What sums up others is no place in the source.
+    // A site that sums up others is no place in the source.
     let is_place = |site: &SiteId| !data.snapshot.sites[site.index()].file.is_empty();
     Ok(sites.filter(is_place).collect())
 }
 
-/// What a rule has done; for a single site the way back as well.
+/// Returns the effect of a rule in words; for a single site the way back as well.
 fn said(snapshot: &Snapshot, known: Option<&KnownFunctions>, request: Request) -> String {
     let Some((pattern, off)) = rule_of(request) else {
         return String::new();

@@ -1,4 +1,4 @@
-//! Keys that watch functions, and those of the view that says why slow calls are slow.
+//! Keys that watch functions, and keys of the view Slow.
 
 use std::rc::Rc;
 
@@ -16,26 +16,26 @@ use crate::source::events::Request;
 use crate::source::kept_traces::KeptTraces;
 use crate::text::cells::wrapped;
 
-/// What stands above the functions with a tail, while none is watched.
+/// Text above the functions with a tail, while no function is watched.
 const CHOOSE: &str = "No function is watched. Enter watches one: the view then says why its slow calls are slow. \
     TAIL: time above the median, of outermost calls that take twice as long or longer.";
 
-/// So many snapshots before and after the one on screen are looked at for what it leaves out.
+/// Number of snapshots before and after the snapshot on screen that are searched for missing events.
 const NEAR: usize = 32;
 
-/// So many of the slowest calls are listed at least, if there is room.
+/// Least number of the slowest calls that are listed, if there is room.
 const LISTED: usize = 6;
 
-/// Where the pane has what.
+/// Parts of the pane of slow calls.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallAreas {
     /// The slowest calls.
     pub(crate) list: Rect,
-    /// The first one that is shown.
+    /// Index of the first call that is shown.
     pub(crate) first: usize,
-    /// The line that names the chosen one.
+    /// Line that names the chosen call.
     pub(crate) heading: u16,
-    /// The chosen one over time, if there is room.
+    /// Waterfall of the chosen call, if there is room.
     pub(crate) time: Option<Rect>,
 }
 
@@ -55,7 +55,7 @@ impl App {
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
         };
-        // The name of one function may end like that of another.
+        // The name of one function may end like the name of another, so the pattern finds the watch.
         let watched = self.shown().and_then(|shown| watched_as(shown, &pattern));
         if let Some(watched) = watched {
             self.views.slow.function = Some(watched);
@@ -81,7 +81,7 @@ impl App {
         });
     }
 
-    /// The next watched function; the last is followed by the first.
+    /// Switches to the next watched function; the first follows the last.
     pub(in crate::app) fn next_watch(&mut self) {
         let Some(data) = &self.derived.data else { return };
         let table = data.slow();
@@ -99,7 +99,7 @@ impl App {
         self.list_mut().cursor = Default::default();
     }
 
-    /// The next one of the slowest calls, or the one before.
+    /// Chooses the next of the slowest calls, or the call before.
     pub(in crate::app) fn step_call(&mut self, forward: bool) {
         let Some(watch) = self.watched() else { return };
         let at = self.call_at(watch);
@@ -114,61 +114,61 @@ impl App {
         self.views.slow.call = number;
     }
 
-    /// Closer to a part of the call, or further; around a moment or the middle.
+    /// Zooms closer to a part of the call, or further; around a moment or the middle.
     pub(in crate::app) fn zoom_call(&mut self, around: Option<u64>, closer: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.zoom(ticks, around, closer);
         }
     }
 
-    /// To an earlier or a later part of the call.
+    /// Moves to an earlier or a later part of the call.
     pub(in crate::app) fn pan_call(&mut self, later: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.pan(ticks, later);
         }
     }
 
-    /// The watched function on the screen.
+    /// Returns the watched function on the screen.
     pub(crate) fn watched(&self) -> Option<&WatchTable> {
         let table = self.derived.data.as_ref()?.slow();
         let at = table.place_of(self.views.slow.function.as_deref())?;
         table.watches.get(at)
     }
 
-    /// Whether the view Slow lists the functions with a tail, since none is watched.
+    /// Whether the view Slow lists the functions with a tail, because no function is watched.
     pub(crate) fn offers_tails(&self) -> bool {
         let is_free = |data: &Data| data.slow().watches.is_empty() && !data.tails().is_empty();
         self.views.current == View::Slow && self.derived.data.as_ref().is_some_and(is_free)
     }
 
-    /// Where the chosen call stands among the slowest.
+    /// Returns the index of the chosen call among the slowest calls.
     pub(crate) fn call_at(&self, watch: &WatchTable) -> usize {
         let chosen = self.views.slow.call;
         let at = watch.calls.iter().position(|call| Some(call.number) == chosen);
         at.unwrap_or(0)
     }
 
-    /// How many paths the watched function has.
+    /// Returns the number of paths of the watched function.
     pub(crate) fn path_lines(&self) -> u16 {
         let paths = self.watched().map_or(0, |watch| watch.slow.rows.len());
         u16::try_from(paths).unwrap_or(u16::MAX)
     }
 
-    /// How many lines the slowest calls and the chosen one of them take.
+    /// Returns the number of lines of the slowest calls and the chosen call.
     pub(crate) fn call_lines(&self) -> u16 {
         let calls = self.watched().map_or(0, |watch| watch.calls.len());
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth) as u16;
-        // Two headings, and the axis.
+        // Two headings and the axis take three lines.
         match calls.min(LISTED) as u16 {
             0 => 0,
             calls => calls.saturating_add(depth.min(99)).saturating_add(3),
         }
     }
 
-    /// Where the slowest calls and the chosen one of them stand in the pane; none without a call.
+    /// Returns the parts of the pane for the slowest calls and the chosen call; `None` without a call.
     pub(crate) fn call_areas(&self, area: Rect) -> Option<CallAreas> {
         let watch = self.watched().filter(|watch| !watch.calls.is_empty())?;
-        // The waterfall has what it needs, as far as that leaves a line or two for the list.
+        // The waterfall has the lines that it needs, as far as the list keeps a line or two.
         let depth = self.waterfall().map_or(1, |waterfall| waterfall.depth);
         let listed = area
             .height
@@ -195,7 +195,7 @@ impl App {
         })
     }
 
-    /// A click on one of the slowest calls shows it; one on the call itself shows more of that moment.
+    /// Shows the clicked one of the slowest calls; a click on the waterfall zooms at that moment.
     pub(in crate::app) fn click_call(&mut self, at: Position) {
         let Some(areas) = self.layout().detail.and_then(|area| self.call_areas(area)) else {
             return;
@@ -215,7 +215,7 @@ impl App {
         }
     }
 
-    /// How long the chosen call took, and the moment in it that a cell shows, in ticks; none beside it.
+    /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` beside the call.
     pub(in crate::app) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
         if self.views.current != View::Slow || self.derived.data.is_none() {
             return None;
@@ -248,18 +248,18 @@ impl App {
         }
     }
 
-    /// The whole call again; false if it is on screen already.
+    /// Shows the whole call again; returns false if it is on screen already.
     pub(in crate::app) fn whole_call(&mut self) -> bool {
         self.views.slow.zoom.take().is_some()
     }
 
-    /// The chosen call.
+    /// Returns the chosen call.
     pub(crate) fn chosen_call(&self) -> Option<&CallLine> {
         let watch = self.watched()?;
         watch.calls.get(self.call_at(watch))
     }
 
-    /// Looks for what happened in the slow calls on a screen that stands still: the snapshots around it have what it leaves out.
+    /// Searches the snapshots around a screen that stands still for the events of slow calls that its snapshot leaves out.
     pub(in crate::app) fn find_traces(&mut self) {
         let follows = !self.playback.stands_still() && self.program.status.moves();
         if self.views.current != View::Slow || follows {
@@ -298,7 +298,7 @@ impl App {
         }
     }
 
-    /// The chosen call over time; none where it is not known yet what happened in it.
+    /// Returns the waterfall of the chosen call; `None` where its events are not known yet.
     pub(crate) fn waterfall(&self) -> Option<Rc<Waterfall>> {
         let data = self.derived.data.as_ref()?;
         let at = data.slow().place_of(self.views.slow.function.as_deref())?;
@@ -315,7 +315,7 @@ impl App {
         Some(waterfall)
     }
 
-    /// The sentences above the list, in lines: those with the causes are marked.
+    /// Returns the lines of the sentences above the list, each with a mark for causes.
     pub(crate) fn answer_lines(&self) -> Vec<(String, bool)> {
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
         let Some(watch) = self.watched() else {
@@ -329,7 +329,7 @@ impl App {
             return lines.into_iter().map(|line| (line, false)).collect();
         };
         let (facts, why, doubt) = ((&watch.facts, false), (&watch.why, true), (&watch.doubt, false));
-        // Where not all of it has room, what comes first matters most.
+        // On a low screen the most important sentence comes first.
         let sentences = match self.screen.size.height {
             20.. => [facts, doubt, why],
             _ => [doubt, why, facts],

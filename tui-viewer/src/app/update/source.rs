@@ -1,4 +1,4 @@
-//! Keys of the pane of source, and what it needs to know.
+//! Keys of the pane of source, and the code that it asks for.
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
@@ -14,15 +14,15 @@ use crate::app::view::View;
 use crate::source::code_reader::FoundCode;
 use crate::source::events::Request;
 
-/// So many lines one step goes up or down.
+/// Number of lines of one step up or down.
 const STEP: u32 = 3;
 
-/// The lines of the pane that are none of the source: what it is of, and the titles of its columns.
+/// Lines of the pane that are none of the source: its title, and the titles of its columns.
 pub(crate) const HEAD_LINES: u16 = 2;
 
 impl App {
-    /// Shows the source of the selected function with the samples of its lines, which the program then takes; on the screen of
-    /// that function away with it, and with the samples that were asked for from here.
+    /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of
+    /// that function it hides the pane again, and ends the samples that were asked for from here.
     pub(in crate::app) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
@@ -32,7 +32,7 @@ impl App {
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            // What came by itself gets its samples first.
+            // A pane that came by itself gets its samples first.
             let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
             self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
@@ -60,7 +60,7 @@ impl App {
         });
     }
 
-    /// Moves the source under the pane.
+    /// Scrolls the source in the pane.
     pub(in crate::app) fn scroll_source(&mut self, down: bool) {
         let lines = self.source_lines();
         let Some(source) = self.source() else { return };
@@ -73,7 +73,7 @@ impl App {
         self.views.source.first = Some((key, next));
     }
 
-    /// The source of the function on the screen, while it is shown.
+    /// Returns the source of the function on the screen, while it is shown.
     pub(crate) fn source(&self) -> Option<&Source> {
         self.derived.source.as_ref().filter(|_| self.shows_source())
     }
@@ -83,14 +83,14 @@ impl App {
         self.layout().source.is_some()
     }
 
-    /// Whether the pane of source is to be on the screen: as it was chosen, else on large screens where the file is there.
+    /// Whether the pane of source should be on the screen: the user's choice, else on large screens where the file is there.
     pub(in crate::app) fn wants_source(&self) -> bool {
         let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
         self.may_want_source()
             && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
     }
 
-    /// Whether it is to be found out what the pane would show.
+    /// Whether the code for the pane is asked for.
     fn may_want_source(&self) -> bool {
         let size = self.screen.size;
         let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
@@ -103,20 +103,20 @@ impl App {
             && self.views.source.wanted.unwrap_or(large)
     }
 
-    /// Lines of the pane for the source itself.
+    /// Returns the number of lines of the pane for the source itself.
     fn source_lines(&self) -> u16 {
         let pane = self.layout().source.unwrap_or(Rect::ZERO);
         pane.height.saturating_sub(HEAD_LINES)
     }
 
-    /// Takes what was found of the program's code.
+    /// Takes an answer about the program's code.
     pub(in crate::app) fn take_code(&mut self, found: FoundCode) {
-        // Rows are made of addresses.
+        // Rows are made of addresses, so new addresses change them.
         self.screen.dirty |= self.may_want_source() || matches!(found, FoundCode::Addresses { .. });
         self.views.source.known.take(found);
     }
 
-    /// Takes what the recording of the newest snapshot has named.
+    /// Takes the addresses that the recording of the newest snapshot has named.
     pub(in crate::app) fn take_named(&mut self, addresses: Addresses) {
         if let Some(newest) = &self.program.newest
             && !addresses.is_empty()
@@ -126,7 +126,7 @@ impl App {
         }
     }
 
-    /// The process of a snapshot, or 0 where what runs under its number here is another program.
+    /// Returns the process id of a snapshot, or 0 where its number belongs to another program here.
     fn pid_here(&self, snapshot: &Snapshot) -> u32 {
         match self.program.is_elsewhere() {
             true => 0,
@@ -147,7 +147,7 @@ impl App {
         }
     }
 
-    /// Makes the pane anew where its numbers have changed, and asks for what is not known.
+    /// Makes the pane again where its numbers have changed, and asks for unknown code.
     pub(in crate::app) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
         self.find_code(effects);
         if !self.may_want_source() {
@@ -172,7 +172,7 @@ impl App {
         if let Some(source) = &self.derived.source {
             effects.extend(known.file(&source.file).map(Effect::FindCode));
         }
-        // The pane may have come or gone.
+        // The pane may have appeared or gone.
         let page = self.page();
         self.list_mut().keep_on_screen(page);
     }

@@ -1,4 +1,4 @@
-//! Whose time is shown: one thread, or all of them.
+//! The choice of threads whose time is shown: one thread, or all threads.
 
 use crate::app::figures::What;
 use crate::app::overlay::Overlay;
@@ -8,7 +8,7 @@ use crate::app::threads::busiest_first;
 use crate::app::view::{Origin, View};
 
 impl App {
-    /// Only the selected thread, in the tree; all of them again where it is the one already.
+    /// Shows only the selected thread, in the tree; all threads again where it is already the only one.
     pub(in crate::app) fn enter_thread(&mut self) {
         let Some((data, What::Thread(row))) = self
             .derived
@@ -38,7 +38,7 @@ impl App {
         }
     }
 
-    /// The list of threads, or all of them again where one is chosen.
+    /// Shows the list of threads, or all threads again where one is chosen.
     pub(in crate::app) fn choose_threads(&mut self) {
         if self.query.threads == ThreadChoice::All {
             let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
@@ -48,7 +48,7 @@ impl App {
         }
     }
 
-    /// The time of other threads, by choice: Escape does not change it.
+    /// Shows the time of other threads by the user's choice, which Escape does not change.
     pub(in crate::app) fn choose_time_of(&mut self, threads: ThreadChoice) {
         if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;
@@ -56,7 +56,7 @@ impl App {
         self.show_time_of(threads);
     }
 
-    /// The time of other threads.
+    /// Shows the time of other threads.
     pub(in crate::app) fn show_time_of(&mut self, threads: ThreadChoice) {
         self.query.threads = threads;
         self.playback.restart_activity(&self.program, &self.query.threads);

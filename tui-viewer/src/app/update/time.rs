@@ -1,4 +1,4 @@
-//! To another moment, and back to the newest.
+//! Steps to another moment, and back to the newest.
 
 use crate::app::compare::Against;
 use crate::app::state::App;
@@ -9,11 +9,11 @@ use crate::text::clock_time::clock_tenths;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
-/// A long step back or forth.
+/// Time in ns of a long step back or forth.
 pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
 
 impl App {
-    /// To another moment.
+    /// Goes to another moment.
     pub(in crate::app) fn travel_in_time(&mut self, action: Action) {
         if action == Action::Live {
             if self.playback.stands_still() {
@@ -55,16 +55,16 @@ impl App {
         }
     }
 
-    /// Records from before have come.
+    /// Notes the arrival of older records.
     pub(in crate::app) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
-        // A recording says how long it is.
+        // The screen shows the length of a recording.
         let is_recording = self.program.status == Status::Kept;
         let in_window = self.query.window != Window::Reset && !self.playback.stands_still();
         self.screen.dirty |= is_recording || in_window;
     }
 
-    /// The clock time of the moment on screen and how far back it is.
+    /// Returns the clock time of the moment on screen and its distance from the newest.
     pub(crate) fn past_time(&self) -> Option<String> {
         let back = format!("{:.1} s back", self.playback.back_ns()? as f64 / 1e9);
         let shown = self.shown()?;
@@ -74,7 +74,7 @@ impl App {
         ))
     }
 
-    /// What the numbers are of, where that is not all since the reset: the window, and what they are compared with.
+    /// Returns the window, and the moment or window to compare with, where they are on screen.
     pub(crate) fn time_labels(&self) -> Vec<String> {
         let window = self.derived.stretch.map(Stretch::label);
         let compared = match self.compared() {
@@ -84,7 +84,7 @@ impl App {
         [window, compared].into_iter().flatten().collect()
     }
 
-    /// What is marked and not on screen.
+    /// Returns the label of a mark that is not on screen.
     pub(crate) fn mark_label(&self) -> Option<String> {
         let is_shown = self.query.against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| !is_shown)?;

@@ -16,7 +16,7 @@ use crate::app::view::{Below, View};
 use crate::app::window::Window;
 use crate::keys::action::Action;
 
-/// Where the snapshots of the time line come from.
+/// Returns the source of the time line's snapshots.
 fn past_of<'a>(playback: &'a Playback, program: &'a Program, code: &'a KnownCode) -> Option<Past<'a>> {
     Some(Past {
         history: &playback.history,
@@ -30,7 +30,7 @@ impl App {
         past_of(&self.playback, &self.program, &self.views.source.known)
     }
 
-    /// Reads what is on the time line, or on those beside threads, while that is on the screen.
+    /// Reads the slots of the time line, or of the lines beside threads, while they are on the screen.
     pub(in crate::app) fn read_timeline(&mut self) {
         let columns = match self.views.current {
             View::Timeline => Some(columns_in(self.screen.size.width)),
@@ -50,7 +50,7 @@ impl App {
         let beside_threads = self.views.current == View::Threads;
         let shown = Shown {
             past,
-            // Functions are lines of the view alone.
+            // Only the view Timeline has lines of functions.
             lanes: if self.views.current == View::Timeline {
                 self.views.timeline.lanes
             } else {
@@ -69,14 +69,14 @@ impl App {
         self.views.timeline.sum_up(range);
     }
 
-    /// The columns of the window that is on the screen: of the chosen time, where that was chosen.
+    /// Returns the columns of the window on the screen, also of a chosen time.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u16>> {
         let stretch = self.derived.stretch.filter(|stretch| !stretch.since_reset)?;
         let end_ns = self.shown()?.capture.unix_ns;
         self.views.timeline.columns_of(end_ns, stretch.ns)
     }
 
-    /// Whether some of what is on the screen is still to be read.
+    /// Whether some slots on the screen are still to be read.
     pub(in crate::app) fn reads_times(&self) -> bool {
         match self.views.current {
             View::Timeline => self.views.timeline.is_unread,
@@ -86,28 +86,28 @@ impl App {
         }
     }
 
-    /// When the moment on screen was, while the screen stands still.
+    /// Returns the unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) fn cursor_ns(&self) -> Option<u64> {
         let shown = self.shown().filter(|_| self.playback.stands_still());
         shown.map(|shown| shown.capture.unix_ns)
     }
 
-    /// Where the time line stands below the tree, while it does.
+    /// Returns the area of the time line below the tree, while it is there.
     fn timeline_below(&self) -> Option<Rect> {
         self.layout().second.filter(|_| self.below() == Below::Timeline)
     }
 
-    /// Lines of the screen that a thread or a function takes.
+    /// Returns the number of screen lines of a thread or a function.
     pub(crate) fn lane_lines(&self) -> u16 {
         lines_of_lane(self.list().rows.len(), self.layout().rows.height)
     }
 
-    /// Whether a part of the time was chosen here.
+    /// Whether a part of the time was chosen in the time line.
     pub(crate) fn has_range(&self) -> bool {
         matches!(self.query.window, Window::Chosen(_))
     }
 
-    /// To the column beside the one that the cursor is on.
+    /// Goes to the column beside the cursor.
     pub(in crate::app) fn step_slot(&mut self, later: bool) {
         let (Some(past), Some(shown)) = (self.past(), self.shown()) else {
             return;
@@ -139,7 +139,7 @@ impl App {
         }
     }
 
-    /// Chooses a column more of the time, or one less.
+    /// Extends the chosen time by a column, or shortens it.
     pub(in crate::app) fn extend_range(&mut self, later: bool) {
         let timeline = &self.views.timeline;
         let last = timeline.columns().saturating_sub(1);
@@ -157,7 +157,7 @@ impl App {
         let (begin_ns, end_ns) = self.views.timeline.choose_to(from, to, anew);
         let Some(past) = self.past() else { return };
         let end = past.nearest(end_ns);
-        // At least what lies between two moments.
+        // The chosen time has at least the stretch between two moments.
         let begin = end.and_then(|end| {
             let begin = past.nearest(begin_ns).filter(|&begin| begin < end);
             begin.or_else(|| past.history.at_or_before(end.checked_sub(1)?))
@@ -174,7 +174,7 @@ impl App {
         }
     }
 
-    /// No part of the time is chosen any more.
+    /// Ends the choice of a part of the time.
     fn choose_no_range(&mut self) {
         self.views.timeline.choose_none();
         if self.has_range() {
@@ -182,7 +182,7 @@ impl App {
         }
     }
 
-    /// All of the time again, and the newest moment; false where no part of it was chosen.
+    /// Shows all time again, and the newest moment; returns false where no part of it was chosen.
     pub(in crate::app) fn leave_range(&mut self) -> bool {
         let had = self.has_range();
         if had {
@@ -192,7 +192,7 @@ impl App {
         had
     }
 
-    /// A click puts the cursor on a column.
+    /// Puts the cursor on a column by a click.
     pub(in crate::app) fn click_slot(&mut self, x: u16) {
         let Some(column) = self.column_at(x) else { return };
         self.choose_no_range();
@@ -204,7 +204,7 @@ impl App {
         }
     }
 
-    /// The mouse is moved while its button is held: the chosen time follows it.
+    /// Extends the chosen time to the mouse while its button is held.
     pub(in crate::app) fn drag(&mut self, x: u16, y: u16) {
         let rows = self.layout().rows;
         let is_here = self.views.current == View::Timeline && self.overlay.is_none();
@@ -221,7 +221,7 @@ impl App {
         (column < self.views.timeline.columns()).then_some(column)
     }
 
-    /// Functions in place of threads, or threads again.
+    /// Shows functions in place of threads, or threads again.
     pub(in crate::app) fn turn_lanes(&mut self) {
         let timeline = &mut self.views.timeline;
         timeline.lanes = match timeline.lanes {
@@ -234,7 +234,7 @@ impl App {
         list.cursor.offset = 0;
     }
 
-    /// More or less time on the screen.
+    /// Shows more or less time on the screen.
     pub(in crate::app) fn zoom_timeline(&mut self, action: Action) {
         let whole_ns = self.playback.whole_ns(&self.program);
         let closer = action == Action::Closer;
@@ -248,7 +248,7 @@ impl App {
         }
     }
 
-    /// How much time is on the time line: `the last 30 s`, `these 2 min`.
+    /// Returns the length of the time line in words: `the last 30 s`, `these 2 min`.
     pub(crate) fn timeline_words(&self) -> String {
         let is_recording = self.playback.recorded_ns(&self.program).is_some();
         let has_whole = self.playback.whole_ns(&self.program).is_some();

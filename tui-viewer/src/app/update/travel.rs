@@ -1,4 +1,4 @@
-//! Moving through a list, opening and closing.
+//! Moving through a list, and opening and closing rows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,13 @@ use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::action::Action;
 
-/// The hottest path ends where a row's share falls below this.
+/// Share of a row below which the hottest path ends.
 const HOT_SHARE: f64 = 0.05;
 
-/// So many rows the hottest path opens at once.
+/// Number of rows that the hottest path opens at once.
 const HOT_DEPTH: usize = 8;
 
-/// Rows to open on the hottest path from a row, or from the top.
+/// Returns the rows to open on the hottest path from a row, or from the top.
 pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     let hottest = |rows: &[u32]| {
         rows.iter()
@@ -39,8 +39,8 @@ pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId
     path
 }
 
-/// Rows to open at the first look: the hottest path, and then what else is hot, hottest first, as long as all of it
-/// fits on one screen.
+/// Returns the rows to open at the first look. They are the hottest path, then other hot rows, hottest first, as long as all rows
+/// fit on one screen.
 pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     let mut open = hottest_path(data, None);
     let mut shown = data.tree.top().len();
@@ -87,7 +87,7 @@ impl App {
         self.select(to);
     }
 
-    /// To the sibling above or below.
+    /// Goes to the sibling above or below.
     pub(in crate::app) fn step_sibling(&mut self, step: isize) {
         if self.views.current == View::Flame {
             return self.flame_beside(step);
@@ -106,7 +106,7 @@ impl App {
         }
     }
 
-    /// → : opens, or goes to the first child.
+    /// Opens the row, or goes to its first child, on →.
     pub(in crate::app) fn go_in(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
@@ -115,7 +115,7 @@ impl App {
         }
     }
 
-    /// ← : closes, or goes to the parent.
+    /// Closes the row, or goes to its parent, on ←.
     pub(in crate::app) fn go_out(&mut self) {
         let Some(row) = self.list().selected().copied() else {
             return;
@@ -132,7 +132,7 @@ impl App {
             .is_some_and(|path| self.views.expanded.contains(path))
     }
 
-    /// Space: opens what is closed and closes what is open.
+    /// Opens a closed row and closes an open row, on Space.
     pub(in crate::app) fn fold(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
@@ -202,7 +202,7 @@ impl App {
         }
     }
 
-    /// Opens what hides a row and selects it; gives back what had to be opened.
+    /// Opens the rows that hide a row and selects it; returns the opened rows.
     pub(in crate::app) fn reveal(&mut self, what: What) -> Vec<PathId> {
         if self.views.current == View::Flame {
             self.flame_reveal(what);
@@ -242,7 +242,7 @@ impl App {
     }
 }
 
-/// The line that an action leads to.
+/// Returns the line to which an action leads.
 pub(in crate::app) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
     let last = rows.saturating_sub(1);
     let half = (page / 2).max(1);

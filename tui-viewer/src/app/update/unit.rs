@@ -1,4 +1,4 @@
-//! What numbers are per, and what they are in.
+//! The divisor and the unit of numbers.
 
 use tickscope_analysis::measure::Measure;
 
@@ -9,7 +9,7 @@ use crate::app::state::App;
 use crate::app::unit::{Of, PerCall};
 
 impl App {
-    /// Every number per call of the selected row, or as it is.
+    /// Shows every number per call of the selected row, or totals again.
     pub(in crate::app) fn per_call(&mut self) {
         if self.per_call_end() {
             return;
@@ -44,7 +44,7 @@ impl App {
         self.query.per_call = Some(per);
     }
 
-    /// Back to totals; false where they are shown already.
+    /// Shows totals again; returns false where they are shown already.
     pub(in crate::app) fn per_call_end(&mut self) -> bool {
         let ends = self.query.per_call.take().is_some();
         if ends {
@@ -53,7 +53,7 @@ impl App {
         ends
     }
 
-    /// The next of what the program counts.
+    /// Switches to the next measure of the program.
     pub(in crate::app) fn next_measure(&mut self) {
         let Some(shown) = self.shown() else { return };
         let all: Vec<Measure> = Measure::measured(shown).collect();
@@ -64,7 +64,7 @@ impl App {
         self.tell(format!("shares, totals and order by {by}; v: the next measure"));
     }
 
-    /// Nanoseconds, or ticks of the clock.
+    /// Switches between nanoseconds and ticks of the clock.
     pub(in crate::app) fn change_units(&mut self) {
         self.query.in_ticks = !self.query.in_ticks;
         let hz = self.shown().map(|shown| shown.clock.ticks_per_second);
@@ -78,7 +78,7 @@ impl App {
         });
     }
 
-    /// Counts the calls that numbers are divided by, where data or divisor are others than before.
+    /// Counts the calls by which numbers are divided, where data or divisor have changed.
     pub(in crate::app) fn count_calls(&mut self) {
         let key = PerCallKey {
             data: self.derived.data_memo.revision(),

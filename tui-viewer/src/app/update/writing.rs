@@ -1,4 +1,4 @@
-//! Files made of what is on the screen.
+//! Files made from the screen.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 
 impl App {
-    /// Writes the report of what is on screen: its moment or window, the thread in scope, what is in focus.
+    /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.
     pub(in crate::app) fn report(&mut self, effects: &mut Vec<Effect>) {
         let Some(shown) = self.shown().cloned() else {
             return;
@@ -20,7 +20,7 @@ impl App {
         let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
         let mut snapshot = now;
         if self.query.threads.is_missing(&snapshot) {
-            // One that only the other side of a comparison has stands among all others as one that did nothing.
+            // A thread that only the other side of a comparison has stands among the others with no time.
             snapshot = self.playback.sides(&self.query, &shown).now;
         }
         if self.query.threads.is_missing(&snapshot) {
@@ -72,14 +72,14 @@ impl App {
         effects.push(Effect::Edit(SourcePlace {
             file: function.file.clone(),
             line: function.line,
-            // Of one that has ended the number may be another program's by now.
+            // The process id of an ended program may belong to another program by now.
             pid: self.program.status.answers().then_some(data.snapshot.process.pid),
         }));
     }
 }
 
 impl ThreadChoice {
-    /// One thread is chosen, and it is not there.
+    /// Whether one thread is chosen and the snapshot lacks it.
     fn is_missing(&self, snapshot: &Snapshot) -> bool {
         *self != Self::All && self.thread(snapshot).is_none()
     }
