@@ -1,4 +1,4 @@
-//! What every key does, and what it never does.
+//! The effect of every key, and effects that it must not have.
 
 mod before;
 mod flame;
@@ -47,14 +47,14 @@ use crate::source::test_program::past;
 use crate::test_driver::{at, empty, events, key, keys, line, live, looks, screen, selected, showing, text};
 use moments::{data, lives, sums_hold, tabs, watched};
 
-/// The made-up program after the reset that began this epoch.
+/// Returns the made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     s.capture.reset_epoch = epoch;
     s
 }
 
-/// What a feed says of a program that runs.
+/// Passes events of a running program to the app.
 fn tell(app: &mut App, events: Events) {
     app.update(Message::Events(Box::new(events)));
 }
@@ -70,7 +70,7 @@ fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     );
 }
 
-/// What is asked of the program.
+/// Returns the requests to the program.
 fn asked(effects: Vec<Effect>) -> Vec<Request> {
     let request = |effect| {
         let Effect::Send(request) = effect else {
@@ -81,7 +81,7 @@ fn asked(effects: Vec<Effect>) -> Vec<Request> {
     effects.into_iter().filter_map(request).collect()
 }
 
-/// The program begins again, or another one with its name does.
+/// Starts the program again, or another program with its name.
 fn begins(app: &mut App, pid: u32, new_run: Option<(u32, u32)>, mut snapshot: Snapshot) {
     snapshot.process.pid = pid;
     let target = Target {
@@ -104,7 +104,7 @@ fn pattern(text: &str) -> Pattern {
     Pattern::new(text).expect("a pattern")
 }
 
-/// The snapshot with rules, applied as the collector does it.
+/// Returns the snapshot with rules, applied as the collector does it.
 fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
     for &(text, off) in rules {
         let rule = pattern(text);
@@ -121,7 +121,7 @@ fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
     s
 }
 
-/// The made-up program; the CPU times of its threads in milliseconds.
+/// Returns the made-up program with the CPU times of its threads in milliseconds.
 fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
     let mut s = snapshot(tenths);
     for (thread, ms) in s.threads.iter_mut().zip(cpu_ms) {
@@ -130,7 +130,7 @@ fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
     s
 }
 
-/// Nothing has been entered in it.
+/// Returns the program before any scope was entered.
 fn without_rows(mut s: Snapshot) -> Snapshot {
     s.threads.clear();
     s.nodes = Default::default();
@@ -138,7 +138,7 @@ fn without_rows(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Rows that are called by another one, side by side or one inside the other. The thread `main` is the last one: its rows may grow.
+/// Adds rows below a row, side by side or one inside the other. The thread `main` is the last one: its rows may grow.
 pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) -> Snapshot {
     let mut parent = NodeId(parent as u32);
     for n in 0..count {
@@ -166,20 +166,20 @@ fn last_line(app: &App) -> String {
     text(app).lines().last().unwrap_or_default().to_string()
 }
 
-/// The screen as one line, for what is longer than one.
+/// Returns the screen as one line, for texts longer than a line.
 fn in_one_line(app: &App) -> String {
     let screen = text(app);
     screen.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The first line of the screen with this text.
+/// Returns the first line of the screen with this text.
 fn line_of(screen: &str, part: &str) -> String {
     let line = screen.lines().find(|line| line.contains(part));
     line.unwrap_or_else(|| panic!("no {part} in\n{screen}"))
         .to_string()
 }
 
-/// This view is shown, and this row is selected.
+/// Asserts that this view is shown, and this row is selected.
 #[track_caller]
 fn stands(app: &App, view: View, row: &str) {
     assert_eq!((app.views.current, &*selected(app)), (view, row));
@@ -195,7 +195,7 @@ fn lacks(text: &str, words: &str) {
     assert!(!text.contains(words), "{words} in\n{text}");
 }
 
-/// The screen has these words.
+/// Asserts that the screen has these words.
 #[track_caller]
 fn shows(app: &App, words: &str) {
     has(&text(app), words);
@@ -206,7 +206,7 @@ fn hides(app: &App, words: &str) {
     lacks(&text(app), words);
 }
 
-/// The last line has these words.
+/// Asserts that the last line has these words.
 #[track_caller]
 fn says(app: &App, words: &str) {
     has(&last_line(app), words);
@@ -269,12 +269,12 @@ fn what_is_hot_opens_once_and_only_once() {
 
 #[test]
 fn the_first_look_fits_the_screen() {
-    // 12 lines: the hottest path, and no more where it would not all be seen.
+    // 12 lines have the hottest path, and no other rows, because these would not all be visible.
     assert_eq!(live(60, 15).list().rows.len(), 11);
-    // 20 lines: all that takes a twentieth of the time.
+    // 20 lines have all rows that take a twentieth of the time.
     let app = live(120, 30);
     assert!(names(&app).contains(&"wire::checksum") && !names(&app).contains(&"stats::publish"));
-    // 3 lines: the hottest path whatever its length.
+    // 3 lines still open the hottest path at its full length.
     assert_eq!(live(20, 5).list().rows.len(), 11);
 }
 
@@ -383,7 +383,7 @@ fn columns_sort_and_turn_round() {
     keys(&mut app, "2");
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "match::run", "by total time");
-    // Nothing waits in this program.
+    // No function waits in this program.
     keys(&mut app, ">>");
     assert_eq!(names(&app)[0], "wire::encode", "by calls");
     keys(&mut app, "I");
@@ -524,7 +524,7 @@ fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
     keys(&mut app, "jjjj");
     assert_eq!(selected(&app), "tree::rebalance");
     let mut young = snapshot(1_341);
-    // Only match::run and match::step of the first thread are left.
+    // Only `match::run` and `match::step` of the first thread are left.
     young.threads.truncate(1);
     young.threads[0].rows = 2;
     for column in [&mut young.nodes.parent, &mut young.nodes.site] {
@@ -947,7 +947,7 @@ fn a_key_of_other_views_says_where_it_works() {
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
     assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
-    // On top of a view it means nothing that would help.
+    // On top of a view the key has no meaning that would help.
     keys(&mut app, "ai");
     assert!(!last_line(&app).contains("works in"));
 }
@@ -1028,7 +1028,7 @@ fn the_footer_offers_only_what_works_now() {
     }
 }
 
-/// How often tables, what the view shows of them, and rows were derived.
+/// Returns how often tables, the part that the view shows, and rows were derived.
 fn derived(app: &App) -> [u64; 3] {
     let derived = &app.derived;
     [

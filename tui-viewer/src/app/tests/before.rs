@@ -1,17 +1,17 @@
-//! The last seconds against those before, and windows over a reset that was taken back.
+//! The last seconds against the seconds before, and windows over a reset that was undone.
 
 use tickscope_analysis::window::between;
 
 use super::*;
 
-/// A program that was watched for 24 s, and the screen at the end.
+/// Returns the screen at the end of a program that was watched for 24 s.
 fn watched_long(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     lives(&mut app, 1_100..=1_340);
     app
 }
 
-/// The same, but its busiest function took twice as long in the last ten seconds.
+/// Returns the same screen, but its busiest function took twice as long in the last ten seconds.
 fn slower_of_late() -> App {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_340 {
@@ -23,7 +23,7 @@ fn slower_of_late() -> App {
     app
 }
 
-/// What all rows have more than before: themselves, and as a sum.
+/// Returns the sum of the changes of all rows.
 fn changes(data: &Data, rows: impl Iterator<Item = What>, read: fn(&Data, What) -> u64) -> i128 {
     let change = |what: What| {
         let then = data
@@ -137,7 +137,7 @@ fn what_is_not_known_is_not_compared() {
     keys(&mut app, "w'");
     has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
-    // A longer window, which the past does not hold twice, and back again.
+    // A longer window needs more past than there is; then back again.
     keys(&mut app, "w");
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
@@ -174,7 +174,7 @@ fn the_time_before_goes_along_with_the_moment_on_screen() {
     assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
 }
 
-/// The program after a reset at 125 s, and after that was taken back at 130 s.
+/// Returns the program after a reset at 125 s, and after that reset was undone at 130 s.
 fn reset_and_undone(tenth: u64) -> Snapshot {
     let mut s = snapshot(tenth);
     let epoch = orderbook::snapshot(1_000).capture.reset_epoch;
@@ -196,7 +196,7 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
-    // Begins before the reset, and in the part that does not count: then at the reset.
+    // The windows begin before the reset, and in the part that does not count: then at the reset.
     for (typed, window) in [("ww", "window 10.0 s"), ("wwp,,w", "")] {
         keys(&mut app, typed);
         keys(&mut other, typed);

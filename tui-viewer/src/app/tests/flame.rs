@@ -1,4 +1,4 @@
-//! The flame graph: where frames stand, how one moves through them, and what stays when times change.
+//! The flame graph: places of frames, moves through them, and the order while times change.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use crate::app::flame_layout::{Frame, lay_out};
 use crate::app::view::Below;
 use crate::ui::theme::Ground;
 
-/// A tree of one thread: of each row the parent, how far back in this list, and its own time.
+/// Returns a tree of one thread. Each row gives the distance to its parent in this list, and its self time.
 fn tree_of(rows: &[(usize, u64)]) -> CallTree {
     let mut s = Snapshot::default();
     for (index, &(back, self_ns)) in rows.iter().enumerate() {
@@ -43,7 +43,7 @@ fn by_row(a: u32, b: u32) -> Ordering {
     a.cmp(&b)
 }
 
-/// The frames below a frame, or those of the first line.
+/// Returns the frames below a frame, or the frames of the first line.
 fn below(frames: &[Frame], parent: Option<u32>) -> Vec<&Frame> {
     frames.iter().filter(|frame| frame.parent == parent).collect()
 }
@@ -79,7 +79,7 @@ proptest! {
                 end += frame.width;
             }
             prop_assert!(end <= x + cells, "inside of the frame above");
-            // What is left is the time of the frame itself, to the nearest cell.
+            // The remaining cells are the self time of the frame, to the nearest cell.
             let zoomed_past = zoom.is_some_and(|zoom| {
                 above.is_none_or(|above| tree.rows[zoom as usize].depth > above.line)
             });
@@ -95,7 +95,7 @@ proptest! {
                 let left = f64::from(x + cells - end);
                 prop_assert!((left - exact).abs() <= 0.5 + 1e-6, "{} cells for {}", left, exact);
             }
-            // Whoever is worth a cell has one.
+            // Each row with the time of a cell has a cell.
             let children: &[u32] = match above.and_then(|above| above.row) {
                 Some(row) => tree.children(row),
                 None => tree.top(),
@@ -118,7 +118,7 @@ fn flame() -> App {
     app
 }
 
-/// The first cell of the list on which a name stands.
+/// Returns the first cell of the list on which a name stands.
 fn place_of(app: &App, name: &str) -> (u16, u16) {
     let screen = text(app);
     let rows = app.layout().rows;
@@ -193,7 +193,7 @@ fn the_selected_frame_stays_whatever_the_times() {
     for tenths in [1_400, 2_000, 9_000] {
         at(&mut app, tenths * 10);
         let mut s = snapshot(tenths);
-        // Others take more and more of the time.
+        // Other rows take more and more of the time.
         let rows = s.rows_of(ThreadId(2));
         for row in rows {
             s.nodes.self_ticks[row] *= tenths / 700;
@@ -201,7 +201,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         events(&mut app, Status::Live, Some(s));
         assert_eq!(selected(&app), "risk::check");
     }
-    // Less than a cell: who calls it stands for it, until it is seen again.
+    // The row has less than a cell: its caller stands for it, until it is visible again.
     let mut s = snapshot(1_400);
     for row in 0..s.nodes.len() {
         if s.site_of(NodeId(row as u32)).name == "check" {
@@ -320,7 +320,7 @@ fn large_screens_have_the_graph_below_the_tree() {
         (third..third + tall).collect::<Vec<_>>(),
         "book::apply, the third line"
     );
-    // Arrows go on in the list, and so does Tab.
+    // Arrows move in the list, and so does Tab.
     key(&mut app, Code::Tab);
     assert_eq!(app.views.current, View::Hot);
     keys(&mut app, "1P");
@@ -362,7 +362,7 @@ fn where_moments_are_compared_frames_say_what_has_changed() {
     let mut app = flame();
     keys(&mut app, "m");
     let mut more = snapshot(1_341);
-    // Checking takes longer by all that was measured: the half of all is new.
+    // The call of `check` takes longer by all measured time, so half of all time is new.
     let all: u64 = more.nodes.self_ticks.iter().sum();
     let check = more
         .nodes

@@ -14,7 +14,7 @@ fn app() -> (App, Snapshot, Rc<KnownFunctions>) {
     (app, s, known)
 }
 
-/// Opens everything and selects a row by its name.
+/// Opens all rows and selects a row by its name.
 fn to(app: &mut App, name: &str) {
     keys(app, "g");
     let crates = app.list().rows.iter().filter(|row| row.depth == 0).count();
@@ -60,7 +60,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
         to(&mut app, name);
         assert!(text(&app).contains(why), "{name}: {}", text(&app));
     }
-    // Its callers in the tree, and above those that are off as well.
+    // The heirs are its callers in the tree, and the functions above callers that are off as well.
     let heirs = |app: &App| line_of(&text(app), "its time is now that of");
     has(&heirs(&app), "book::apply");
     let caller = s.sites.iter().position(|site| site.name == "apply");
@@ -68,7 +68,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
     tell_functions(&mut app, s.clone(), &known);
     has(&heirs(&app), "match::step");
     lacks(&heirs(&app), "book::apply");
-    // What was asked for at the start.
+    // The choice was made at the start.
     s.functions.as_mut().unwrap().choice = FunctionChoice {
         only: vec!["orderbook_sim".into()],
         not: vec!["depth".into(), "Book::*".into()],
@@ -169,7 +169,7 @@ fn callees_of_a_row_are_switched_together_and_said_once() {
     let back = asked(keys(&mut app, "-"));
     let is_back = |request: &Request| matches!(request, Request::ForgetRule(_));
     assert!(back.len() == 3 && back.iter().all(is_back), "{back:?}");
-    // From the bottom up children are callers.
+    // From the bottom up the children are callers.
     keys(&mut app, "i");
     assert!(keys(&mut app, "-").is_empty());
     says(&app, "below are callers here");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// The made-up program, four of its functions in the group `book`, some of them below each other.
+/// Returns the made-up program with four functions in the group `book`, some of them below each other.
 fn grouped(width: u16, height: u16) -> App {
     let mut s = snapshot(1_340);
     for site in &mut s.sites {
@@ -27,7 +27,7 @@ fn a_group_stands_in_place_of_its_members() {
     assert_eq!(merged.len(), plain.len() - 3, "{merged:?}");
     assert_eq!(merged[0], "[book]", "it costs most itself");
     keys(&mut app, "g");
-    // The members, those that cost most first, and above the columns what is shown.
+    // The pane has the members, by self time, and the line above the columns has the filter.
     shows(&app, "rebalance, apply, insert, cancel");
     shows(&app, "groups");
     keys(&mut app, "&");

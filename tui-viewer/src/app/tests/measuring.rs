@@ -1,5 +1,5 @@
-//! How programs are measured: modes and the key that steps through them, latencies, what is not known, what measuring
-//! costs.
+//! How programs are measured: modes and the key that steps through them, latencies, unknown values, and the cost of
+//! measuring.
 
 use super::*;
 use crate::app::overlay::Overlay;
@@ -8,7 +8,7 @@ fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
 }
 
-/// Takes a mode from the list, as people do.
+/// Takes a mode from the list, as users do.
 fn choose(app: &mut App, mode: Mode) -> Vec<Effect> {
     let line = Mode::ALL
         .iter()
@@ -204,7 +204,7 @@ fn an_unknown_beginning_has_no_age() {
     keys(&mut app, "2/match::run");
     let line = line_of(&text(&app), "running in 2 threads");
     assert!(line.ends_with("in 2 threads"), "{line}");
-    // Another thread alone is not in doubt.
+    // With one thread in scope the start is known.
     key(&mut app, Code::Esc);
     keys(&mut app, "1/ingest::run");
     let line = line_of(&text(&app), "running in 1 thread");
@@ -237,7 +237,7 @@ fn the_whole_has_room_for_its_mark() {
         let mut app = live(width, 15);
         let mut one = in_mode(Mode::Sampled, snapshot(1_340));
         one.nodes.self_ticks[9..].fill(0);
-        // As after few samples.
+        // The error is large, as after few samples.
         for estimate in &mut one.estimates {
             estimate.total_error = estimate.total_error.max(20_000_000_000);
         }
@@ -257,7 +257,7 @@ fn short_calls_are_marked_without_unicode_as_well() {
     shows(&app, "alloc::slab_get !");
 }
 
-/// What was on its way when it was switched off.
+/// Calls may still be open when measuring is switched off.
 #[test]
 fn what_is_still_counted_where_nothing_is_measured_has_no_times() {
     let mut stray = snapshot(1_340);

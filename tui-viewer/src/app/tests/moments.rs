@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// The screen after each tenth of a second in turn.
+/// Shows the snapshot of each tenth of a second in turn.
 pub(crate) fn lives(app: &mut App, tenths: impl IntoIterator<Item = u64>) {
     for tenth in tenths {
         events(app, Status::Live, Some(snapshot(tenth)));
     }
 }
 
-/// A program that was watched from 120 s to 134 s of its life, and the screen at the end.
+/// Returns the screen at the end of a program that was watched from 120 s to 134 s of its life.
 pub(crate) fn watched(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     lives(&mut app, 1_200..=1_340);
@@ -24,7 +24,7 @@ pub(crate) fn tabs(app: &App) -> String {
     text(app).lines().nth(1).unwrap_or_default().to_string()
 }
 
-/// Self and below make the total, in every row of the tree.
+/// Asserts that self time and the rows below make the total, in every row of the tree.
 pub(crate) fn sums_hold(data: &Data) {
     let change = |what: What| {
         let (now, then) = (
@@ -248,7 +248,7 @@ fn a_mark_is_compared_with_and_counted_from() {
     assert!(tabs(&app).contains("vs 14:02:14"), "{}", tabs(&app));
     sums_hold(data(&app));
     let grown = data(&app).measured_ns - data(&app).then.as_ref().unwrap().measured_ns;
-    // All changes are growth: what happened since the mark.
+    // All changes are growth: the window has the time since the mark.
     keys(&mut app, "'www");
     assert!(tabs(&app).contains("window 6.0 s, since mark"), "{}", tabs(&app));
     assert!(data(&app).measured_ns.abs_diff(grown) < 100, "but for rounding");
@@ -270,7 +270,7 @@ fn windows_are_compared_with_the_same_window_then() {
     sums_hold(now);
 }
 
-/// Another build of the program: a call of `rebalance` takes half as long again, one function is new, one is gone.
+/// Returns another build of the program: a call of `rebalance` takes half as long again, one function is new, one is gone.
 pub(crate) fn other_build() -> Snapshot {
     let mut s = snapshot(1_340);
     s.process.pid += 1;
@@ -313,7 +313,7 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
     let app = watched(230, 40);
     has(&line_of(&text(&app), "match::step"), "█");
     shows(&app, "LAST 30 s");
-    // Beside the list there is a chart of several lines below these words; below it, one line.
+    // Beside the list there is a chart of several lines below these words; below the list, one line.
     for (app, below) in [(app, 3), (watched(140, 40), 0)] {
         let screen = text(&app);
         let mut chart = screen.lines().skip_while(|line| !line.contains("last 30 s"));
@@ -342,7 +342,7 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "counted from zero since");
-    // The other way round nothing was counted from zero since.
+    // In the other direction no counter began at zero since the mark.
     keys(&mut app, "'m('");
     let told = last_line(&app);
     has(&told, "is later, and counted from zero in between");
@@ -352,9 +352,9 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
 fn a_frozen_screen_keeps_its_sparklines_while_records_come() {
     let mut app = empty(150, 30);
     let give = |app: &mut App, tenth: u64| {
-        // Busy every other second.
+        // The program is busy every other second.
         let mut next = snapshot(tenth + tenth / 10 % 2 * 10);
-        // No program publishes to the millisecond, and history keeps fewer of what is older.
+        // No program publishes to the millisecond, and history keeps fewer of the older snapshots.
         next.capture.unix_ns = snapshot(tenth).capture.unix_ns + tenth * 37 % 60 * 1_000_000;
         let record = past(&next);
         app.update(Message::Events(Box::new(Events {

@@ -1,11 +1,11 @@
-//! What the last line says after keys, word for word.
+//! The text of the last line after keys, word for word.
 
 use super::*;
 
-/// Wide enough for every sentence.
+/// Width in cells for every sentence.
 const WIDE: u16 = 160;
 
-/// Of each line the keys that are typed, and what the last line says then.
+/// Checks lines of a table: the keys to type, and the text of the last line after them.
 #[track_caller]
 fn check(app: &mut App, table: &str) {
     let lines = table.lines().map(str::trim);
@@ -46,7 +46,7 @@ fn keys_say_what_they_did() {
 
 #[test]
 fn rows_that_have_no_function_say_what_to_choose() {
-    // Who calls what stands at the top: nobody.
+    // The top of a thread has no caller.
     let mut app = live(WIDE, 40);
     keys(&mut app, "1g3k");
     assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
@@ -274,7 +274,7 @@ fn what_a_window_cannot_tell_of_latencies() {
         }
     }
     shows(&app, why);
-    // Ten seconds ago lies where only coarse records are.
+    // Ten seconds ago only coarse records exist.
     let mut app = empty(WIDE, 40);
     for tenth in [1_240, 1_330, 1_340] {
         let mut s = snapshot(tenth);
@@ -296,7 +296,7 @@ fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
 }
 
-/// The cause and the next step were cut off at the screen's width.
+/// The cause and the next step used to be cut off at the screen's width.
 #[test]
 fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
     let why = "cannot create /a/b/x.txt: there is no directory /a/b; make the directory first";
@@ -309,7 +309,7 @@ fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
         let mut app = live(60, height);
         app.update(Message::Wrote("report", Err(why.into())));
         assert_eq!(last(&app, 2), format!("! report not written: {why}"));
-        // Above the keys of a search it keeps its lines.
+        // Above the keys of a search the notice keeps its lines.
         keys(&mut app, "/");
         assert!(
             last(&app, 3).starts_with(&format!("! report not written: {why} /")),

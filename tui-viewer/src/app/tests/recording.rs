@@ -1,8 +1,8 @@
-//! A recording: what it says it is, and how one moves in it.
+//! A recording: its words on the screen, and moves in it.
 
 use super::*;
 
-/// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
+/// Returns a recording of 14 s, as the feed gives it: its newest record first, the other records a slice later.
 fn opened(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let newest: Snapshot = snapshot(1_340);

@@ -5,7 +5,7 @@ use tickscope_testkit::fixture;
 
 use super::*;
 
-/// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
+/// Returns the made-up program, where `cancel` inserts again below `rebalance`, and `decode` calls `encode` as well.
 fn recursive(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     // The thread `main` is the last one: its rows may grow.
@@ -41,7 +41,7 @@ fn title(app: &App) -> String {
         .to_string()
 }
 
-/// Names of a list with what its numbers say, as far as a test reads them.
+/// Returns names of a list with the numbers that tests read.
 fn shares(app: &App) -> Vec<(String, u64, u64)> {
     let data = data(app);
     let rows = app.list().rows.iter().filter(|row| !row.is_heading());
@@ -73,7 +73,7 @@ fn a_recursive_function_has_one_average_on_a_screen() {
         .skip(1)
         .filter_map(|rest| rest.split_whitespace().next());
     let averages: Vec<&str> = of_avg.collect();
-    // 600 ticks of 0.4 ns in 7 calls, of which one is the outermost.
+    // The average is of 600 ticks of 0.4 ns in 7 calls, of which one is the outermost.
     assert_eq!(averages, ["34ns", "34ns"], "{screen}");
 }
 
@@ -128,7 +128,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
         "tree::rebalance",
     ];
     assert_eq!(way, wanted);
-    // To the side it goes to the row at the same height, or to the last one, and back.
+    // To the side the cursor goes to the row at the same height, or to the last row, and back.
     for (code, wanted) in [
         (Code::Left, "stats::publish"),
         (Code::Left, "stats::publish"),
@@ -140,12 +140,12 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     }
     keys(&mut app, "jl");
     assert_eq!(selected(&app), "alloc::slab_get", "the third row of either list");
-    // One below the other there is no side to go to.
+    // Where one list is below the other, there is no side to go to.
     app.update(Message::Resize(Size::new(80, 24)));
     key(&mut app, Code::Left);
     assert_eq!(selected(&app), "alloc::slab_get");
     app.update(Message::Resize(Size::new(120, 30)));
-    // A click takes the row that it is on, in either list, and none below them.
+    // A click takes the row under it, in either list, and no row below the lists.
     let y = app.layout().rows.y + 1;
     app.update(Message::Click(30, y));
     assert_eq!(selected(&app), "book::apply");
@@ -283,7 +283,7 @@ fn a_function_in_focus_stands_at_the_top() {
     keys(&mut app, "jjjf");
     assert_eq!(top_and_selected(&app), both("book::insert"));
     says(&app, "Esc everything");
-    // Hot shows what is below, and totals of the focus.
+    // Hot shows the rows below the function, and totals of the focus.
     keys(&mut app, "2");
     assert!(!names(&app).contains(&"match::step") && names(&app).contains(&"tree::rebalance"));
     keys(&mut app, "1f");
@@ -390,7 +390,7 @@ fn recursion_folds_into_one_row() {
     says(&app, "recursion in one row; c shows it call by call");
     let folded = row("book::insert", 3_750, 160);
     assert!(shares(&app).contains(&folded), "{:?}", shares(&app));
-    // Below the recursive function stands what was called by its second call alone.
+    // Below the recursive function stand rows that only its second call has called.
     let moved = "folded recursion put this row here: c unfolds it, then F";
     keys(&mut app, "G");
     for _ in 0..before {
@@ -448,7 +448,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
     for tenths in [1_341, 1_350, 1_360] {
         at(&mut app, tenths);
         let mut turned = recursive(tenths);
-        // What comes last costs most from now on.
+        // The last row costs most from now on.
         let cancel = turned.nodes.len() - 4;
         turned.nodes.self_ticks[cancel] = 900_000_000_000;
         events(&mut app, Status::Live, Some(turned));
@@ -461,7 +461,7 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
 
 #[test]
 fn opening_rows_of_a_large_tree_asks_for_their_callers() {
-    // A stack so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
+    // The stack is so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
     let deep = recursive(1_340);
     let last = deep.nodes.len() - 1;
     let deep = with_more(deep, last, 450, true);

@@ -209,7 +209,7 @@ fn all_names_are_shortened_by_one_rule() {
 #[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
-        // Who has not moved looks at no row.
+        // Without a move no row is looked at.
         let mut app = live(120, 30);
         keys(&mut app, digit);
         assert_eq!(app.list().cursor.index, 0);
@@ -218,7 +218,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         assert_eq!(selected(&app), "book::insert");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
-        // A thread is no function: what was selected stays.
+        // A thread is no function, so the selection stays.
         keys(&mut app, "4j");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
@@ -227,7 +227,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         keys(&mut app, digit);
         assert_eq!(selected(&app), next);
     }
-    // So that the switch hits what was looked at.
+    // The switch must hit the function that was looked at.
     let mut app = live(120, 30);
     keys(&mut app, "2/cancel\n");
     let effects = keys(&mut app, "6 ");
@@ -256,7 +256,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     keys(&mut app, "6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();
-    // Down leads over all of them.
+    // Down leads over all rows.
     keys(&mut app, "gg");
     let mut met = std::collections::HashSet::new();
     for _ in 0..all {

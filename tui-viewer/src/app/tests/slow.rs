@@ -1,4 +1,4 @@
-//! Watching functions, and why their slow calls are slow.
+//! Watching functions, and the causes of their slow calls.
 
 use ratatui::layout::Position;
 use tickscope_format::ids::NO_PARENT;
@@ -8,7 +8,7 @@ use tickscope_testkit::fixture;
 use super::*;
 use crate::event_loop::saved_files;
 
-/// An app that shows a program that watches `draw_frame`, in the view Slow.
+/// Returns an app in the view Slow, with a program that watches `draw_frame`.
 fn slow(width: u16, height: u16) -> App {
     let mut app = showing(width, height, fixture::slow_frames());
     keys(&mut app, "8");
@@ -42,7 +42,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
         "{:?}",
         app.left_on()
     );
-    // Again: there it is.
+    // The second key shows the watched function.
     assert_eq!(asked(key(&mut app, Code::Char('W'))), []);
     assert_eq!(app.views.current, View::Slow);
     assert_eq!(app.watched().unwrap().function, "game::scene::lookup");
@@ -120,7 +120,7 @@ fn paths_are_in_the_order_that_their_column_says_whatever_key_came_before() {
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
     next.capture.unix_ns += 1;
-    // Another path becomes the one with the largest difference.
+    // Another path has now the largest difference.
     next.watches[0].paths[2].slow.ticks *= 100;
     events(&mut app, Status::Live, Some(next));
     let now = names(&app);
@@ -160,7 +160,7 @@ fn calls_that_come_in_turns_are_all_shown() {
     assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
 }
 
-/// A cell of the call over time, in the middle of its first line.
+/// Returns a cell of the call over time, in the middle of its first line.
 fn cell_of_call(app: &App) -> (u16, u16) {
     let areas = app.call_areas(app.layout().detail.unwrap()).unwrap();
     let time = areas.time.unwrap();
@@ -188,7 +188,7 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     assert_eq!(shown(&app), near);
     app.update(Message::Wheel(3, x, y));
     assert_eq!(shown(&app), 0..ticks);
-    // Beside the call the wheel moves the list, and to the side nothing.
+    // Beside the call the wheel moves the list, and the wheel to the side has no effect.
     app.update(Message::Wheel(-3, 0, 0));
     app.update(Message::WheelAside(true, 0, 0));
     assert_eq!(shown(&app), 0..ticks);
@@ -286,7 +286,7 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
             exemplar.trace.take_if(|_| turn != at as u64 + 2);
         }
         app.playback.history.note(&snapshot);
-        // As from a recording, of which the newest is handed over as a snapshot.
+        // The history is from a recording, whose newest record comes as a snapshot.
         if turn == 3 {
             events(&mut app, Status::Kept, Some(snapshot));
         }

@@ -6,7 +6,7 @@ use tickscope_testkit::fixture;
 use super::*;
 use crate::test_driver::find_code;
 
-/// An app that shows the source of `draw_frame`.
+/// Returns an app that shows the source of `draw_frame`.
 fn sampled(width: u16, height: u16) -> App {
     let mut app = empty(width, height);
     let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
@@ -40,7 +40,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
         "{:?}",
         app.left_on()
     );
-    // Scrolling means nothing once the pane has gone.
+    // Scrolling has no effect once the pane has gone.
     let off = Request::Lines(0);
     assert_eq!(asked(key(&mut app, Code::Char('S'))), [off]);
     answer(&mut app, off, Ok(0));
@@ -110,18 +110,18 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     assert!(!app.shows_source(), "{}", text(&app));
     app.update(Message::Resize(Size::new(120, 50)));
     assert!(app.shows_source());
-    // It samples already, so the key takes the pane away, and brings it again.
+    // The program samples already, so the key takes the pane away, and brings it again.
     key(&mut app, Code::Char('S'));
     assert!(!app.shows_source());
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
-    // Where the file is not there, nothing stands in its place.
+    // Where the file is not there, no pane stands in its place.
     let mut app = showing(120, 50, fixture::slow_frames());
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
     assert!(!app.shows_source(), "{}", text(&app));
-    // The key says why there is none, and has the program sample.
+    // The key says why there is no source, and makes the program sample.
     let effects = key(&mut app, Code::Char('S'));
     assert_eq!(asked(effects), [Request::Lines(LINES_HZ)]);
     shows(&app, "no src/main.rs in /home or above");
@@ -164,7 +164,7 @@ fn samples_that_are_not_known_yet_come_when_they_are_found() {
     assert!(text(&app).contains("reading the source"), "{}", text(&app));
     find_code(&mut app, effects);
     assert!(!text(&app).contains("reading the source"), "{}", text(&app));
-    // Nothing is asked twice.
+    // No file is asked for twice.
     let mut next = fixture::sampled();
     next.capture.seq += 1;
     next.lines.samples[0].samples += 5;

@@ -1,9 +1,9 @@
-//! What the screens say of themselves: which time, which order, which words.
+//! The words of the screens about themselves: time, order, and terms.
 
 use super::*;
 use crate::orderbook::waiting;
 
-/// Compares the moment on screen with one a second later, as the program really goes on.
+/// Compares the moment on screen with a moment a second later, while the program goes on.
 fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App {
     let mut app = live(width, height);
     keys(&mut app, "m");
@@ -121,7 +121,7 @@ fn differences_keep_their_units_and_say_how_they_are_sorted() {
 #[test]
 fn equal_changes_stand_by_name() {
     let mut app = compared(120, 30, |next| {
-        // Nothing has happened since.
+        // No call was made since.
         *next = snapshot(1_340);
         next.capture.unix_ns += 1_000_000_000;
     });

@@ -1,4 +1,4 @@
-//! The threads: who is busy, who waits, and what one of them is doing now.
+//! The threads: busy ones, waiting ones, and the current function of a thread.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
 
 #[test]
 fn what_the_second_thread_does_now_is_six_keys_away() {
-    // Where rows have room for it, one key; where they have none, it is in the tree of that thread alone.
+    // Where rows have room for the function, it takes one key; else the function is only in the tree of the thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
         let mut app = live(width, height);
         keys(&mut app, typed);
@@ -57,7 +57,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
-    // Of a path that is too long the end, and how much is left out.
+    // Of a path that is too long the end is shown, and the number of functions that are left out.
     let mut s = snapshot(1_340);
     let frame = s.threads[0].open[1];
     s.threads[0].open = vec![frame; 300];
@@ -101,7 +101,7 @@ fn enter_shows_one_thread_and_again_all() {
     assert_eq!(app.query.threads, ThreadChoice::All);
 }
 
-/// This view is shown, of this thread alone or of all.
+/// Asserts that this view is shown, of this thread alone or of all threads.
 #[track_caller]
 fn is_shown(app: &App, view: View, thread: Option<&str>) {
     assert_eq!((app.views.current, app.query.threads.only()), (view, thread));
@@ -140,7 +140,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         let mut app = live(width, height);
         assert!(!text(&app).contains("only "));
         keys(&mut app, "ajj\n");
-        // Whatever else there is to say about the numbers.
+        // The word stays beside all other words about the numbers.
         keys(&mut app, "wwbm");
         let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();

@@ -1,4 +1,4 @@
-//! The time line: what is in its columns, and a part of the time that all views show.
+//! The time line: the content of its columns, and a part of the time that all views show.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::{Column, LineSample, Quantity};
@@ -9,7 +9,7 @@ use crate::app::timeline::{Lanes, name_cells};
 use crate::app::window::Window;
 use crate::test_driver::find_code;
 
-/// The keys and the loads of the lines in a column, from top to bottom.
+/// Returns the loads of the lines in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
     let timeline = &app.views.timeline;
     let rows = app.list().rows.iter();
@@ -18,7 +18,7 @@ fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
         .collect()
 }
 
-/// How many columns are known.
+/// Returns the number of known columns.
 fn known(app: &App) -> usize {
     let columns = 0..app.views.timeline.columns();
     columns
@@ -26,7 +26,7 @@ fn known(app: &App) -> usize {
         .count()
 }
 
-/// How long the chosen time is.
+/// Returns the length of the chosen time in ns.
 fn chosen_ns(app: &App) -> u64 {
     let Window::Chosen(ns) = app.query.window else {
         panic!("{:?}", app.query.window)
@@ -34,7 +34,7 @@ fn chosen_ns(app: &App) -> u64 {
     ns
 }
 
-/// Reads all there is to read: each look reads for some milliseconds.
+/// Reads all slots: each call reads for some milliseconds.
 fn read_all(app: &mut App) {
     let mut ms = 1;
     while app.views.timeline.is_unread || app.views.strip.is_unread {
@@ -43,7 +43,7 @@ fn read_all(app: &mut App) {
     }
 }
 
-/// The seconds of self time that a line has in all columns.
+/// Returns the seconds of self time that a line has in all columns.
 fn seconds_of(app: &App, lane: usize) -> f64 {
     let columns = 0..app.views.timeline.columns();
     let sum: f64 = columns
@@ -70,7 +70,7 @@ fn columns_add_up_to_what_happened_in_their_time() {
     assert!(snapshot(1_340).capture.unix_ns - end_ns < 2 * timeline.slot_ns());
     for lane in 0..app.list().rows.len() {
         let now = data(&app).figures(app.list().rows[lane].what).total_ns as f64 / 1e9;
-        // The made-up program does the same all the time, for 134 s.
+        // The made-up program does the same work all the time, for 134 s.
         let wanted = now / 134.0 * known_s;
         let seen = seconds_of(&app, lane);
         assert!(
@@ -112,7 +112,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         key(&mut app, Code::ShiftLeft);
     }
     let ns = chosen_ns(&app);
-    // Ten columns, from moment to moment.
+    // The chosen time has ten columns, from moment to moment.
     let wanted = 10 * app.views.timeline.slot_ns();
     assert!(ns.abs_diff(wanted) <= 100_000_000, "{ns} {wanted}");
     let label = format!("window {:.1} s", ns as f64 / 1e9);
@@ -159,7 +159,7 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
         "{ns}"
     );
     assert_eq!(app.list().cursor.index, line);
-    // Outside of the lines nothing happens.
+    // Outside of the lines a drag has no effect.
     app.update(Message::Drag(x - 30, 0));
     assert_eq!(app.query.window, Window::Chosen(ns));
 }
@@ -188,7 +188,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     assert_eq!(app.views.timeline.end_ns(), end_ns);
     keys(&mut app, "l");
     assert_eq!(app.cursor_ns(), Some(first));
-    // By other keys the cursor may leave the screen: the lines follow it.
+    // By other keys the cursor may leave the screen, and the lines follow it.
     keys(&mut app, "{");
     let oldest = app.cursor_ns().expect("the screen stands still");
     assert!(app.views.timeline.column_before(oldest).is_some());
@@ -212,7 +212,7 @@ fn a_reset_and_a_gap_are_no_work() {
         .flatten()
         .fold(0.0, |most: f64, (working, waiting)| most.max(working + waiting));
     assert!(most <= 1.01, "{most} CPUs in a thread");
-    // Of a minute there is no snapshot.
+    // A minute has no snapshot.
     let mut gap = empty(120, 40);
     lives(&mut gap, (1_000..=1_050).chain(1_700..=1_800));
     keys(&mut gap, "9-");
@@ -334,7 +334,7 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
     );
 }
 
-/// The text of the lines of the second view, its axis first.
+/// Returns the text of the lines of the second view, its axis first.
 fn below(app: &App) -> Vec<String> {
     let area = app.layout().second.expect("there is room");
     let all = text(app);
@@ -370,7 +370,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     assert!(
         app.layout().second.is_none() && text(&app).contains("below the tree: nothing; P: the flame graph")
     );
-    // What happens now is not read.
+    // New snapshots are not read then.
     let end_ns = app.views.timeline.end_ns();
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert_eq!(app.views.timeline.end_ns(), end_ns);
@@ -379,7 +379,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
 #[test]
 fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     let mut app = watched(120, 40);
-    // Functions are lines of the view alone.
+    // Only the view Timeline has lines of functions.
     keys(&mut app, "9f");
     for _ in 0..9 {
         key(&mut app, Code::ShiftLeft);
@@ -389,11 +389,11 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     let lines = below(&app);
     has(&lines[1], "match-0");
     has(&lines[1], "▆");
-    // The chosen time is marked as there.
+    // The chosen time is marked as in the view Timeline.
     assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
     key(&mut app, Code::Esc);
     assert!(!below(&app)[0].contains('┌'), "{:?}", below(&app));
-    // Bottom-up it stays: only the graph is of the tree.
+    // Bottom-up the time line stays, because only the graph is of the tree.
     keys(&mut app, "i");
     assert!(below(&app)[1].contains("match-0"), "{:?}", below(&app));
     keys(&mut app, "P");

@@ -7,12 +7,12 @@ use super::*;
 use crate::keys::action::Action;
 use crate::orderbook::allocating;
 
-/// The numbers of a row of the screen, by its name.
+/// Returns the numbers of a row of the screen, by its name.
 fn row(app: &App, name: &str) -> Vec<String> {
     let screen = text(app);
     let line = screen.lines().skip(3).find(|line| line.contains(name));
     let line = line.unwrap_or_else(|| panic!("no {name} in {screen}"));
-    // Nothing is known of waiting here, which is told once.
+    // The wait of this program is unknown, and the dash for it stands once in the line.
     line.trim_start_matches('>')
         .replacen(" - ", " ", 1)
         .replacen(
@@ -30,7 +30,7 @@ fn row(app: &App, name: &str) -> Vec<String> {
 #[test]
 fn numbers_are_divided_by_the_calls_of_the_row() {
     let mut app = live(290, 30);
-    // match::step: 8.41 M calls; in the other views too, and over snapshots.
+    // `match::step` has 8.41 M calls; in the other views too, and over snapshots.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
     assert_eq!(
@@ -54,7 +54,7 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
 #[test]
 fn a_function_is_per_call_as_well() {
     let mut app = live(160, 30);
-    // match::step: 8.41 M calls; book::apply calls book::insert 5.61 M times.
+    // `match::step` has 8.41 M calls; `book::apply` calls `book::insert` 5.61 M times.
     keys(&mut app, "jjj\n");
     let totals = text(&app);
     keys(&mut app, "2gg1ggjb3");
@@ -67,7 +67,7 @@ fn a_function_is_per_call_as_well() {
     );
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
-    // Ticks are ticks everywhere.
+    // Ticks are shown in all places.
     keys(&mut app, "bU");
     assert!(!line(&text(&app), 3).contains("µs"), "{}", text(&app));
 }
@@ -75,7 +75,7 @@ fn a_function_is_per_call_as_well() {
 #[test]
 fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
     let mut app = live(120, 30);
-    // match-0: 126 s; match::step was called 8.41 M times.
+    // `match-0` has 126 s; `match::step` was called 8.41 M times.
     keys(&mut app, "jb4");
     for line in ["in scopes ", "match-0 "] {
         has(&line_of(&text(&app), line), "15.0µs");
@@ -104,7 +104,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     assert!(words.contains("calls -"), "{}", text(&app));
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
-    // Nothing to divide by from the beginning is said.
+    // A divisor without calls from the beginning is told.
     let mut app = showing(120, 30, without_calls(snapshot(1_341), "step"));
     keys(&mut app, "jb");
     assert!(app.query.per_call.is_none());
@@ -131,14 +131,14 @@ fn narrow_screens_say_their_unit_in_the_header() {
 
 #[test]
 fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
-    // Bottom-up a caller; all in focus; a function in focus, in the hotspots; folded.
+    // The rows are: bottom-up a caller, all in focus, a function in focus, a function in the hotspots, and folded rows.
     for (before, back) in [("i", "i"), ("ilj", "i"), ("jjf", ""), ("2jf", ""), ("cj", "c")] {
         let mut app = live(120, 30);
         keys(&mut app, before);
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
-        // With the next snapshot, in another view, and the other way round again.
+        // The number stays with the next snapshot, in another view, and with the setting taken back.
         for then in ["", "2", "1", back] {
             keys(&mut app, then);
             if back.is_empty() && then == "1" {
@@ -150,7 +150,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     }
 }
 
-/// The made-up program, in which one function is called half as often.
+/// Returns the made-up program, in which one function is called half as often.
 fn fewer_calls() -> Snapshot {
     let mut s = snapshot(1_340);
     for node in 0..s.nodes.site.len() {
@@ -166,7 +166,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
     events(&mut app, Status::Live, Some(snapshot(1_340)));
-    // The calls of `step` are the same; for each there were 0.33 of `insert`, and are 0.67.
+    // The calls of `step` are the same; for each call there were 0.33 calls of `insert`, and are 0.67.
     keys(&mut app, "jb");
     let screen = text(&app);
     assert!(
@@ -213,7 +213,7 @@ proptest! {
 fn v_goes_through_what_the_program_counts() {
     let mut app = live(120, 30);
     assert!(!app.offers(Action::Measure));
-    // This one counts nothing but calls.
+    // This program counts only calls.
     keys(&mut app, "v");
     assert!(text(&app).contains("by calls"), "{}", text(&app));
     keys(&mut app, "v");
@@ -246,7 +246,7 @@ fn by_allocations_numbers_are_per_call_and_reports_follow() {
 fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
-    // A moment that has it, and one that has not.
+    // One moment has the measure, and one has not.
     events(&mut app, Status::Live, Some(allocating(1_340)));
     keys(&mut app, "vv");
     assert_eq!(app.measure(), Measure::Bytes);

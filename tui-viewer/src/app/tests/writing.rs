@@ -1,4 +1,4 @@
-//! Reports of what is on the screen.
+//! Reports of the screen.
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_report::form::{Form, FormOptions};
@@ -7,7 +7,7 @@ use tickscope_report::text::TextOptions;
 
 use super::*;
 
-/// What a key would have written, and its one thread or all.
+/// Returns the snapshot that a key would have written, with the options of the report.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     let effects = keys(app, typed);
     let Some(Effect::WriteReport {
@@ -29,7 +29,7 @@ fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     (Snapshot::clone(&snapshot), options)
 }
 
-/// The texts of a report in a form.
+/// Returns the texts of a report in a form.
 fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
     let options = FormOptions {
         text: options.clone(),
@@ -40,10 +40,10 @@ fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
     String::from_utf8(out).expect("text")
 }
 
-/// Names, counts and times of the rows on the screen and of those of the report are the same.
+/// Asserts that names, counts and times of the rows are the same on the screen and in the report; returns the report.
 fn same_as_on_screen(app: &mut App, what: &str) -> String {
     keys(app, "1");
-    // All of it is open: what the screen shows is the whole tree.
+    // All rows are open, so that the screen shows the whole tree.
     let data = data(app);
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {
@@ -127,7 +127,7 @@ fn every_form_says_that_it_is_of_a_window() {
         CallTree::build(&carried, |_| true).measured_ns(),
         data.measured_ns
     );
-    // A focus is none of the view Threads.
+    // The view Threads has no focus.
     let (all, options) = written(&mut app, "4d");
     assert!(options.extent.focus.is_empty() && all.window);
     assert!(all.nodes.len() > carried.nodes.len());
