@@ -1,4 +1,4 @@
-//! The loop: sleep, read all keys, look at the feed once, draw if something is to be seen.
+//! The loop: sleeps, reads all keys, looks at the feed once, and draws if the screen changed.
 
 pub(crate) mod editor;
 pub mod saved_files;
@@ -37,30 +37,30 @@ use crate::text::glyphs;
 use crate::ui::theme;
 use crate::ui::view;
 
-/// How long the rest of a key's sequence may take, over a slow line too.
+/// Time that the rest of a key's sequence may take, over a slow line too.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 
-/// How often it is looked whether code was found that was asked for.
+/// Time between two looks for the code that was asked for.
 const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 
-/// How the screen is to be.
+/// Options of the screen.
 #[derive(Clone, Debug)]
 pub struct ScreenOptions {
-    /// What `--color` says.
+    /// Value of `--color`.
     pub color: ColorChoice,
     /// The theme, where there are colours.
     pub theme: Option<ThemeKind>,
-    /// `--ascii`; without it the locale decides.
+    /// Whether only ASCII is written (`--ascii`); without it the locale decides.
     pub ascii: bool,
     /// Seconds from UTC to local time; clock times say `UTC` without it.
     pub utc_offset_s: Option<i32>,
-    /// The mouse is ours from the beginning; `M` changes it.
+    /// Whether the viewer takes the mouse from the beginning; `M` changes it.
     pub mouse: bool,
-    /// What is compared with from the beginning.
+    /// Snapshot to compare with from the beginning.
     pub compare: Option<Compared>,
-    /// Says at the end what goes on in the program that was asked for here: it was there before.
+    /// Whether the end tells what goes on in the program by requests from here, because the program was there before.
     pub says_what_goes_on: bool,
-    /// Panics after so many frames: how the terminal is left then can be tested in no other way.
+    /// Number of frames before a panic, the only way to test how a panic leaves the terminal.
     pub panic_after: Option<u64>,
 }
 
@@ -73,21 +73,21 @@ pub struct Compared {
     pub label: String,
 }
 
-/// Why the screen ended.
+/// Reason for the end of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExitReason {
-    /// The user was done.
+    /// The user quit.
     Quit,
     /// Another program sent SIGTERM.
     Terminated,
     /// The terminal has gone.
     TerminalLost,
-    /// SIGQUIT was sent, by which the process ends.
+    /// SIGQUIT was sent, which ends the process.
     QuitBySignal,
 }
 
 impl ExitReason {
-    /// What the process ends with.
+    /// Returns the exit code of the process.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Quit => 0,
@@ -98,10 +98,10 @@ impl ExitReason {
     }
 }
 
-/// Shows what the feed gives until the user has seen enough.
+/// Shows the data of the feed until the screen ends.
 ///
 /// # Errors
-/// Where there is no terminal to take over.
+/// Fails where there is no terminal to take over, or where the terminal reports an error.
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
     let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
     let mut screen = Screen::new(terminal, options);
@@ -114,13 +114,13 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         true => screen.app.left_on(),
         false => Vec::new(),
     };
-    // Only now the line stays on the terminal.
+    // Lines stay on the terminal only after the screen is gone.
     drop(screen);
     if matches!(followed, Ok(ExitReason::Quit)) {
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // Who sent it wants to see that it ended so, with a core where the system keeps one.
+        // The sender expects an end by SIGQUIT, with a core file where the system keeps one.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {
@@ -140,7 +140,7 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
-    /// Since when the beginning of a key waits for its rest.
+    /// Time since which the beginning of a key waits for its rest.
     held: Option<Duration>,
     app: App,
     options: ScreenOptions,
@@ -230,7 +230,7 @@ impl Screen {
             .fold(feed.next_look(), Duration::min)
     }
 
-    /// Reads and answers all keys there are.
+    /// Reads and answers all keys that have come.
     fn keys(&mut self, input: bool, feed: &mut dyn Feed) -> io::Result<()> {
         let mut buffer = [0; 1024];
         let mut more = input;
@@ -245,7 +245,7 @@ impl Screen {
         if input {
             self.held = self.keyboard.holds().then_some(now);
         } else if self.held.is_some_and(|since| since + REST_OF_A_KEY <= now) {
-            // Other things wake the loop up as well: only time says that nothing more comes.
+            // Other events wake the loop up as well, so only the time tells that no more bytes come.
             self.held = None;
             for key in self.keyboard.give_up() {
                 self.key(key, feed)?;
@@ -261,7 +261,7 @@ impl Screen {
         }
     }
 
-    /// Gives the app a message and carries out what it wants.
+    /// Gives the app a message and carries out its effects.
     fn take(&mut self, message: Message, feed: &mut dyn Feed) -> io::Result<()> {
         for effect in self.app.update(message) {
             if let Some(answer) = self.carry_out(effect, feed)? {
@@ -344,7 +344,7 @@ impl Screen {
         })
     }
 
-    /// Lends the terminal to the user's editor until it ends; says why there was nothing to see.
+    /// Lends the terminal to the user's editor until it ends; returns the reason where no editor opened.
     fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
         let found = source_files::find(&place.file, &source_files::places(place.pid))
@@ -404,12 +404,12 @@ impl Screen {
     }
 }
 
-/// A path that is right from any directory.
+/// Returns a path that is valid from any directory.
 fn whole(path: PathBuf) -> PathBuf {
     std::path::absolute(&path).unwrap_or(path)
 }
 
-/// The message for a key in a context.
+/// Returns the message for a key in a context.
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
@@ -449,7 +449,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
 }
 
-/// The line of a search, with the keys of a shell.
+/// Returns the edit of a search line for a key, with the keys of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

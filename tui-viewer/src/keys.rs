@@ -1,4 +1,4 @@
-//! What is typed: bytes to keys, and keys to actions.
+//! The keyboard: bytes to keys, and keys to actions.
 
 pub(crate) mod action;
 pub(crate) mod decoder;

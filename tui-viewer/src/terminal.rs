@@ -1,4 +1,4 @@
-//! The terminal: in, out, and what it says. Whatever ends the program, the terminal is as it was before.
+//! The terminal: input, output, and signals. However the program ends, the terminal is as it was before.
 
 mod clipboard;
 mod guard;
@@ -47,12 +47,12 @@ impl Terminal {
         Ok(Self { input, signals })
     }
 
-    /// Cells of the terminal.
+    /// Returns the cells of the terminal.
     pub(crate) fn size(&self) -> Size {
         let size = tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(&self.input));
         match size {
             Ok(size) if size.ws_col > 0 && size.ws_row > 0 => Size::new(size.ws_col, size.ws_row),
-            // A serial line does not know.
+            // A serial line does not know its size.
             _ => Size::new(80, 24),
         }
     }
@@ -79,7 +79,7 @@ impl Terminal {
         Ok(woken)
     }
 
-    /// Reads what is there, at most the buffer; asked only when there is something.
+    /// Reads the input that is there, at most the buffer; called only when there is input.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match rustix::io::read(&self.input, &mut *buffer) {
@@ -102,7 +102,7 @@ impl Terminal {
         poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().contains(PollFlags::IN)
     }
 
-    /// Writes everything.
+    /// Writes all bytes.
     pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<()> {
         guard::write(bytes)
     }
@@ -112,13 +112,13 @@ impl Terminal {
         guard::mouse(on)
     }
 
-    /// Stops the whole job, as the terminal itself would: a wrapper in front must stop as well. Returns when it is
-    /// continued.
+    /// Stops the whole job, as the terminal itself would, because a wrapper in front must stop as well. Returns when
+    /// it is continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());
         }
-        // First: who waits for the wrapper has the terminal as soon as that stops.
+        // This comes first: a program that waits for the wrapper has the terminal as soon as the wrapper stops.
         guard::leave();
         rustix::process::kill_current_process_group(Signal::TSTP)?;
         self.stop()
@@ -134,10 +134,10 @@ impl Terminal {
         self.resume()
     }
 
-    /// Lends the terminal to another program until that ends. What the terminal says is an error; what happens to the
-    /// program is the result.
+    /// Lends the terminal to another program until the program ends. An error of the terminal is the outer error; the
+    /// result of the program is the inner one.
     pub(crate) fn lend(&mut self, command: &mut Command) -> io::Result<io::Result<ExitStatus>> {
-        // Keys come from where ours do, also where standard input is something else.
+        // Its keys come from the viewer's input, also where standard input is something else.
         command.stdin(self.input.try_clone()?);
         guard::leave();
         self.signals.lend();

@@ -29,7 +29,7 @@ pub(super) const ROWS_MAX: usize = 50_000;
 /// Number of nodes up to which sparklines begin with the past; for larger programs they begin now.
 pub(super) const REBUILT_NODES: usize = 2_000;
 
-/// Value of a second of which nothing is known.
+/// Value of an unknown second.
 pub(super) const UNKNOWN: u16 = u16::MAX;
 
 /// Time of all rows of the call tree and the hotspots in the last seconds.

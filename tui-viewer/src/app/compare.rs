@@ -20,7 +20,7 @@ pub(crate) struct Mark {
     pub(super) bases: [Option<Rc<Snapshot>>; 2],
 }
 
-/// What the moment on screen is compared with.
+/// Moment or window that the moment on screen is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
     /// The mark.

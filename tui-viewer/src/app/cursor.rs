@@ -43,7 +43,7 @@ impl Cursor {
         self.want = want;
     }
 
-    /// Moves the rows that stand together with the selected one under the screen, as little as needed.
+    /// Scrolls the rows in one list with the selected row, as little as needed.
     pub(crate) fn keep_on_screen(&mut self, rows: Range<usize>, height: usize) {
         let height = height.max(1);
         self.index = self.index.min(rows.end.saturating_sub(1));

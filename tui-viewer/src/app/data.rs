@@ -1,4 +1,4 @@
-//! The snapshot on the screen and everything derived from it for the threads in scope.
+//! The snapshot on the screen, and the tables derived from it for the threads in scope.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -305,7 +305,7 @@ impl Data {
         }
     }
 
-    /// Whether calls are so short that their time is hardly more than what measuring them costs.
+    /// Whether calls are so short that their time is hardly more than the cost of measuring them.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
         // Bottom-up the time is the function's self time, which may well be short.
@@ -472,8 +472,8 @@ impl Data {
         rows.iter().copied().map(make).collect()
     }
 
-    /// Returns the functions that have the time of a function that is off: the nearest functions above that are on,
-    /// as far as its calls were seen. An entry is `None` where no function above is on.
+    /// Returns the functions that have the time of a function that is off. They are the nearest functions above that are on, as
+    /// far as its calls were seen. An entry is `None` where no function above is on.
     pub(crate) fn heirs(&self, what: What) -> Vec<Option<FunctionId>> {
         let Some(own) = self.function(what) else {
             return Vec::new();

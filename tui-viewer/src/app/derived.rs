@@ -141,7 +141,7 @@ pub(super) struct OrderKey {
     pub(super) window: Window,
     pub(super) against: Option<Against>,
     pub(super) measure: Measure,
-    /// The process id and its reset epoch, because the order of other counters says nothing.
+    /// The process id and its reset epoch, because the order of other counters does not apply.
     pub(super) counted_from: Option<(u32, u64)>,
 }
 

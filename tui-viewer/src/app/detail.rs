@@ -1,4 +1,4 @@
-//! More on one row than fits on its line.
+//! Details of a row, which do not fit on its line.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::function::Around;
 
-/// Which threads spend time in a row, and who calls it.
+/// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
     /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the hotspots

@@ -17,7 +17,7 @@ const STEPS: usize = 100_000;
 /// Changes to the tree before it is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
-    /// Rows in focus; each is searched in the calls that the one before it leaves.
+    /// Rows in focus; each row is searched in the calls that the row before it leaves.
     pub(super) focus: Vec<Focus>,
     /// Whether the tree is from the bottom up; in the view Tree only.
     pub(crate) inverted: bool,

@@ -169,7 +169,7 @@ impl Around {
         }
     }
 
-    /// Whether the function of a line and the chosen one call each other.
+    /// Whether the function of a line and the chosen function call each other.
     pub(super) fn is_recursive(&self, line: u32) -> bool {
         match self.line(line) {
             FunctionRow::Heading(_) => false,

@@ -5,7 +5,7 @@ use ratatui::layout::{Rect, Size};
 /// Size below which no useful content fits.
 pub(crate) const SMALLEST: Size = Size { width: 20, height: 5 };
 
-/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one more.
+/// Lines of the detail pane, its rule included: on a terminal of the usual height the list keeps one line more.
 const DETAIL_LINES: u16 = 7;
 const SHORT_DETAIL_LINES: u16 = 6;
 

@@ -5,7 +5,7 @@ use tickscope_format::ids::ThreadId;
 use crate::app::help_screen::HelpScreen;
 use crate::source::events::Request;
 
-/// The part of the screen that has the keyboard in place of the view. There is at most one.
+/// The overlay that has the keyboard in place of the view. There is at most one overlay.
 #[derive(Debug)]
 pub(crate) enum Overlay {
     /// The line in which a search is typed.

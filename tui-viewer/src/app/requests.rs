@@ -226,7 +226,7 @@ impl Requests {
             .map_or(off, |(_, off)| off == Some(true))
     }
 
-    /// Waits for a rule to show; a later rule of the same pattern takes the place of the one before.
+    /// Waits for a rule to show; a later rule of the same pattern replaces the rule before.
     pub(super) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));

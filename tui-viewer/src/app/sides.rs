@@ -102,8 +102,8 @@ impl Playback {
         (cut, Some(stretch))
     }
 
-    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns; `None`
-    /// where the past does not reach so far back.
+    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns. Returns `None` where
+    /// the past does not reach so far back.
     pub(super) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;

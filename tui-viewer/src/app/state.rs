@@ -162,7 +162,7 @@ impl App {
         match (self.views.wants_below.unwrap_or(usual), &self.derived.data) {
             _ if size.height < ROOM_FOR_SECOND => Below::Nothing,
             (_, None) => Below::Nothing,
-            // Bottom-up a row is no part of the one above it.
+            // Bottom-up a row is no part of the row above it.
             (Below::Flame, Some(data)) if data.bottom_up => Below::Nothing,
             (below, Some(_)) => below,
         }

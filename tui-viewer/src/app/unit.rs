@@ -28,7 +28,7 @@ pub(crate) struct PerCall {
 pub(super) enum Of {
     /// A path of functions.
     Path(PathId),
-    /// A function wherever it is called, by its key.
+    /// A function in all its places, by its key.
     Function(u64),
 }
 

@@ -41,7 +41,7 @@ impl Below {
 pub(crate) enum TabForm {
     /// Whole names, and two cells between two tabs: ` 3 Function `.
     Wide,
-    /// Whole names, and one cell between two tabs, which belongs to the second one: ` 3 Function`.
+    /// Whole names, and one cell between two tabs, which belongs to the second tab: ` 3 Function`.
     Close,
     /// The same with shorter names: ` 3 Fn`.
     Narrow,
@@ -73,7 +73,7 @@ impl TabForm {
 
     /// Whether a blank follows the tab of the view Slow, so that a mark may take its place.
     pub(crate) fn has_room_for_mark(self, shown: View) -> bool {
-        // Where tabs stand close, the next one begins with the blank.
+        // Where tabs stand close, the next tab begins with the blank.
         self != Self::Digits && shown != View::Slow && (self == Self::Wide || shown != View::Timeline)
     }
 }

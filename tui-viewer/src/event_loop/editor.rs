@@ -1,29 +1,29 @@
-//! The user's editor: which one, and how it is told the line.
+//! The user's editor, and the way to pass it a line.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use crate::text::words::words;
 
-/// Editors that are told the line as FILE:LINE.
+/// Editors that take the line as FILE:LINE.
 const COLON: [&str; 5] = ["hx", "helix", "subl", "sublime_text", "zed"];
 
-/// Editors that are told so behind an option.
+/// Editors that take FILE:LINE behind an option.
 const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor"];
 
 /// A program to run, without a shell.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Editor {
-    /// Looked for in $PATH.
+    /// Program, looked up in $PATH.
     pub(crate) program: String,
-    /// What it is given.
+    /// Arguments of the program.
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// The editor that the environment names, told to open a file at a line.
+/// Returns the editor that the environment names, with arguments that open a file at a line.
 ///
 /// # Errors
-/// None is named.
+/// Fails where the environment names no editor.
 pub(crate) fn editor(
     variable: impl Fn(&str) -> Option<String>,
     file: &Path,
@@ -51,7 +51,7 @@ pub(crate) fn editor(
     } else if is_one_of(&GO_TO) {
         arguments.extend(["-g".into(), with_line()]);
     } else {
-        // vi and its children, nano, emacs, micro, and nearly all others.
+        // These are vi and its children, nano, emacs, micro, and nearly all others.
         arguments.extend([format!("+{line}").into(), file.into()]);
     }
     Ok(Editor {

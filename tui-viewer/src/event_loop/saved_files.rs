@@ -1,4 +1,4 @@
-//! Files written from the screen: beside the user, named after program and time, and never over another one.
+//! Files written from the screen: in the current directory, named after program and time, and never over another file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::source::kept_traces::KeptTraces;
 use crate::text::clock_time::{UtcOffset, stamp};
 use crate::text::words::in_words;
 
-/// So many files of one program and second are enough.
+/// Maximum number of files of one program and second.
 const MOST: u32 = 100;
 
 /// The forms of a report: to read, and to look around in.
 const REPORT_FORMS: [Form; 2] = [Form::Text, Form::Html];
 
-/// The forms of a slow call, and what the names of their files end in.
+/// The forms of a slow call, and the endings of their files.
 const CALL_FORMS: [(ExemplarForm, &str); 3] = [
     (ExemplarForm::Chrome, "trace.json"),
     (ExemplarForm::Firefox, "firefox.json"),
     (ExemplarForm::Speedscope, "speedscope.json"),
 ];
 
-/// Writes the report in both forms, to files that differ in their endings only, and gives their paths.
+/// Writes the report in both forms, to files that differ only in their endings, and returns their paths.
 pub(crate) fn write_reports(
     snapshot: &Snapshot,
     options: &TextOptions,
@@ -52,7 +52,7 @@ pub(crate) fn write_reports(
     Ok(paths)
 }
 
-/// The first files of a name that are free in every ending; the last ones where none are.
+/// Returns the first paths of a name that are free in every ending; the last paths where none are.
 fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<PathBuf> {
     let mut last = Vec::new();
     for stem in stems(snapshot, offset) {
@@ -67,7 +67,7 @@ fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<P
     last
 }
 
-/// Writes a slow call in the forms of other tools, to files that differ in their endings only, and gives their paths.
+/// Writes a slow call in the forms of other tools, to files that differ only in their endings, and returns their paths.
 pub(crate) fn write_call(
     snapshot: &Snapshot,
     traces: &KeptTraces,
@@ -98,14 +98,14 @@ pub(crate) fn write_call(
     Ok(paths)
 }
 
-/// Writes the snapshot to a file that does not exist yet, in the form that the viewer opens again, and gives its path.
+/// Writes the snapshot to a new file, in the form that the viewer opens again, and returns its path.
 pub(crate) fn keep_snapshot(snapshot: &Snapshot, offset: UtcOffset) -> Result<PathBuf, String> {
     write_first(candidates(snapshot, "tks", offset), |path| {
         snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
     })
 }
 
-/// Writes to the first path that is free, whole or not at all, and gives it.
+/// Writes to the first path that is free, whole or not at all, and returns the path.
 fn write_first(
     candidates: impl Iterator<Item = PathBuf>,
     write: impl FnOnce(&Path) -> Result<(), String>,
@@ -121,7 +121,7 @@ fn write_first(
     Err(format!("{} exists already", there.display()))
 }
 
-/// Where a recording goes that begins now: a path that is free, if any is.
+/// Returns the path of a recording that begins now: a free path, if any path is free.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
     let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)));
     let mut last = PathBuf::new();
@@ -134,12 +134,12 @@ pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> Path
     last
 }
 
-/// `./NAME-PID-TIME.EXT`, then with `-2`, `-3` and so on.
+/// Returns `./NAME-PID-TIME.EXT`, then the same with `-2`, `-3`, up to `MOST`.
 fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
     stems(snapshot, offset).map(move |stem| PathBuf::from(format!("{stem}.{extension}")))
 }
 
-/// The same without their endings.
+/// Returns the same paths without their endings.
 fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String> + use<> {
     numbered(format!(
         "{}-{}-{}",
@@ -149,7 +149,7 @@ fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String>
     ))
 }
 
-/// The name comes from another program: nothing in it may lead to another folder.
+/// Replaces characters of a name from another program, so that the name cannot lead to another folder.
 fn tame(name: &str) -> String {
     let tame = |c: char| {
         if c.is_ascii_alphanumeric() || "._-".contains(c) {

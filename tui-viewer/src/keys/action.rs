@@ -1,57 +1,57 @@
-//! What keys can mean, who may have the keyboard, and a line of the table that brings both together.
+//! The actions of keys, the contexts that may have the keyboard, and a line of the table that combines both.
 
 use crate::keys::decoder::{Code, key_name};
 
-/// What the list shows.
+/// View that the list shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum View {
-    /// Where inside what.
+    /// Functions below their callers.
     #[default]
     Tree,
-    /// Which function costs most itself.
+    /// Functions by self time.
     Hot,
-    /// One function, who calls it and what it calls.
+    /// One function, its callers and its callees.
     Function,
-    /// Who is busy, and with what.
+    /// Threads with their load and current function.
     Threads,
-    /// The tree as widths.
+    /// The call tree as widths.
     Flame,
-    /// What was met in the source, and what is switched off.
+    /// Sites that were met, and sites that are switched off.
     Sites,
-    /// Which calls of futures are in flight, and what they wait for.
+    /// Calls of futures in flight, and their waits.
     Tasks,
-    /// Why slow calls of watched functions are slow.
+    /// Causes of slow calls of watched functions.
     Slow,
-    /// What threads and functions did when.
+    /// Load of threads and functions over time.
     Timeline,
 }
 
-/// Everything a key can mean.
+/// Actions of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Action {
-    /// The view.
+    /// Show a view.
     Show(View),
-    /// A column of the time line to the left.
+    /// Go a column of the time line to the left.
     SlotEarlier,
-    /// A column of the time line to the right.
+    /// Go a column of the time line to the right.
     SlotLater,
     /// Choose a stretch of time, a column to the left.
     RangeEarlier,
     /// Choose a stretch of time, a column to the right.
     RangeLater,
-    /// Threads or functions, a line each.
+    /// Show threads or functions as lines.
     Lanes,
-    /// The view to the right.
+    /// Show the view to the right.
     NextView,
-    /// The view to the left.
+    /// Show the view to the left.
     PreviousView,
-    /// The list of keys, and away with it.
+    /// Show the list of keys, or hide it.
     Help,
-    /// One step back; never quits.
+    /// Go one step back; never quits.
     Back,
-    /// Away with what is on top; else quit.
+    /// Close the overlay; without one, quit.
     Close,
-    /// Quit, wherever this is.
+    /// Quit, in any context.
     Quit,
     /// Draw everything again.
     Repaint,
@@ -73,53 +73,53 @@ pub(crate) enum Action {
     First,
     /// The last row.
     Last,
-    /// Open, then to the first child.
+    /// Open, then go to the first child.
     Open,
-    /// Close, then to the parent.
+    /// Close, then go to the parent.
     Shut,
     /// Open or close.
     Fold,
-    /// Open all below.
+    /// Open all rows below.
     OpenAll,
-    /// Close all below.
+    /// Close all rows below.
     CloseAll,
     /// Open and go down the hottest path.
     HotPath,
-    /// To the sibling above.
+    /// Go to the sibling above.
     PreviousSibling,
-    /// To the callers beside, at the same height.
+    /// Go to the callers beside, at the same height.
     ToCallers,
-    /// To the callees beside, at the same height.
+    /// Go to the callees beside, at the same height.
     ToCallees,
-    /// To the sibling below.
+    /// Go to the sibling below.
     NextSibling,
     /// Put the row in the middle of the screen.
     Centre,
-    /// Open what is selected: a function with its callers, or a thread alone.
+    /// Open the selected row: a function with its callers, or a thread alone.
     Enter,
-    /// Take what is selected.
+    /// Take the selected row.
     Choose,
     /// Show a function at its heaviest place in the tree.
     ToTree,
-    /// Only this function, wherever it is called, or everything again.
+    /// Show only this function, in all its places, or all calls again.
     FocusFunction,
-    /// Only what is below this row, or everything again.
+    /// Show only the calls below this row, or all calls again.
     FocusSubtree,
-    /// From the bottom up, or from the top down.
+    /// Turn the tree bottom-up, or top-down.
     Invert,
-    /// Recursion in one row, or call by call.
+    /// Show recursion in one row, or call by call.
     FoldRecursion,
-    /// Groups in place of their members, or the members.
+    /// Show groups in place of their members, or the members.
     Groups,
-    /// To the next place of the same function.
+    /// Go to the next place of the same function.
     OtherPlace,
     /// Start a search.
     Search,
-    /// The match after this one.
+    /// Go to the match after this one.
     NextMatch,
-    /// The match before this one.
+    /// Go to the match before this one.
     PreviousMatch,
-    /// Only matches and what leads to them, or everything.
+    /// List only matches and the rows above them, or all rows.
     MatchesOnly,
     /// Sort by the column to the left.
     SortLeft,
@@ -127,27 +127,27 @@ pub(crate) enum Action {
     SortRight,
     /// Turn the order round.
     Reverse,
-    /// What percents are of.
+    /// Change the whole of percents.
     Percent,
-    /// Every number per call of this row, or as it is.
+    /// Show every number per call of this row, or totals.
     PerCall,
-    /// Nanoseconds or ticks.
+    /// Show nanoseconds or ticks.
     Units,
-    /// What shares, totals and the order are of.
+    /// Change the measure of shares, totals and the order.
     Measure,
-    /// Since the reset, or what happened of late.
+    /// Show numbers since the reset, or of the last seconds.
     Window,
-    /// The snapshot before the one on screen.
+    /// Go to the snapshot before the one on screen.
     Earlier,
-    /// The snapshot after the one on screen.
+    /// Go to the snapshot after the one on screen.
     Later,
-    /// Some seconds before the snapshot on screen.
+    /// Go some seconds before the snapshot on screen.
     FarEarlier,
-    /// Some seconds after it.
+    /// Go some seconds after the snapshot on screen.
     FarLater,
-    /// The oldest snapshot there is.
+    /// Go to the oldest snapshot.
     Oldest,
-    /// The newest snapshot, standing still.
+    /// Go to the newest snapshot, standing still.
     Newest,
     /// Follow the program again.
     Live,
@@ -155,51 +155,51 @@ pub(crate) enum Action {
     Mark,
     /// Show differences to the mark or to a kept snapshot.
     Compare,
-    /// One thread, or all.
+    /// Show one thread, or all threads.
     Scope,
-    /// The screen stands still, or follows again.
+    /// Stop the screen, or follow the program again.
     Freeze,
     /// Count from zero.
     Reset,
-    /// Take the reset back.
+    /// Undo the reset.
     Undo,
-    /// The list of ways to measure.
+    /// List the ways to measure.
     Modes,
-    /// Yes to a question.
+    /// Answer a question with yes.
     Yes,
     /// Switch a place in the source off, or on again.
     ToggleSite,
-    /// Switch the functions off that the row calls, or on again.
+    /// Switch the functions that the row calls off, or on again.
     ToggleCallees,
     /// Watch the function of the row, or show why its slow calls are slow.
     Watch,
-    /// Watch the function on the screen no longer.
+    /// Stop watching the function on the screen.
     Unwatch,
-    /// The source of the function with samples of its lines, or away with it.
+    /// Show the source of the function with samples of its lines, or hide it.
     Source,
-    /// Further down in the source.
+    /// Go further down in the source.
     SourceDown,
-    /// Further up in it.
+    /// Go further up in the source.
     SourceUp,
-    /// The next watched function.
+    /// Show the next watched function.
     NextWatch,
-    /// The next one of the slowest calls.
+    /// Choose the next of the slowest calls.
     NextCall,
-    /// The one before.
+    /// Choose the slow call before.
     PreviousCall,
     /// Write the call for other tools.
     ExportCall,
-    /// Closer to a part of the call.
+    /// Zoom closer to a part of the call.
     Closer,
-    /// Further from it.
+    /// Zoom further from the part of the call.
     Further,
-    /// An earlier part of the call.
+    /// Move to an earlier part of the call.
     PartEarlier,
-    /// A later part of it.
+    /// Move to a later part of the call.
     PartLater,
-    /// The whole call.
+    /// Show the whole call.
     WholeCall,
-    /// Write the report of what is on screen.
+    /// Write the report of the screen.
     Report,
     /// Keep the snapshot on screen.
     Keep,
@@ -207,21 +207,21 @@ pub(crate) enum Action {
     Copy,
     /// Open the source in an editor.
     Edit,
-    /// A slower rate.
+    /// Ask for a slower rate.
     Slower,
-    /// A faster rate.
+    /// Ask for a faster rate.
     Faster,
-    /// The next second view below the tree, or none.
+    /// Show the next second view below the tree, or none.
     Second,
-    /// What the colours of the flame graph say.
+    /// Change the meaning of the flame graph's colours.
     FlameColour,
-    /// The next theme.
+    /// Switch to the next theme.
     Theme,
-    /// The mouse is ours, or the terminal's.
+    /// Take the mouse, or leave it to the terminal.
     Mouse,
 }
 
-/// Who has the keyboard.
+/// Part of the screen that has the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
     /// The call tree.
@@ -238,11 +238,11 @@ pub(crate) enum Context {
     Sites,
     /// The calls of futures.
     Tasks,
-    /// Why slow calls are slow.
+    /// The view Slow.
     Slow,
     /// The view Timeline.
     Timeline,
-    /// A search is being typed.
+    /// The line of a search.
     Typing,
     /// The list of keys.
     Help,
@@ -252,16 +252,16 @@ pub(crate) enum Context {
     Measuring,
     /// The question before a reset or another mode.
     Asking,
-    /// No data yet: the list of programs.
+    /// The list of programs, while there is no data yet.
     Start,
 }
 
-/// Part of the help that a line stands in.
+/// Part of the help in which a line stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
-    /// Which screen.
+    /// Views.
     Views,
-    /// Up and down.
+    /// Moves of the cursor.
     Move,
     /// Opening and closing.
     Tree,
@@ -269,9 +269,9 @@ pub(crate) enum Section {
     Find,
     /// Sorting and shares.
     Columns,
-    /// Which moment, and which stretch of time.
+    /// Moments and stretches of time.
     Time,
-    /// What is asked of the program, and what is kept of it.
+    /// Requests to the program, and files of its snapshots.
     Program,
     /// The screen itself.
     Screen,
@@ -282,44 +282,44 @@ pub(crate) enum Section {
 /// A hint in the footer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hint {
-    /// One or two words.
+    /// Text of one or two words.
     pub(crate) text: &'static str,
-    /// The lower, the longer it stays when the line gets short.
+    /// Rank: with a lower rank the hint stays longer when the line gets short.
     pub(crate) rank: u8,
-    /// At the right end of the line.
+    /// Whether the hint stands at the right end of the line.
     pub(crate) right: bool,
 }
 
 /// A line of the help: keys that belong together.
 #[derive(Debug)]
 pub(crate) struct Binding {
-    /// Its part of the help.
+    /// Part of the help.
     pub(crate) section: Section,
-    /// Where the keys work.
+    /// Contexts in which the keys work.
     pub(crate) contexts: &'static [Context],
-    /// The keys.
+    /// Keys and their actions.
     pub(crate) keys: &'static [(Code, Action)],
-    /// What they do.
+    /// Help text.
     pub(crate) help: &'static str,
-    /// What the book adds to that: it has the room.
+    /// Text that only the book adds, because it has the room.
     pub(crate) note: &'static str,
-    /// How they stand in the footer, if they do.
+    /// Hint in the footer, if there is one.
     pub(crate) hint: Option<Hint>,
-    /// Where that hint comes before most others.
+    /// Contexts in which the hint comes before most others.
     pub(crate) early: &'static [Context],
 }
 
-/// The rank of a hint where it comes early.
+/// Rank of a hint where it comes early.
 const EARLY: u8 = 3;
 
 impl Binding {
-    /// All of its keys: `↑ ↓ k j`.
+    /// Returns the names of all keys: `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys.iter().map(|&(key, _)| key_name(key, ascii)).collect();
         names.join(" ")
     }
 
-    /// How they stand in the footer of a context.
+    /// Returns the hint in the footer of a context.
     pub(crate) fn hint_in(&self, context: Context) -> Option<Hint> {
         let hint = self.hint?;
         let is_early = self.early.contains(&context);
@@ -327,7 +327,7 @@ impl Binding {
         Some(Hint { rank, ..hint })
     }
 
-    /// Its first keys, close together: `↑↓`; two only where the second means something else.
+    /// Returns the first key's name, or the first two close together where their actions differ: `↑↓`.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
         let two = self.keys.len() > 1 && self.keys[0].1 != self.keys[1].1;
         let first: Vec<String> = self
@@ -342,7 +342,7 @@ impl Binding {
 }
 
 impl Section {
-    /// All of them, in the order of the help.
+    /// All sections, in the order of the help.
     pub(crate) const ALL: [Self; 9] = [
         Self::Views,
         Self::Move,
@@ -355,7 +355,7 @@ impl Section {
         Self::OnTop,
     ];
 
-    /// Its heading.
+    /// Returns the heading of the section.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Views => "Views",

@@ -1,9 +1,9 @@
 //! Bytes from the terminal as keys.
 //!
-//! Own code, because the usual reader sleeps inside of half a sequence, drops what does not fit into its first
-//! read, and spins when the terminal goes away; here the loop alone decides when to read and when to wait.
+//! This is own code, because the usual reader sleeps inside half a sequence and drops bytes that do not fit into its first read.
+//! It also spins when the terminal goes away. Here the loop alone decides when to read and when to wait.
 
-/// What was pressed.
+/// A pressed key, or an event of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Code {
     /// A letter, digit or sign.
@@ -46,33 +46,33 @@ pub(crate) enum Code {
     F1,
     /// The main mouse button, on a cell counted from 0.
     Press(u16, u16),
-    /// The same while it is held, over another cell.
+    /// The mouse over another cell while its main button is held.
     Drag(u16, u16),
     /// The mouse wheel, one step up, over a cell counted from 0.
     WheelUp(u16, u16),
     /// The mouse wheel, one step down.
     WheelDown(u16, u16),
-    /// The mouse wheel, one step to the left: a wheel that goes to the side, or one with Shift.
+    /// The mouse wheel, one step to the left: a wheel that moves to the side, or a wheel with Shift.
     WheelLeft(u16, u16),
     /// The mouse wheel, one step to the right.
     WheelRight(u16, u16),
-    /// Something of the mouse that means nothing: other buttons, letting go.
+    /// An event of the mouse without a meaning: other buttons, release.
     Nothing,
     /// A key without a meaning here.
     Other,
 }
 
-/// Longer than any key's sequence: what grows beyond is not from a keyboard.
+/// Bytes above the longest sequence of a key; longer input is not from a keyboard.
 const LONGEST: usize = 32;
 
-/// Bytes in, keys out; holds what is not a whole key yet.
+/// Turns bytes into keys; holds the bytes of an incomplete key.
 #[derive(Debug, Default)]
 pub(crate) struct Keyboard {
     held: Vec<u8>,
 }
 
 impl Keyboard {
-    /// The keys in what was held and what came.
+    /// Returns the keys in held and new bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
         self.held.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -99,7 +99,7 @@ impl Keyboard {
         !self.held.is_empty()
     }
 
-    /// Nothing more came: the Escape that was held is the key itself.
+    /// Returns the held bytes as keys, because no more bytes came: a held Escape is the key itself.
     pub(crate) fn give_up(&mut self) -> Vec<Code> {
         let held = std::mem::take(&mut self.held);
         match held.as_slice() {
@@ -115,7 +115,7 @@ impl Keyboard {
     }
 }
 
-/// The first key and its length; none where more bytes are needed.
+/// Returns the first key and its length in bytes; `None` where more bytes are needed.
 fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
     match *bytes {
         [0x1b] => None,
@@ -150,7 +150,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         .iter()
         .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
     if rest[end].is_ascii_control() {
-        // No sequence has such a byte in it: it is a key of its own, Ctrl-C before all.
+        // No sequence contains such a byte: it is a key of its own, above all Ctrl-C.
         return Some((Code::Other, end));
     }
     if rest.first() == Some(&b'<') {
@@ -177,7 +177,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
                 _ => (Code::Other, 2),
             });
         }
-        // The second number says which keys are held with it: 2 is Shift.
+        // The second number gives the keys held with it: 2 is Shift.
         (b'D', _) if rest[..end].ends_with(b";2") => Code::ShiftLeft,
         (b'C', _) if rest[..end].ends_with(b";2") => Code::ShiftRight,
         (last, _) => named(last),
@@ -185,7 +185,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     Some((key, end + 1))
 }
 
-/// `button;column;row`, pressed with `M` and let go with `m`.
+/// Reads `button;column;row`, with `M` for press and `m` for release.
 fn mouse(numbers: &[u8], last: u8) -> Code {
     let mut numbers = numbers.split(|&b| b == b';').map(|digits| {
         std::str::from_utf8(digits)
@@ -237,7 +237,7 @@ fn plain(byte: u8) -> Code {
     }
 }
 
-/// A key as it is written.
+/// Returns the name of a key.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
     let name = match key {
         Code::Char(' ') => "Space",

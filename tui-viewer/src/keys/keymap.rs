@@ -1,4 +1,4 @@
-//! What keys do: one table, from which dispatch, footer, help and the book's list are made.
+//! The actions of keys: one table, from which dispatch, footer, help and the book's list are made.
 
 mod table;
 
@@ -7,7 +7,7 @@ use crate::keys::decoder::Code;
 use crate::keys::decoder::key_name;
 pub(crate) use table::KEYS;
 
-/// What a key means in a context.
+/// Returns the action of a key in a context.
 pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
     lines(context)
         .flat_map(|line| line.keys)
@@ -15,12 +15,12 @@ pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
         .map(|&(_, action)| action)
 }
 
-/// The lines of the table that work there.
+/// Returns the lines of the table that work in a context.
 pub(crate) fn lines(context: Context) -> impl Iterator<Item = &'static Binding> {
     KEYS.iter().filter(move |line| line.contexts.contains(&context))
 }
 
-/// The key table in Markdown, for the book.
+/// Returns the key table in Markdown, for the book.
 pub fn markdown() -> String {
     let mut out = String::from("| keys | what they do |\n| --- | --- |\n");
     for section in Section::ALL {
@@ -30,7 +30,7 @@ pub fn markdown() -> String {
                 .iter()
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
-            // On the screen the heading above them says it.
+            // On the screen the heading above the lines names the view.
             let place = if line.contexts == table::TREE {
                 " (in Tree)"
             } else {

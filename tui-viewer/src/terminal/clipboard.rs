@@ -1,9 +1,9 @@
-//! Copying through the terminal (OSC 52): it works over ssh, where no other clipboard is near.
+//! Copying through the terminal (OSC 52), which works over ssh, where no other clipboard is near.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The sequence that makes a terminal put the text into its clipboard.
+/// Returns the sequence that makes a terminal put the text into its clipboard.
 pub(crate) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", STANDARD.encode(text))
 }

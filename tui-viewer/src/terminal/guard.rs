@@ -11,17 +11,17 @@ use rustix::termios::{
     Action, OptionalActions, QueueSelector, Termios, tcflow, tcflush, tcgetattr, tcsetattr,
 };
 
-/// Remember the title, alternate screen, no cursor.
+/// Bytes that save the title, and show the alternate screen without a cursor.
 const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 
-/// No half frame, plain text, main screen, cursor, the former title.
+/// Bytes that end a half frame, and restore plain text, the main screen, the cursor, and the former title.
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
-/// The mouse: presses and the wheel, with numbers for every cell.
+/// Bytes that turn mouse reports on: presses, drags and the wheel, with numbers for every cell.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// Whether the screen wants the mouse. Who never does never writes a word about it.
+/// Whether the screen wants the mouse. Without a wish for it, no mouse bytes are ever written.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 struct Saved {
@@ -29,11 +29,11 @@ struct Saved {
     modes: Termios,
 }
 
-/// Set as long as the terminal is ours. The panic hook looks here too, so it lives outside of the screen.
+/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it too.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Makes the terminal ours. Where it is already, after a SIGSTOP, only what a shell may have
-/// changed is set again: a second alternate screen or title would not be undone by one `leave`.
+/// Takes the terminal. Where the viewer has it already, after a SIGSTOP, sets only the state that a shell may have changed. One
+/// `leave` would not undo a second alternate screen or title.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -64,11 +64,11 @@ pub(super) fn leave() {
     if MOUSE.load(Ordering::Relaxed) {
         let _ = write(MOUSE_OFF);
     }
-    // Keys pressed meanwhile were for the screen, not for the shell. Nothing here can do more than try.
+    // Keys pressed meanwhile were for the screen, not for the shell. Errors are ignored, because no other way is left.
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
     let _ = tcsetattr(tty, OptionalActions::Now, modes);
-    // Only now: as long as the terminal takes none of this, it is ours, and the hang-up watcher sees that.
+    // This comes last: while the terminal takes no bytes, the viewer still has it, and the hang-up watcher sees that.
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
 }
 
@@ -76,24 +76,24 @@ fn saved() -> Option<Arc<Saved>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Whether the terminal is ours now.
+/// Whether the viewer has the terminal now.
 pub(super) fn is_ours() -> bool {
     saved().is_some()
 }
 
-/// Throws away what the terminal has not taken and lets it take more, so that a write that waits for it goes on; false
-/// where the terminal is not ours now.
+/// Drops the bytes that the terminal has not taken and lets it take more, so that a waiting write goes on. Returns
+/// false where the viewer does not have the terminal.
 pub(super) fn unblock() -> bool {
     let Some(saved) = saved() else { return false };
-    // Nothing here can do more than try.
+    // Errors are ignored, because no other way is left.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);
-    // Only this wakes who waits; also where it was not stopped before.
+    // Only this call wakes a waiting writer, even where output was not stopped before.
     let _ = tcflow(&saved.tty, Action::OOn);
     true
 }
 
-/// Gives the terminal's modes back without a word to it.
+/// Restores the terminal's modes without writing to it.
 pub(super) fn leave_silently() {
     if let Some(saved) = saved() {
         let _ = tcsetattr(&saved.tty, OptionalActions::Now, &saved.modes);
@@ -106,7 +106,7 @@ pub(super) fn mouse(on: bool) -> io::Result<()> {
     write(if on { MOUSE_ON } else { MOUSE_OFF })
 }
 
-/// On a panic the terminal is given back first, then the message is printed where it can be read.
+/// Installs a hook that on a panic gives the terminal back first, so that the message is printed where it can be read.
 pub(super) fn install_panic_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -118,7 +118,7 @@ pub(super) fn install_panic_hook() {
     });
 }
 
-/// Writes everything, past the buffer of the standard library: a panic may have left half a frame in it.
+/// Writes all bytes, past the buffer of the standard library, because a panic may have left half a frame in it.
 pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
     let out = io::stdout();
     while !bytes.is_empty() {
@@ -126,7 +126,7 @@ pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
             Ok(written) => bytes = &bytes[written..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                // Another program has made it non-blocking.
+                // Another program has made the terminal non-blocking.
                 let mut fds = [PollFd::new(&out, PollFlags::OUT)];
                 match poll(&mut fds, None) {
                     Ok(_) | Err(Errno::INTR) => {}

@@ -1,5 +1,5 @@
-//! Ends the program where the loop cannot: its terminal is closed, even if SIGHUP is not sent or is ignored; or the loop waits
-//! for a terminal that takes nothing, and a signal asks it to end.
+//! Ends the program where the loop cannot: its terminal is closed, even if SIGHUP is not sent or is ignored. Or the
+//! loop waits for a terminal that takes no bytes, and a signal asks the program to end.
 
 use std::io;
 use std::io::Read;
@@ -17,19 +17,19 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::terminal::guard;
 
-/// What a shell reports for a death by a signal is its number beyond this.
+/// Number that a shell adds to a signal's number to report a death by that signal.
 const BY_SIGNAL: i32 = 128;
 
-/// How long the loop has to end by itself.
+/// Time for the loop to end by itself.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
-/// The same once the terminal has been made to take what it is given.
+/// Time for the loop to end once the terminal was made to take bytes.
 const LAST_TURN: Duration = Duration::from_millis(200);
 
-/// Watches in a thread that sleeps until the terminal is gone or the end is asked for.
+/// Watches in a thread that sleeps until the terminal is gone or a signal asks for the end.
 ///
 /// # Errors
-/// What the system says.
+/// Returns the error of the system.
 pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
     let sent = Arc::new(AtomicUsize::new(0));
@@ -40,7 +40,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     }
     let sleep = move || {
         loop {
-            // Asks the terminal for no event at all: hang-up and error are reported anyhow.
+            // The poll asks the terminal for no event, because hang-up and error are reported anyway.
             let mut fds = [
                 PollFd::new(&tty, PollFlags::empty()),
                 PollFd::new(&asked, PollFlags::IN),
@@ -53,7 +53,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
                     std::process::exit(BY_SIGNAL + SIGHUP);
                 }
                 Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
-                    // What it says is known.
+                    // The bytes say no more than `sent`.
                     let _ = (&asked).read(&mut [0; 64]);
                     insist(sent.load(Ordering::Relaxed) as i32);
                 }
@@ -61,13 +61,13 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    // Without the thread the loop still sees what happens when it looks the next time.
+    // Without the thread the loop still sees these events when it looks the next time.
     let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
     Ok(())
 }
 
-/// Returns only where the terminal is lent to another program, which must not be disturbed, and whose keys may have sent the
-/// signal.
+/// Ends the program if the loop does not. Returns only where the terminal is lent to another program, which must not
+/// be disturbed, and whose keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

@@ -1,4 +1,4 @@
-//! From frames to bytes: only cells that changed, all of them at once, and nothing where nothing changed.
+//! Turns frames into bytes: only changed cells, all cells at once, and no bytes where no cell changed.
 
 use std::io;
 
@@ -9,22 +9,22 @@ use ratatui::style::Color;
 
 use crate::ui::theme::{Colours, indexed, sixteen};
 
-/// Holds what the terminal shows.
+/// Frame on the terminal, and the next frame.
 #[derive(Debug, Default)]
 pub(crate) struct Painter {
     shown: Buffer,
     next: Buffer,
-    /// The terminal shows something else than it should.
+    /// Whether the terminal shows something other than `shown`.
     spoiled: bool,
-    /// How many colours it shows.
+    /// Number of colours of the terminal.
     colours: Colours,
 }
 
 impl Painter {
-    /// Nothing on the screen yet.
+    /// Returns a painter before the first frame.
     pub(crate) fn new(colours: Colours) -> Self {
-        // Whether there are colours is decided by the theme; left to itself the library would answer NO_COLOR
-        // with a bare reset, which takes bold and reversed text away as well.
+        // The theme decides whether there are colours. By default the library would answer NO_COLOR with a bare
+        // reset, which takes bold and reversed text away as well.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
@@ -33,12 +33,12 @@ impl Painter {
         }
     }
 
-    /// The next frame is drawn from nothing.
+    /// Makes the next frame draw all cells.
     pub(crate) fn spoil(&mut self) {
         self.spoiled = true;
     }
 
-    /// The bytes that turn what is shown into a new frame; none if nothing changes.
+    /// Returns the bytes that turn the shown frame into a new frame; empty if nothing changes.
     pub(crate) fn frame(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<Vec<u8>> {
         let area = Rect::new(0, 0, size.width, size.height);
         self.next.resize(area);
@@ -68,7 +68,7 @@ impl Painter {
             return Ok(Vec::new());
         }
         CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
-        // The hidden cursor rests at the origin: some terminals show where it is all the same.
+        // The hidden cursor rests at the origin, because some terminals show its place nevertheless.
         bytes.extend_from_slice(b"\x1b[H\x1b[?2026l");
         std::mem::swap(&mut self.shown, &mut self.next);
         self.spoiled = false;

@@ -1,4 +1,4 @@
-//! Signals as something to read: a flag each, and a byte in a pipe that wakes the loop up.
+//! Signals as readable events: a flag each, and a byte in a pipe that wakes the loop up.
 
 use std::fs;
 use std::io;
@@ -17,9 +17,9 @@ pub(super) struct Signals {
     wakeup: UnixStream,
     flags: [Arc<AtomicBool>; 7],
     ids: Vec<SigId>,
-    /// SIGTSTP stops this program at once, as there is no screen to leave first.
+    /// Whether SIGTSTP stops this program at once, because there is no screen to leave first.
     stops_at_once: Arc<AtomicBool>,
-    /// SIGQUIT ends it at once.
+    /// Whether SIGQUIT ends this program at once.
     quits_at_once: Arc<AtomicBool>,
 }
 
@@ -29,7 +29,7 @@ impl Signals {
         wakeup.set_nonblocking(true)?;
         let flags: [Arc<AtomicBool>; 7] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         let [stops_at_once, quits_at_once] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // These stay when the screen is gone: a handler cannot be given back.
+        // These handlers stay when the screen is gone, because a handler cannot be given back.
         for (signal, at_once) in [(SIGTSTP, &stops_at_once), (SIGQUIT, &quits_at_once)] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(at_once))?;
         }
@@ -51,17 +51,17 @@ impl Signals {
         })
     }
 
-    /// What to wait for.
+    /// Returns the stream to wait for.
     pub(super) fn wakeup(&self) -> &UnixStream {
         &self.wakeup
     }
 
-    /// Another program gets the terminal: where that stops, this one has to stop as well, or the shell would wait for it.
+    /// Lends the terminal to another program. Where that program stops, this one must stop too, or the shell would wait for it.
     pub(super) fn lend(&self) {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
 
-    /// The terminal is back. Signals that its keys have sent were for the other program.
+    /// Takes the terminal back. Signals that its keys have sent were for the other program.
     pub(super) fn take_back(&self) {
         self.stops_at_once.store(false, Ordering::SeqCst);
         let [_, _, interrupted, _, _, stopped, quit] = &self.flags;
@@ -78,7 +78,7 @@ impl Signals {
         Ok(())
     }
 
-    /// What has come since the last call.
+    /// Returns the signals since the last call.
     pub(super) fn take(&mut self) -> Woken {
         let mut bytes = [0; 64];
         while matches!(self.wakeup.read(&mut bytes), Ok(read) if read == bytes.len()) {}
@@ -109,14 +109,14 @@ impl Drop for Signals {
     }
 }
 
-/// What woke the loop up.
+/// Events that woke the loop up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Woken {
     /// Keys can be read.
     pub(crate) input: bool,
     /// The terminal has gone (SIGHUP).
     pub(crate) lost: bool,
-    /// It has another size.
+    /// The terminal has another size.
     pub(crate) resized: bool,
     /// The program was stopped and runs again.
     pub(crate) resumed: bool,
@@ -130,9 +130,9 @@ pub(crate) struct Woken {
     pub(crate) quit: bool,
 }
 
-/// Whether the shell would not notice that this process group stops, so that nobody would continue it: of no process in it
-/// the parent is outside of the group, but in the session. The kernel ignores SIGTSTP then. Only this program and the ones
-/// in front of it are asked.
+/// Whether the shell would not notice a stop of this process group, so that nobody would continue it. Then no process
+/// of the group has a parent outside the group in the same session, and the kernel ignores SIGTSTP. Only this program
+/// and the processes in front of it are asked.
 pub(super) fn is_orphaned() -> bool {
     let Some(own) = Kin::of("self") else { return true };
     let mut above = own.parent;
@@ -145,8 +145,8 @@ pub(super) fn is_orphaned() -> bool {
     true
 }
 
-/// Where a process stands among others. A process that this one's PID namespace does not have is 0 here, as in the kernel's
-/// answers; `rustix` has no such number, and panics.
+/// Place of a process among others. A process outside this PID namespace is 0 here, as in the kernel's answers;
+/// `rustix` has no such number, and panics.
 struct Kin {
     parent: i32,
     group: i32,

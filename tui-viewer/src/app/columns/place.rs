@@ -1,4 +1,4 @@
-//! Where a column stands, and how columns share the cells of a line.
+//! The place of a column, and the division of a line's cells among columns.
 
 /// A column on its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(super) fn has_its_part(name: u16, width: u16) -> bool {
 }
 
 /// Places columns so that names together have their part of the line. Until then the least needed columns leave, in
-/// the order of `leaving`. `place` places the columns except the ones that it is given.
+/// the order of `leaving`. `place` places all columns except the given ones, which have left.
 pub(super) fn names_first<C: Copy + PartialEq>(
     names: &[C],
     leaving: &[C],

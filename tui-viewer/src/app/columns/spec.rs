@@ -35,7 +35,7 @@ pub(crate) enum Align {
 /// Part of a row's time that a column shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Portion {
-    /// The row and everything below it.
+    /// The row and all rows below it.
     Total,
     /// The row itself.
     Own,

@@ -1,4 +1,4 @@
-//! Sites of a program that has functions: by module, those that were never called, and switching them.
+//! Sites of a program that has functions: by module, functions that were never called, and switching them.
 
 use tickscope_format::snapshot::FunctionChoice;
 

@@ -270,7 +270,7 @@ fn windows_are_compared_with_the_same_window_then() {
     sums_hold(now);
 }
 
-/// Returns another build of the program: a call of `rebalance` takes half as long again, one function is new, one is gone.
+/// Returns another build: a call of `rebalance` takes half as long again, one function is new, one function is gone.
 pub(crate) fn other_build() -> Snapshot {
     let mut s = snapshot(1_340);
     s.process.pid += 1;

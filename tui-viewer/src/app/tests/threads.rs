@@ -1,4 +1,4 @@
-//! The threads: busy ones, waiting ones, and the current function of a thread.
+//! The threads: busy threads, waiting threads, and the current function of a thread.
 
 use super::*;
 

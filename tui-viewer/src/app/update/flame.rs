@@ -103,7 +103,7 @@ impl App {
         }
     }
 
-    /// Zooms out by one step, if the selected frame is the one that fills the width.
+    /// Zooms out by one step, if the selected frame fills the width.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
         let at_zoom = selected.is_some() && selected == self.views.flame.zoom_line;

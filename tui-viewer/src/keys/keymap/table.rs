@@ -76,7 +76,7 @@ impl Binding {
     }
 }
 
-/// Every key there is.
+/// All keys.
 pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Views,
@@ -493,7 +493,7 @@ pub(crate) const KEYS: &[Binding] = &[
         "5 s back, forth",
     )
     .left("5 s back", 12)
-    // There one asks what a thread did.
+    // In these views users ask about earlier work of a thread.
     .early(&[Threads, Timeline]),
     line(
         Section::Time,
