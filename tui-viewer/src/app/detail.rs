@@ -17,8 +17,8 @@ pub(crate) struct Detail {
     /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the hotspots
     /// self time.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call it, with their share of its self time, the largest first; hotspots only. For a counter,
-    /// here and above, it is the share of its calls.
+    /// Functions that call it, with their share of its self time, the largest first; hotspots only. For a counter, `threads` and
+    /// `callers` have shares of its calls.
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,

@@ -209,7 +209,7 @@ fn all_names_are_shortened_by_one_rule() {
 #[test]
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
-        // Without a move no row is looked at.
+        // Without a move of the cursor no selection goes along.
         let mut app = live(120, 30);
         keys(&mut app, digit);
         assert_eq!(app.list().cursor.index, 0);

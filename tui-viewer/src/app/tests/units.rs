@@ -104,7 +104,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     assert!(words.contains("calls -"), "{}", text(&app));
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
-    // A divisor without calls from the beginning is told.
+    // The notice tells that a row without calls is no divisor.
     let mut app = showing(120, 30, without_calls(snapshot(1_341), "step"));
     keys(&mut app, "jb");
     assert!(app.query.per_call.is_none());
