@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The long-term limit: 5 % of a core.
 const SHARE: u64 = 20;
 
-/// The most that is saved up without requests. Normal use costs far less.
+/// Maximum time that is saved up without requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// The CPU time that is left for requests.

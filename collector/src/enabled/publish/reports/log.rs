@@ -37,7 +37,7 @@ impl Log {
         let _ = os::write_all(libc::STDERR_FILENO, line, -1);
     }
 
-    /// Returns how long until the interval ends.
+    /// Returns the time until the interval ends.
     pub(crate) fn rest(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }
