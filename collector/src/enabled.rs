@@ -72,7 +72,7 @@ pub mod thread {
     }
 }
 
-/// What the macros expand to. It is not part of the public API and may change in any release.
+/// Items to which the macros expand. They are not part of the public API and may change in any release.
 pub mod private {
     pub use super::counter::{count, gauge, value};
     pub use super::foreign;

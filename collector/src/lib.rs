@@ -136,8 +136,8 @@ mod macros;
 mod own_thread;
 mod types;
 
-// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings none of
-// what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
+// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings no dependency
+// for measuring. `tickscope_unsupported` shows on any machine the build of other platforms.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
