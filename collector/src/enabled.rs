@@ -66,7 +66,7 @@ pub mod thread {
         thread_lifecycle::include();
     }
 
-    /// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
+    /// Stops counting on the calling thread. Its open scopes end here; its counts stay.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }

@@ -180,8 +180,8 @@ macro_rules! count {
 /// Keeps sizes: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
 ///
 /// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest number, and a
-/// histogram, from which viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers have no unit; put it
-/// into the name. `group = "..."` may come first, and the name is a constant string.
+/// histogram. From it viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers have no unit; put it into
+/// the name. `group = "..."` may come first, and the name is a constant string.
 ///
 /// ```
 /// fn query(table: &[u32], least: u32) -> Vec<u32> {
@@ -229,8 +229,8 @@ macro_rules! value {
 /// ```
 ///
 /// Each thread has a row of its own. If rows of several threads are shown as one, `last` is the newest level of any thread, by
-/// the program's clock, and lowest and highest are the extremes of all threads. A level holds until it is set again: a reset
-/// leaves it unchanged, and it counts for the lowest and the highest after the reset as well.
+/// the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a reset leaves
+/// it unchanged, and it counts for the lowest and the highest after the reset as well.
 ///
 /// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
 /// mode but off. `n` is always evaluated, and a literal needs no suffix.

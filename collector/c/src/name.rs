@@ -1,7 +1,7 @@
 //! Extracts the names of functions and modules from a compiler's text.
 
-/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`: `shapes::Square::area` from `double
-/// shapes::Square<T>::area(int) const [with T = int]`.
+/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`. It is `shapes::Square::area` for
+/// `double shapes::Square<T>::area(int) const [with T = int]`.
 pub(crate) fn of_function(printed: &str) -> &str {
     let printed = printed.split(" [").next().unwrap_or(printed);
     let end = parameters(printed).unwrap_or(printed.len());

@@ -150,9 +150,9 @@ impl Body {
 
     /// Writes tokens that may follow a statement.
     ///
-    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to
-    /// which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find those of
-    /// short bodies unnecessary.
+    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to which
+    /// `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find braces of short
+    /// bodies unnecessary.
     fn behind_statement(&self, rest: TokenStream) -> TokenStream {
         if opens_with_item(&self.rest) {
             return self.braces(rest);

@@ -74,11 +74,11 @@
 //!   `tickscope::future!("name", future).await`.
 //! - The functions of a module in another file (`mod m;`) are not visible at its declaration. Put the attribute on the
 //!   functions, impl blocks and traits in that file.
-//! - A function that is not async is seen to return a future if its last expression, or the value of a `return`, is `async { ..
-//!   }` or `Box::pin(async { .. })`. Its return type may also be written as `impl Future<..>` or `Pin<Box<dyn Future<..>>>`. So
-//!   `#[async_trait]` may stand above `#[profile]` or below. Any other function is measured until it returns: with a return type
-//!   under another name around another function's future, or another crate's type. `tickscope::future!("name", future)` measures
-//!   such a future.
+//! - A function that is not async is seen to return a future if its last expression, or the value of a `return`, is
+//!   `async { .. }` or `Box::pin(async { .. })`. Its return type may also be written as `impl Future<..>` or
+//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may stand above `#[profile]` or below. Any other function is measured until
+//!   it returns: with a return type under another name around another function's future, or another crate's type.
+//!   `tickscope::future!("name", future)` measures such a future.
 //! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay within the
 //!   compiler's recursion limit. It stays an `async fn` if an attribute may look for that word: any but `allow`, `cfg`, `cold`,
 //!   `deny`, `doc`, `forbid`, `inline` and `warn`.

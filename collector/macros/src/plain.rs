@@ -1,8 +1,8 @@
 //! Turns an async function into one that returns its future, as the compiler does.
 //!
-//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the
-//! layout of a chain of futures one inside the other, up to its limit of recursion: one future fewer for each function
-//! nearly doubles the chain that is possible.
+//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the layout of
+//! a chain of futures one inside the other, up to its limit of recursion. One future fewer for each function nearly doubles the
+//! possible chain.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 

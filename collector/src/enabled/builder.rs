@@ -219,9 +219,10 @@ impl Builder {
         self
     }
 
-    /// Sets how long the end of the last session, and of the program, waits for the last record without progress: 2 s by default,
-    /// at most 10 minutes; zero does not wait. While the record is captured, encoded or written, waiting goes on, but no longer
-    /// than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable: `TICKSCOPE_END_MS`.
+    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is 2 s by
+    /// default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, waiting goes on, but no
+    /// longer than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable:
+    /// `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self

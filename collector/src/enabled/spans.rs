@@ -1,7 +1,7 @@
 //! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. `tickscope-tracing`
 //! makes rows of them.
 //!
-//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future: each time that it is
+//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time that it is
 //! open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not show which of the
 //! two it is. So a site counts as a function's until one of its spans is entered again, and as a future's from then on. Earlier
 //! counts of the site are in no call in flight (`Tree::leave_out_calls`).

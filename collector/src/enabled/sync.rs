@@ -21,7 +21,7 @@
 //! contended attempts, its time is the wait. The same time counts as *made others wait* for the row in which the lock is given
 //! back, as far as it was waited while the lock was held:
 //!
-//! - Each holder is charged for its own part: if a thread waits while others take turns with the lock, every one of them is
+//! - Each holder is charged for its own part. If a thread waits while others take turns with the lock, every one of them is
 //!   charged for the wait during its turn. All threads that wait at once add up.
 //! - The time from giving the lock back until a waiting thread runs is charged to nobody, unless another thread takes the lock
 //!   meanwhile. So the holders are charged at most for the waiting time.

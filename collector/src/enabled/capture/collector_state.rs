@@ -1,8 +1,9 @@
 //! Snapshots of live trees, and resets.
 //!
-//! A counter is written only by its thread, so a reset writes none. The collector's state keeps a baseline for each node. A
-//! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock
-//! guards the collector's state; it is never held while encoding or writing.
+//! A counter is written only by its thread, so a reset writes no counter. The collector's state keeps a baseline for each node. A
+//! snapshot shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that a capture
+//! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock guards the
+//! collector's state; it is never held while encoding or writing.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -59,8 +60,9 @@ const CLOSINGS_MAX: usize = 64;
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
-/// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, that is about a microsecond
-/// of work which a call may leave to those behind it: a function that follows a list had 2 % of the time by the clock, where it had 40 %.
+/// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, a call may leave
+/// about a microsecond of work to later calls. A function that follows a list had 2 % of the time by the clock, where it really
+/// had 40 %.
 const UNFINISHED_NS: f64 = 1_000.0;
 
 /// Warning for a table of live blocks that was too small.
@@ -328,8 +330,8 @@ pub(crate) fn lock_alone_within(longest: Duration) -> Option<Locked> {
 /// Name of threads without a name of their own.
 const UNNAMED: &str = "thread";
 
-/// Returns the name of a thread: "main" for the first thread, [`UNNAMED`] for one without a name of its own, to which the
-/// kernel gives the name of the process, and otherwise the kernel's name.
+/// Returns the name of a thread: "main" for the first thread, otherwise the kernel's name. A thread without a name of its own,
+/// which has the name of the process, gets [`UNNAMED`].
 fn thread_name(tid: u32, kernel_name: &str) -> String {
     static PROCESS: LazyLock<String> = LazyLock::new(|| kernel_name_of("/proc/self/comm"));
     if tid == std::process::id() {
@@ -466,7 +468,7 @@ impl LiveThread {
 }
 
 impl CollectorState {
-    /// Makes the next capture read the calls in flight, however many there are.
+    /// Makes the next capture read the calls in flight, for any number of calls.
     pub(crate) fn read_tasks_anew(&mut self) {
         self.tasks = TaskReader::new();
     }

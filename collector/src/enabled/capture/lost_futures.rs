@@ -18,8 +18,8 @@ const SUSPECTED_SECONDS: f64 = 1.0;
 /// Number of calls that a snapshot looks at unless it is a whole one. Looking at them takes some milliseconds.
 const AT_ONCE: u32 = 10_000;
 
-/// Looks at calls of async functions between two polls, and ends those that are over. Returns the rows of finished threads that
-/// are to count them.
+/// Looks at calls of async functions between two polls, and ends the finished ones. Returns the rows of finished threads that are
+/// to count them.
 pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let mut of_finished = Vec::new();
     if calls_by_future::are_none() {

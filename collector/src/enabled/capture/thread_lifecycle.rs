@@ -1,6 +1,6 @@
-//! How threads begin and end, and which of them count.
+//! Beginning and end of threads, and the decision which threads count.
 //!
-//! The names of threads are the kernel's, and the capturing thread reads them: to ask std for the name of the current thread
+//! The names of threads are the kernel's, and the capturing thread reads them. Asking std for the current thread's name
 //! allocates, and aborts the program if an allocator asks while std sets the thread up.
 
 use std::ffi::c_void;

@@ -1,7 +1,7 @@
 //! The watched functions: sums of their calls by path, over all threads.
 //!
 //! Typical and slow calls are both added up, and typical is not "all less slow". Both together are therefore all watched calls to
-//! the tick, an open call counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins
+//! the tick. An open call counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins
 //! anew has a new number. A thread empties its own sums when it meets the new number, so no thread writes another thread's sums.
 
 mod threshold;

@@ -3,7 +3,7 @@
 //! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not
 //! the place of the return address on the stack. That place distinguishes open functions and finds functions that ended without
 //! an event (`record/frames`). It has the same distance from the stack pointer as in the last call of the function. If the return
-//! address is not there, the frame pointer or the unwinder finds it. A search of the stack is the last resort: it may find a copy
+//! address is not there, the frame pointer or the unwinder finds it. A search of the stack is the last resort. It may find a copy
 //! of the return address from an earlier call, in a part of the frame that the function has not written yet.
 //!
 //! A function that was inlined reports its calls as well. It has the place and the return address of the function into which it
@@ -278,7 +278,7 @@ fn begin_rarely(event: Event, describe: Describe) {
 }
 
 /// If an inlined function begins that has begun at the same place of the code and not ended, closes it and the calls inside, and
-/// returns true: the function around it is still open.
+/// returns true. The function around it is still open.
 fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     let mut frame = tree.frames.top();
     let mut count = 0;

@@ -147,7 +147,7 @@ trampoline! {
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
 /// Jumped to in place of a return. The stack pointer is at the function's return address. If the innermost open function is above
-/// it, the end belongs to a call that began while the function was off: many calls end so while an earlier call is still open.
+/// it, the end belongs to a call that began while the function was off. Many calls end so while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {
@@ -238,9 +238,9 @@ poll_trampoline! {
     drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
 }
 
-/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes if
-/// the CPU has all components, at a multiple of 64. The components of the mask stand at fixed places, so the area is large enough
-/// on each CPU. Its header of 64 bytes, at 512, begins as zeros.
+/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. That is 2 688
+/// bytes if the CPU has all components, at a multiple of 64. The components of the mask stand at fixed places, so the area is
+/// large enough on each CPU. Its header of 64 bytes, at 512, begins as zeros.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

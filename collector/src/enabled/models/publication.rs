@@ -138,8 +138,7 @@ fn numbers_that_are_counted_are_in_their_stretches() {
     });
 }
 
-/// A reader that finds the histogram of a node finds it as it was made for this life of the tree, without counts of a node in its
-/// place in an earlier life.
+/// A reader finds the histogram of a node as it was made for this life of the tree, without counts from an earlier life.
 #[test]
 fn a_reader_finds_no_histogram_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));

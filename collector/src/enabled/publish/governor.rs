@@ -317,7 +317,7 @@ impl Governor {
         busy
     }
 
-    /// Returns the functions to try of those off from the start: as many as a trial has room for within the budget of all CPU
+    /// Returns the functions to try, of the functions off from the start. Their number fits a trial within the budget of all CPU
     /// time so far. A trial is short, and functions that are too expensive go again after it.
     fn to_try(&self) -> Vec<u32> {
         let mut room = self.budget * self.judged_ns - self.cost_ns;

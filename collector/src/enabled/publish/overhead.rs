@@ -89,7 +89,7 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
 }
 
 /// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an empty loop,
-/// and some more: in a program the function's memory has left the nearest cache, and reading the clock waits for instructions in
+/// and some more. In a program the function's memory has left the nearest cache, and reading the clock waits for instructions in
 /// progress. In ripgrep the cost was 31 ns instead of 21. In adaptive mode all its calls skip the clock, or no call does. Calls
 /// that read the clock take the path of rare events, up to where this thread is found not to count, so their clock reads are not
 /// included. Returns 0 if no measurement is possible now.

@@ -43,10 +43,10 @@ pub(crate) use self::rings::replace_ring_warning;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// The time between two looks at requests, whatever the rate of records.
+/// The time between two looks at requests, at any rate of records.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time to the first look for new threads. Each further one comes when the session is twice as old, up to [`LOOK`].
+/// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
 /// Interval of records for a viewer that has not asked for another interval.
@@ -245,7 +245,7 @@ impl Publisher {
         }
     }
 
-    /// Does the work that can wait until the first scope or the start of a session: it makes the ring visible, allocates the rest
+    /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, allocates the rest
     /// of the ring, and measures the cost of a scope. Removing old rings can wait longer, unless there are many, because the
     /// program may be about to end and wait for its last record.
     fn prepare(&mut self) {

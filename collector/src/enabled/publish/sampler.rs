@@ -11,7 +11,7 @@ use crate::enabled::record::{mode_switch, untimed};
 /// The shortest mean distance between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest mean distance, however many threads there are.
+/// The longest mean distance, for any number of threads.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The distance is this many times the cost of a look: 0.5 % of a core.

@@ -1,8 +1,8 @@
 //! Memory for call trees: pages that are reused but never unmapped, so that no reference dangles.
 //!
-//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must
-//! work. Everything in them is an atomic, so sharing them is sound whatever other threads do. Atomics with a single
-//! writer are read and written with plain loads and stores.
+//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must work.
+//! Everything in them is an atomic, so sharing them is sound for any access of other threads. Atomics with a single writer are
+//! read and written with plain loads and stores.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -396,8 +396,8 @@ impl<T: FromZeros + 'static> Array<T> {
             return None;
         }
         let element = self.first.load(Ordering::Relaxed).wrapping_add(index as usize);
-        // SAFETY: the element is in bounds of pages that are never unmapped; it is aligned, because they begin at a
-        // page; it is valid from the zeros on (`FromZeros`); and it is shared only as `&T` of a `Sync` type.
+        // SAFETY: the element is in bounds of pages that are never unmapped. It is aligned, because they begin at a page. It is
+        // valid from the zeros on (`FromZeros`), and shared only as `&T` of a `Sync` type.
         Some(unsafe { &*element })
     }
 

@@ -92,7 +92,7 @@ impl Tree {
     }
 }
 
-/// Begins to charge time to the open frames, including those that began without a clock.
+/// Begins to charge time to the open frames, including frames that began without a clock.
 fn begin_to_charge(innermost: &'static Node) {
     let mut at = Some(innermost);
     while let Some(node) = at {

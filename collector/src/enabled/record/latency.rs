@@ -155,7 +155,7 @@ impl Latency {
             let before = self.flushing.load(Ordering::Acquire);
             least = calls();
             counted = self.look(&calls, histogram);
-            // SYNC POINT: what was looked at before the second look at `flushing`.
+            // SYNC POINT: the histogram before the second look at `flushing`.
             fence(Ordering::Acquire);
             let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
             if flushed && counted.wrapping_sub(least) <= 1 {

@@ -1,8 +1,8 @@
 //! Functions that were switched off while calls of them were open. Their ends stay on until each of these calls has ended.
 //!
 //! Once its beginnings are off, no call of a function begins: an event that was in progress finds its site disabled and takes the
-//! call back. So a thread without an open call at some moment has none from then on. The open calls of a thread are the nodes
-//! from its current one to the root. An end that is still to come is seen at any later time.
+//! call back. So a thread without an open call at some moment has no open call from then on. The open calls of a thread are the
+//! nodes from its current one to the root. An end that is still to come is seen at any later time.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

@@ -126,7 +126,7 @@ pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept: a thread that sleeps through more
+/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept. A thread that sleeps through more
 /// switches loses the time up to the oldest one, and counts it as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)

@@ -235,7 +235,7 @@ impl Numbers {
             } else {
                 [older(1), older(2), Seen::default()]
             };
-            // SYNC POINT: what was looked at before the second look at `turning`.
+            // SYNC POINT: the stretches before the second look at `turning`.
             fence(Ordering::Acquire);
             if self.turning.load(Ordering::Relaxed) == before {
                 return seen;

@@ -30,7 +30,7 @@ pub(crate) struct Pool<T: 'static> {
     made: std::sync::atomic::AtomicU32,
 }
 
-/// The first free place; 0 if there is none.
+/// Number of the first free place; 0 if no place is free.
 #[derive(Debug)]
 struct Free {
     first: u32,

@@ -85,7 +85,7 @@ pub(crate) enum SiteState {
     Watched,
 }
 
-/// The sites of rows for calls that get no row of their own, because there are too many rows: one for functions, and one for
+/// The sites of rows for calls that get no row of their own, because there are too many rows. One is for functions, and one for
 /// futures, whose calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),

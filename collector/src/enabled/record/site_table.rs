@@ -105,7 +105,7 @@ fn update_state(site: &'static Site) {
         } else {
             SiteState::Enabled
         });
-        // SYNC POINT: the site's state before mode and rule (meets the fence between those and this).
+        // SYNC POINT: the site's state before mode and rule (meets the fence between mode or rule and this function).
         fence(Ordering::SeqCst);
         if wanted() == before {
             return;

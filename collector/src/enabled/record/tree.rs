@@ -360,8 +360,8 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged: the thread is paused, or the
-    /// clock went backward or too far forward. Returns the same as [`Self::charge`].
+    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged. Then the thread is paused, or
+    /// the clock went backward or too far forward. Returns the same as [`Self::charge`].
     #[cold]
     #[inline(never)]
     fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {

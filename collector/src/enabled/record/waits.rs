@@ -1,5 +1,5 @@
-//! Finds the part of a gap between two events in which the thread was off its CPU, and the reason: it *waited* for something, or
-//! it was *ready* and another thread had the CPU.
+//! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
+//! something, or it was *ready* and another thread had the CPU.
 //!
 //! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer gap is looked at, at its end. Mostly the
 //! kernel's word says that the thread stayed on its CPU, which takes a few nanoseconds. Otherwise the thread's clocks are read,

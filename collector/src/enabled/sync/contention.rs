@@ -83,7 +83,7 @@ fn moment() -> u64 {
     config::now() >> coarse_bits()
 }
 
-/// Returns the number of low bits of ticks that are left out, so that sums of waits take long to overflow: 10 000 threads may
+/// Returns the number of low bits of ticks that are left out, so that sums of waits take long to overflow. 10 000 threads may
 /// wait for one holder for some minutes, 100 for half a day. A clock of the program's own may have few ticks.
 fn coarse_bits() -> u32 {
     match config::get().chosen.clock {
