@@ -8,7 +8,7 @@ use crate::tokens::{
     Angles, collect, group_at, is_any_word, is_arrow, is_path_separator, is_punct, is_word, opened, pieces,
 };
 
-/// Where the parts of a signature are, between the keyword `fn` and the body.
+/// Places of the parts of a signature, between the keyword `fn` and the body.
 #[derive(Debug)]
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.

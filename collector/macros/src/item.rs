@@ -58,7 +58,7 @@ pub(crate) struct Item<'a> {
     pub(crate) body: Option<(usize, Group)>,
 }
 
-/// How an item of a kind ends.
+/// Kind of the end of an item.
 enum End {
     /// At the first braces outside of `<..>`, or at a semicolon before them.
     Braces,

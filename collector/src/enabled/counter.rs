@@ -55,7 +55,7 @@ fn count_first(site: &'static Site, amount: u64) {
     }
 }
 
-/// Where an execution counts.
+/// The place of an execution: its tree, the open node, and the node that counts.
 struct Place {
     tree: &'static Tree,
     current: &'static Node,

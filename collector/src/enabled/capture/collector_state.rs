@@ -80,7 +80,7 @@ pub(crate) struct SessionInfo {
     pub(crate) timed_ns: (f64, f64),
     /// Time by which loads take longer when a clock reading separates them; see `clock_drain`.
     pub(crate) drains_ns: Option<f64>,
-    /// In sampled mode: how many times a second the publisher looks where each thread is.
+    /// In sampled mode: number of looks a second at each thread's place.
     pub(crate) sampling_hz: f64,
     /// Cost of functions.
     pub(crate) functions: functions::Told,
@@ -110,7 +110,7 @@ pub(crate) struct CollectorState {
     /// The publisher's looks at where each thread is, and its looks before this epoch.
     samples: Samples,
     samples_base: Samples,
-    /// When the publisher last looked; `None` before the first time.
+    /// Tick of the publisher's last look; `None` before the first look.
     sampled_at: Option<u64>,
     /// State of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
@@ -128,7 +128,7 @@ pub(crate) struct CollectorState {
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
-    /// When the publisher looks again at the system calls in which threads wait.
+    /// Time of the next look at the system calls in which threads wait.
     looks: Looks,
     watches: Watches,
     lines: Lines,
@@ -219,7 +219,7 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// How long the calling thread waits for the lock; 0 means without limit.
+    /// Longest time for which the calling thread waits for the lock; 0 means without limit.
     static LONGEST_WAIT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
@@ -348,7 +348,7 @@ fn kernel_name_of(path: &str) -> String {
     name.trim_ascii_end().into()
 }
 
-/// Why a forked child changes nothing.
+/// Reason why a forked child changes nothing.
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
 

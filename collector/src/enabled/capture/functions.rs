@@ -18,7 +18,7 @@ use crate::enabled::record::{calls_by_future, function_sites};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
-/// How the calls of a thread's functions ended.
+/// Numbers of calls of a thread's functions, by the kind of their end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     returned: u64,

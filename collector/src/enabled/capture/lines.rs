@@ -56,7 +56,7 @@ pub(crate) struct Lines {
     /// Rate of the last request above 0, at which the samples in `found` were taken.
     asked_hz: u32,
     state: LinesState,
-    /// By the address of the block.
+    /// Threads with a timer, by the address of the block.
     timed: BTreeMap<usize, Timed>,
     found: Found,
     lost: Sampled,

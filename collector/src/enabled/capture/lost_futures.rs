@@ -12,7 +12,7 @@ use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// How long a call must seem to be over.
+/// Time for which a call must seem to be over, in seconds.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
 /// Number of calls that a snapshot looks at unless it is a whole one. Looking at them takes some milliseconds.

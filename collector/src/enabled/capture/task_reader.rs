@@ -22,7 +22,7 @@ const DEPTH_MAX: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct TaskReader {
     known: Option<Tasks>,
-    /// When to read again.
+    /// Time of the next reading.
     again: Option<Instant>,
 }
 

@@ -14,7 +14,7 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::runtime::config;
 use crate::types::Threads;
 
-/// How long an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
+/// Time for which an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
 /// Stack that a merge needs, in bytes: more than the 20 KiB that merging takes in a debug build.

@@ -27,7 +27,7 @@ use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
-/// How often a reader tries to read a future's finished calls and its cancelled calls at the same moment.
+/// Number of tries to read a future's finished calls and its cancelled calls at the same moment.
 const ASYNC_LOOKS: u32 = 20;
 
 /// Result of reading a live tree, beside its nodes.
@@ -60,7 +60,7 @@ pub(crate) struct Reader {
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
-    /// How the calls of functions have ended, at the moment of the counts.
+    /// Ends of the calls of functions, at the moment of the counts.
     ends: Ends,
 }
 
@@ -84,7 +84,7 @@ struct Over {
     vanished: u64,
 }
 
-/// Which histograms have to be read again: the histograms of nodes that were called or open recently.
+/// The histograms that have to be read again, because their nodes were called or open recently.
 #[derive(Debug, Default)]
 struct Changed {
     /// Number of further readings that a node needs. A call may end after its histogram was read and before its thread was looked

@@ -26,7 +26,7 @@ pub(crate) const THREADS_MOST: usize = 256;
 const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// When and where the next look is.
+/// Time and place of the next look.
 #[derive(Debug)]
 pub(crate) struct Looks {
     next_ns: u64,

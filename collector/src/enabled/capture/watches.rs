@@ -67,7 +67,7 @@ struct Watched {
     finished: Vec<Counted>,
     /// Sums of all threads, by path.
     all: Vec<Counted>,
-    /// By block: the path of each node.
+    /// Path of each node, by the address of the block.
     paths_of: HashMap<usize, Vec<u32>>,
     kept: Vec<Exemplar>,
     /// Number of the trace that is shown first in the next snapshot.

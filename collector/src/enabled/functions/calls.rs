@@ -277,8 +277,8 @@ fn begin_rarely(event: Event, describe: Describe) {
     });
 }
 
-/// If an inlined function begins that has begun at the same place of the code and not ended, closes it and the calls inside, and
-/// returns true. The function around it is still open.
+/// Returns true if an inlined function begins again at the same place of the code without an end, after closing it and the calls
+/// inside. The function around it is still open.
 fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     let mut frame = tree.frames.top();
     let mut count = 0;

@@ -39,7 +39,7 @@ const LONGEST: Duration = Duration::from_millis(200);
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Less CPU time than this says nothing.
+/// Smallest CPU time that a look judges, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
 /// Number of calls after which the mean time of a call is known.
@@ -70,8 +70,8 @@ const EARLY: f64 = 2.0;
 /// Functions come back while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// How long the cost must have been that low, and how long a function stays off at least. `OFF_AT_LEAST` doubles each time that
-/// the function is switched off.
+/// Time for which the cost must have been that low, and shortest time for which a function stays off. `OFF_AT_LEAST` doubles each
+/// time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -110,7 +110,7 @@ pub(crate) struct Governor {
     /// Whether functions that an earlier run has switched off are being tried.
     is_trial: bool,
     off: Vec<Off>,
-    /// By function: how often it was switched off.
+    /// By function: number of times that it was switched off.
     times_off: Vec<u8>,
     /// Since when the cost is low.
     low_since: Option<Instant>,
@@ -120,7 +120,7 @@ pub(crate) struct Governor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
-    /// How long its calls took on average, with all calls inside; a recursion counts once.
+    /// Mean duration of its calls, with all calls inside, in nanoseconds; a recursion counts once.
     mean_ns: f64,
     /// Cost of measuring its calls since the last look, in nanoseconds.
     cost_ns: f64,

@@ -106,9 +106,9 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// How many threads had begun to count at the last look for new ones.
+    /// Number of threads that had begun to count at the last look for new ones.
     threads: u64,
-    /// When requests were last looked at.
+    /// Time of the last look at requests.
     last_look: Instant,
     /// Remaining budget of requests.
     budget: RequestBudget,

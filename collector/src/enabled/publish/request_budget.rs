@@ -14,7 +14,7 @@ const SAVED_MOST: Duration = Duration::from_millis(250);
 pub(crate) struct RequestBudget {
     /// The time left in nanoseconds; negative if the last request cost more than was left.
     left: i64,
-    /// When `left` was last updated, on the monotonic clock in nanoseconds.
+    /// Time of the last update of `left`, on the monotonic clock in nanoseconds.
     reckoned_ns: u64,
     /// The slot whose request is carried out first.
     turn: usize,

@@ -35,7 +35,7 @@ use self::ending::RESET_ASKED;
 /// Stack that a start takes at most, in bytes.
 const STACK: u64 = 128 << 10;
 
-/// How long a start waits for the end of the previous session, without progress.
+/// Time for which a start waits for the end of the previous session, without progress.
 const BEFORE: Duration = Duration::from_secs(1);
 
 /// Viewers can attach to this program as long as a session lives.

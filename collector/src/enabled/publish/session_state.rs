@@ -65,7 +65,7 @@ static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 /// Signals that something in `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
-/// How long the end waits for the last record without progress, in milliseconds.
+/// Time for which the end waits for the last record without progress, in milliseconds.
 pub(crate) static END_WITHIN_MS: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a report at exit is wanted.

@@ -96,7 +96,7 @@ const READY_PAGES: usize = 32;
 /// The number of places in the first chunk. Each further chunk is as large as all before it.
 const FIRST_CHUNK: u32 = 256;
 
-/// Enough chunks for 2^20 places.
+/// Number of chunks, enough for 2^20 places.
 const CHUNKS: usize = 13;
 
 /// The number of places in a column.

@@ -55,7 +55,7 @@ impl PolledBy {
     }
 }
 
-/// Which sleds of a function are on.
+/// The sleds of a function that are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Sleds {

@@ -15,7 +15,7 @@ const LONGEST: usize = 8;
 /// Number of calls that are kept beside them.
 const RANDOM: usize = 4;
 
-/// How many times a thread of the program checks whether the lock is free: some microseconds.
+/// Number of checks by a thread of the program whether the lock is free: some microseconds.
 const LOOKS: u32 = 1000;
 
 /// Smallest space, in words or nodes, so that a call that is a little longer needs no new pages.

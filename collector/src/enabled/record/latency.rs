@@ -17,7 +17,7 @@ pub(crate) use crate::enabled::record::node::{Latency, Octave};
 /// call.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// How often a reader tries to read a histogram at one moment.
+/// Number of tries of a reader to read a histogram at one moment.
 const LOOKS: u32 = 20;
 
 zeroed! {

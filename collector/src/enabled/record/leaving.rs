@@ -34,7 +34,7 @@ struct Function {
     trees: Option<Vec<usize>>,
 }
 
-/// Which functions are open in a thread.
+/// The functions that are open in a thread.
 #[derive(Debug)]
 struct OpenCalls {
     /// The address of the thread's tree.

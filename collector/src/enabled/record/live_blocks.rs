@@ -274,7 +274,7 @@ impl AddAssign for Sampled {
 /// Live memory of all rows, at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    /// By owner, in rising order.
+    /// Rows by owner, in rising order.
     rows: Vec<(Owner, Sampled)>,
 }
 

@@ -63,13 +63,13 @@ zeroed! {
         pub(crate) timed: AtomicU64,
         /// In adaptive mode: ticks of the timed calls, with all calls in them.
         pub(crate) timed_ticks: AtomicU64,
-        /// In adaptive mode: one in 2^rate calls is timed.
+        /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
         /// A bit for each octave that exists.
         pub(super) present: AtomicU64,
         /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
-        /// How many times the latency was made. Each time empties it.
+        /// Number of times that the latency was made. Each time empties it.
         pub(super) made: AtomicU64,
     }
 }

@@ -191,7 +191,7 @@ impl Numbers {
         self.present.store(present | 1 << at, Ordering::Release);
     }
 
-    /// Notes when a gauge is set.
+    /// Notes the tick at which a gauge is set.
     #[inline(always)]
     pub(crate) fn set_at(&self, tick: u64) {
         self.set_tick.store(tick, Ordering::Relaxed);

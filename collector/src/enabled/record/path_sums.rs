@@ -49,7 +49,7 @@ zeroed! {
         pub(crate) whole: AtomicU64,
         /// Number of its path among the paths of all threads, plus 1; 0 if it has none.
         pub(crate) path: AtomicU64,
-        /// By kind.
+        /// Slow calls by kind of cause.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::{Column, FromZeros, zeroed};
 
-/// How often a thread tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
+/// Number of tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
 const LOOKS_AT_ONCE: u32 = 100;
 const LOOKS_LATER: u32 = 400;
 const PAUSE: Duration = Duration::from_micros(250);

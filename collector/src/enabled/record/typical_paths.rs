@@ -23,7 +23,7 @@ pub(crate) struct Means {
 /// The paths of a watched function.
 #[derive(Debug, Default)]
 pub(crate) struct TypicalPaths {
-    /// By the path that is continued, if there is one, and the address of the site.
+    /// Paths by the path that is continued, if there is one, and the address of the site.
     paths: HashMap<(Option<u32>, usize), u32>,
     means: Vec<Means>,
 }

@@ -21,7 +21,7 @@ pub(crate) struct Watch {
     pub(crate) kept: KeptCalls,
 }
 
-/// Why a watched call is in no sum.
+/// Reason why a watched call is in no sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lost {
     Discarded,

@@ -113,7 +113,7 @@ zeroed! {
         pub(crate) broken: AtomicU32,
         /// The carried words of earlier polls, if the call belongs to a future and has had earlier polls.
         pub(crate) carried: Ref<CarriedCall>,
-        /// How the open poll ends: [`OVER`], or the call's id, or 0 while that is unknown.
+        /// End of the open poll: [`OVER`], or the call's id, or 0 while it is unknown.
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,

@@ -21,7 +21,7 @@ pub(crate) struct ClockRate {
     held: AtomicBool,
 }
 
-/// How the clock misbehaved since the last check.
+/// Kind of the clock's misbehaviour since the last check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     /// The machine slept.
@@ -35,7 +35,7 @@ pub(crate) enum Break {
 pub(crate) struct Moment {
     pub(crate) tick: u64,
     pub(crate) ns: u64,
-    /// How long the machine has slept since it was started.
+    /// Time that the machine has slept since its start, in ns.
     pub(crate) slept_ns: u64,
 }
 
@@ -190,7 +190,7 @@ mod tests {
     struct World {
         now: Moment,
         rate: ClockRate,
-        /// When the clock last behaved normally.
+        /// Moment at which the clock last behaved normally.
         in_order: Moment,
         /// True time in nanoseconds, and the ticks counted in it in this epoch.
         epoch_ns: u64,

@@ -39,12 +39,12 @@ const LOG_EVERY: Duration = Duration::from_secs(1);
 const RING_BYTES: u64 = 16 << 20;
 /// Deep enough for all but runaway recursion, and shallow enough to read.
 const MAX_DEPTH: u32 = 512;
-/// At most 4 MiB of nodes a thread.
+/// Maximum number of nodes of a thread: 4 MiB.
 const MAX_NODES: u32 = 65_536;
-/// At most 64 MiB of nodes in the process.
+/// Maximum number of nodes of the process: 64 MiB.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
 
-/// How long the end of a program waits for its last record without progress.
+/// Time for which the end of a program waits for its last record without progress.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
 const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
@@ -56,7 +56,7 @@ const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested scopes");
 const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
 const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
-/// How long a program waits, at its first scope, for a standard error that accepts nothing.
+/// Time in ms for which a program waits, at its first scope, for a standard error that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// All settings.
@@ -86,7 +86,7 @@ pub(crate) struct Settings {
     pub(crate) lines: bool,
     /// The watched functions, and the threshold of each for slow calls.
     pub(crate) watch: Vec<(String, Over)>,
-    /// How long the end waits for the last record without progress.
+    /// Time for which the end waits for the last record without progress.
     pub(crate) end_within: Duration,
     /// Whether the last record is written when a signal ends the program.
     pub(crate) end_on_signals: bool,

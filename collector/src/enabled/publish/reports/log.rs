@@ -14,7 +14,7 @@ use crate::enabled::platform::os;
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,
-    /// When the next interval ends.
+    /// End of the next interval.
     due: Instant,
     /// Whether nothing was written yet.
     new: bool,

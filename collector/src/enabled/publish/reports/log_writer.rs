@@ -12,7 +12,7 @@ use crate::enabled::platform::os;
 /// Maximum number of buffered bytes while standard error accepts nothing.
 const QUEUE_MAX: usize = 64 << 10;
 
-/// How long the end of the log waits for the last lines.
+/// Time for which the end of the log waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The lines that are waiting to be written.

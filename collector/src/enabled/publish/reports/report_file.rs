@@ -17,7 +17,7 @@ use crate::types::{Destination, Format};
 /// Largest number that is added to a name that is taken.
 const NUMBER_MAX: u32 = 999;
 
-/// How long the exit waits for a terminal or a non-blocking pipe that accepts nothing.
+/// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// Writes the report at exit. An error is reported on standard error; if that fails too, nothing more can be done.

@@ -16,7 +16,7 @@ use crate::enabled::runtime::config;
 
 use super::ending;
 
-/// How long a fork waits for the session's lock. After that the child measures nothing.
+/// Time for which a fork waits for the session's lock. After that the child measures nothing.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// Locks that the publisher's thread may hold. In the child that thread does not exist.

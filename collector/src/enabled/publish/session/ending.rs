@@ -26,10 +26,10 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::runtime::{config, copies};
 use crate::types::Destination;
 
-/// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
+/// Time for which a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// How long an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
+/// Time for which an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
 const FIRST: Duration = Duration::from_millis(100);
 
 /// Stack that the last record takes at most, in bytes.

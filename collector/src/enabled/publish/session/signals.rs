@@ -9,7 +9,7 @@ use crate::enabled::platform::{end_signals, os};
 
 use super::ending;
 
-/// How long the thread waits for the session's lock.
+/// Time for which the thread waits for the session's lock.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Whether the thread exists.
