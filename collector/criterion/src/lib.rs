@@ -36,9 +36,9 @@
 //! as it is.
 //!
 //! # Versions of criterion
-//! Versions 0.3 to 0.8 have the same trait, and this crate works with each. Cargo takes the newest where nothing else decides. The compiler
-//! then says that `TickscopeProfiler` does not implement `Profiler` in a package with an older one: `cargo update -p criterion@0.8.2 --precise 0.5.1`
-//! makes both the same.
+//! Versions 0.3 to 0.8 have the same trait, and this crate works with each. Cargo takes the newest version by default. The
+//! compiler then says that `TickscopeProfiler` does not implement `Profiler` in a package with an older one: `cargo update -p
+//! criterion@0.8.2 --precise 0.5.1` makes both the same.
 
 use std::fs;
 use std::io;

@@ -17,9 +17,9 @@
 //! # assert_eq!(CACHE.lock().unwrap().len(), 1);
 //! ```
 //!
-//! A thread that finds the lock taken opens the scope `[lock] cache` below its open one, until it has the lock: its calls are the
-//! contended attempts, its time is the wait. The same time counts as *made others wait* for the row in which the lock is given
-//! back, as far as it was waited while the lock was held:
+//! A thread that finds the lock taken opens the scope `[lock] cache` below its open scope, until it has the lock. The scope's
+//! calls are the contended attempts, and its time is the wait. The part of the wait while the lock was held counts as *made
+//! others wait* for the row in which the lock is given back:
 //!
 //! - Each holder is charged for its own part. If a thread waits while others take turns with the lock, every one of them is
 //!   charged for the wait during its turn. All threads that wait at once add up.

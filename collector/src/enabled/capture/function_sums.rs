@@ -176,7 +176,8 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner ones. The mean of the timed calls is too long.
+    /// All of a recursion's few outer calls are timed, and few of its many inner ones. The mean of the timed calls alone is too
+    /// long.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();

@@ -345,8 +345,7 @@ impl Publisher {
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
-    /// on.
+    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring all other work goes on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
         // The program has met no scope, so a session of its own may still take this session's place.
         if !config::is_settled() {

@@ -151,8 +151,8 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            // In ticks of the clock itself. By another clock the end might lie after the next reading of this one, where it is
-            // coarse. That would be a step back, whose gap is not charged.
+            // The duration is in ticks of the clock itself. By another clock the end might lie after the next reading of this
+            // one, where it is coarse. That would be a step back, whose gap is not charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
