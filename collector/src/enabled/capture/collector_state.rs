@@ -726,7 +726,7 @@ impl CollectorState {
         matched
     }
 
-    /// Watches the functions that a pattern matches, and switches on those that are off. Returns false if the maximum number of
+    /// Watches the functions that a pattern matches, and switches them on if they are off. Returns false if the maximum number of
     /// patterns is watched.
     pub(crate) fn watch(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_watched = self.watches.add(pattern, over);

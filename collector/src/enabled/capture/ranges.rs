@@ -48,7 +48,7 @@ struct Node {
     carried: Range,
     /// Range that an undo would restore.
     undo: Range,
-    /// Number of executions at the last reading, and of those that the last reset has certainly counted.
+    /// Number of executions at the last reading, and number that the last reset has certainly counted.
     calls: u64,
     closed: u64,
     level: Option<(i64, u64)>,

@@ -44,7 +44,7 @@ impl TaskReader {
         }
     }
 
-    /// Returns the calls in flight at tick `now`, or those of an earlier moment if reading takes long.
+    /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
         match &self.known {

@@ -128,7 +128,7 @@ pub(crate) fn clean_beside(own: &Path) {
     }
 }
 
-/// Returns whether there are so many rings in the directory of this ring that old ones should be removed at once.
+/// Returns whether the directory of this ring is crowded, so that old rings should be removed at once.
 pub(crate) fn is_crowded(own: &Path) -> bool {
     own.parent().is_some_and(clean::is_crowded)
 }
