@@ -1,4 +1,4 @@
-//! An allocator that counts what each call path allocates and frees, around the program's own one.
+//! An allocator that counts the allocations and frees of each call path, around the program's own allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -6,16 +6,15 @@ use crate::implementation::allocations;
 
 /// Counts allocations for the call path that makes them, and passes them on to another allocator.
 ///
-/// Each row of the call tree then has its allocations and their bytes, and the blocks that it freed with theirs. What is
-/// freed counts where it is freed, and not where it was allocated. A reallocation counts as an allocation of the new
-/// size and as a free of the old one. Memory that a thread allocates before its first scope or outside of its scopes
-/// counts as outside; threads without any scope, and the collector's own work, count nowhere.
+/// Each row of the call tree then has its allocations and their bytes, and the frees and their bytes. A free counts where the
+/// block is freed, and not where it was allocated. A reallocation counts as an allocation of the new size and as a free of the
+/// old one. Memory that a thread allocates before its first scope or outside of its scopes counts as outside. Threads without any
+/// scope, and the collector's own work, count nowhere.
 ///
-/// Of one block for each 512 KiB allocated, on average, it also remembers where it was allocated until it is freed. From these
+/// It also remembers where one block for each 512 KiB allocated, on average, was allocated until it is freed. From these blocks
 /// the live bytes of each row are estimated.
 ///
-/// It costs a few additions an allocation and takes no lock. Without the feature `enable` it is the inner allocator and
-/// nothing else.
+/// It costs a few additions an allocation and takes no lock. Without the feature `enable` it only calls the inner allocator.
 ///
 /// ```
 /// #[global_allocator]
@@ -33,14 +32,14 @@ pub struct Alloc<A = System> {
 }
 
 impl Alloc {
-    /// Counts what the system's allocator does.
+    /// Counts calls of the system's allocator.
     pub const fn system() -> Self {
         Self::new(System)
     }
 }
 
 impl<A> Alloc<A> {
-    /// Counts what another allocator does.
+    /// Counts calls of another allocator.
     ///
     /// ```
     /// # use std::alloc::System as MiMalloc;
@@ -52,12 +51,12 @@ impl<A> Alloc<A> {
     }
 }
 
-// SAFETY: every call goes to the inner allocator as it is, and its answer comes back as it is. Counting neither allocates
-// nor unwinds.
+// SAFETY: every call goes to the inner allocator unchanged, and its answer comes back unchanged. Counting neither allocates nor
+// unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Alloc<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are those that the inner allocator asks for.
+        // SAFETY: the caller's promises are the promises that the inner allocator asks for.
         let block = unsafe { self.inner.alloc(layout) };
         if !block.is_null() {
             allocations::allocated(block, layout.size());

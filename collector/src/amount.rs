@@ -1,7 +1,7 @@
 //! The numbers that `count!`, `value!` and `gauge!` take.
 
-/// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: any integer, or a `bool`, which is 0 or 1. It becomes a
-/// `u64`: what is below zero is taken as 0, and what is above the largest `u64` as that.
+/// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: any integer, or a `bool`, which is 0 or 1. It
+/// becomes a `u64`: a number below zero becomes 0, and a number above the largest `u64` becomes the largest `u64`.
 ///
 /// A number that is no integer goes into a smaller unit:
 ///
@@ -18,8 +18,8 @@ pub trait Amount {
     fn amount(self) -> u64;
 }
 
-/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: what is
-/// beyond the smallest or largest `i64` is taken as that.
+/// A number to which [`gauge!`](crate::gauge!) sets a level: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: a
+/// number beyond the smallest or largest `i64` becomes that limit.
 ///
 /// A level that is no integer goes into a smaller unit:
 ///
@@ -72,8 +72,8 @@ impl Level for bool {
     }
 }
 
-/// A literal in a macro. Where its type is open it becomes that of the method, because the methods of this type are looked at
-/// before those of `OfAnyType`.
+/// A literal in a macro. If its type is open it becomes the type of the method, because the methods of this type are looked up
+/// before the methods of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 
@@ -89,7 +89,7 @@ impl Literal<'_, i64> {
     pub fn is_i64(self) {}
 }
 
-/// What a literal is that has another type.
+/// Target for literals with another type.
 #[derive(Debug)]
 pub struct OfAnyType;
 

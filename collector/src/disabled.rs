@@ -1,4 +1,4 @@
-//! What the macros call, and the calling API, where nothing is measured: without the feature `enable`, and on platforms
+//! The calling API, and the functions that macros call, where nothing is measured: without the feature `enable`, and on platforms
 //! that are not supported. The API is complete, and every part of it does nothing.
 
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use crate::types::{
 const UNSUPPORTED: &str = "nothing is measured: tickscope measures on Linux, and this program was built for another platform, \
     or with --cfg tickscope_unsupported; build it for Linux without that flag";
 
-/// What the macros and `#[profile]` expand to. It is not part of the public API and may change in any release.
+/// Items to which the macros and `#[profile]` expand. They are not part of the public API and may change in any release.
 pub mod private {
     use super::{OwnThread, Scope};
     pub use crate::amount::Literal;
 
-    /// A place in the source, of which nothing is kept.
+    /// A place in the source, which keeps no data.
     #[derive(Clone, Copy, Debug)]
     pub struct Site {
         _private: (),
@@ -107,7 +107,7 @@ pub mod private {
     #[inline(always)]
     pub fn note(_: &str, _: std::fmt::Arguments<'_>) {}
 
-    /// Spans, of which none counts.
+    /// Spans that do not count.
     pub mod spans {
         use super::Site;
 
@@ -129,7 +129,7 @@ pub mod private {
         #[inline(always)]
         pub fn hold(_: u32) {}
 
-        /// Returns that the span is not closed.
+        /// Returns false, because no span is closed.
         #[inline(always)]
         pub fn release(_: u32) -> bool {
             false
@@ -143,7 +143,7 @@ pub mod private {
         #[inline(always)]
         pub fn exit(_: u32) {}
 
-        /// Returns none.
+        /// Returns `None`.
         #[inline(always)]
         pub fn current() -> Option<(u32, u32)> {
             None
@@ -249,16 +249,16 @@ impl Snapshot {
     }
 }
 
-/// What functions of one name have in a snapshot: nothing, here.
+/// Numbers of functions of one name in a snapshot: zeros, here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
     /// 0.
     pub sites: usize,
     /// 0.
     pub calls: u64,
-    /// None.
+    /// Zero.
     pub self_time: Duration,
-    /// None.
+    /// Zero.
     pub total_time: Duration,
 }
 
@@ -473,7 +473,7 @@ pub mod sync {
     }
 }
 
-/// Chooses which threads count. Here none do.
+/// Chooses which threads count. Here no thread counts.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}

@@ -66,13 +66,13 @@ pub mod thread {
         thread_lifecycle::include();
     }
 
-    /// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
+    /// Stops counting on the calling thread. Its open scopes end here; its counts stay.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }
 }
 
-/// What the macros expand to. It is not part of the public API and may change in any release.
+/// Items to which the macros expand. They are not part of the public API and may change in any release.
 pub mod private {
     pub use super::counter::{count, gauge, value};
     pub use super::foreign;

@@ -99,19 +99,20 @@
 //!
 //! # Cost
 //! In mode exact a scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
-//! thread owns; in the other modes, adaptive among them, it costs a fraction of that. It takes no lock, and allocates nothing once its node exists. It makes no
-//! system call, except where a thread was off its CPU for more than 10 us: then the CPU clock is read, and the scheduler's
-//! account of the thread ([`Builder::waits`]). The first visit of a place makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
+//! thread owns. In the other modes, including adaptive, it costs a fraction of this. It takes no lock, and allocates nothing once
+//! its node exists. It makes no system call, except if a thread was off its CPU for more than 10 us. Then the CPU clock is read,
+//! and the scheduler's account of the thread ([`Builder::waits`]). The first visit of a place makes a node: about 100 bytes, and
+//! about 1 KiB with its latency histogram.
 //!
 //! # What is counted
-//! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and the clock
-//! ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
-//! without time, for lines, bytes, hits and misses: they have calls and a sum. So do [`value!`], which tells how the sizes
-//! of things are distributed, and [`gauge!`], which follows a level.
+//! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and
+//! the clock ticks spent in itself. A total is the sum over the subtree and is computed where it is shown. [`count!`] makes nodes
+//! without time, for lines, bytes, hits and misses: they have calls and a sum. So do [`value!`], which keeps a histogram of
+//! sizes, and [`gauge!`], which follows a level.
 //!
 //! # Reports
-//! With the feature `report`, tests assert what a function did: `snapshot().function("parse").calls`. It has the calls and times of
-//! that name ([`FunctionNumbers`]).
+//! With the feature `report`, tests assert a function's numbers: `snapshot().function("parse").calls`. They are the
+//! calls and times of that name ([`FunctionNumbers`]).
 //!
 //! Viewers read the program from outside. From inside, [`dump`] writes a report at any time, on any thread and at any
 //! depth. [`Builder::report_at_exit`] or `TICKSCOPE_REPORT` writes one when the program ends. [`Format`] lists the
@@ -136,8 +137,8 @@ mod macros;
 mod own_thread;
 mod types;
 
-// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings none of
-// what measuring needs. `tickscope_unsupported` shows on any machine what other platforms build.
+// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings no dependency
+// for measuring. `tickscope_unsupported` shows on any machine the build of other platforms.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]

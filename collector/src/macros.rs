@@ -1,10 +1,10 @@
-//! The macros, with the feature `enable` and without: what they call is another function there. So what compiles with the
-//! feature compiles without it. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
+//! The macros, with the feature `enable` and without: the functions that they call differ. So code that compiles with the feature
+//! compiles without it. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
 
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
-/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
-/// come first. With `watch` in front of all, as in `scope!(watch, "frame")`, its slow calls are told from the typical ones: see
+/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may come
+/// first. With `watch` in front of all, as in `scope!(watch, "frame")`, its slow calls are distinguished from typical ones: see
 /// [`watch`](crate::watch()).
 ///
 /// ```
@@ -70,10 +70,10 @@ macro_rules! time {
 
 /// Measures a future. `future!("download", async { .. })` is a future with the same output.
 ///
-/// It counts one call, at the first poll. The time in the call tree is the sum of its polls, so that times of concurrent
-/// calls add up to the time of their thread. Latencies are those of calls: from the first poll until the future is ready or
-/// dropped, waits included. A future that is dropped before it is ready counts as cancelled. The name is any constant
-/// string, and `group = "..."` may come first.
+/// It counts one call, at the first poll. The time in the call tree is the sum of its polls, so that times of concurrent calls
+/// add up to the time of their thread. Latencies are latencies of calls: from the first poll until the future is ready or
+/// dropped, waits included. A future that is dropped before it is ready counts as cancelled. The name is any constant string, and
+/// `group = "..."` may come first.
 ///
 /// It takes anything that can be awaited, and can be spawned, boxed or awaited like the future itself:
 ///
@@ -105,9 +105,9 @@ macro_rules! future {
     };
 }
 
-/// Names what a task waits for. `wait!("db.lock", lock.lock())` is a future with the same output.
+/// Gives a name to a task's wait. `wait!("db.lock", lock.lock())` is a future with the same output.
 ///
-/// It is measured as [`future!`](crate::future!) does, and the view Tasks shows the name as the reason why the calls around
+/// The future is measured as by [`future!`](crate::future!), and the view Tasks shows the name as the reason why the calls around
 /// it are pending. Calls that wait for no named or profiled future are shown as `await (unnamed)`. `group = "..."` may come
 /// first.
 ///
@@ -135,8 +135,8 @@ macro_rules! wait {
 /// Counts without a clock: `count!("cache miss")` adds 1, and `count!("bytes", n)` adds `n`, which can be any
 /// [`Amount`].
 ///
-/// The counter is a row below the open scope, with its calls and its sum. `group = "..."` may come first. The name is a
-/// constant string, because a counter belongs to a place in the source. What is known only at run time goes into `n`.
+/// The counter is a row below the open scope, with its calls and its sum. `group = "..."` may come first. The name is a constant
+/// string, because a counter belongs to a place in the source. Data known only at run time goes into `n`.
 ///
 /// ```
 /// fn find(key: &str, cached: Option<u32>) -> u32 {
@@ -177,11 +177,11 @@ macro_rules! count {
     };
 }
 
-/// Keeps how large things are: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
+/// Keeps sizes: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
 ///
-/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest of
-/// them, and a histogram, from which viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers
-/// have no unit; put it into the name. `group = "..."` may come first, and the name is a constant string.
+/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest number, and a
+/// histogram. From it viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers have no unit; put it into
+/// the name. `group = "..."` may come first, and the name is a constant string.
 ///
 /// ```
 /// fn query(table: &[u32], least: u32) -> Vec<u32> {
@@ -194,10 +194,10 @@ macro_rules! count {
 /// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
 /// ```
 ///
-/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each
-/// number has a bucket of its own. The smallest and the largest are exact, also after a reset; where a reset happened at
-/// the same moment, they may be the edge of a bucket, and reports say so. Of numbers that only add up, like bytes read,
-/// [`count!`](crate::count!) keeps less and costs less.
+/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each number has a
+/// bucket of its own. The smallest and the largest are exact, also after a reset. If a reset happened at the same moment, they
+/// may be the edge of a bucket, and reports say so. For numbers that only add up, like bytes read, [`count!`](crate::count!)
+/// keeps less and costs less.
 ///
 /// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
 /// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always
@@ -214,10 +214,10 @@ macro_rules! value {
     };
 }
 
-/// Follows a level: `gauge!("queue", n)` sets it to `n`, which can be any [`Level`], negative ones as well.
+/// Follows a level: `gauge!("queue", n)` sets it to `n`, which can be any [`Level`], also a negative one.
 ///
-/// The gauge is a row below the open scope. It has the level it was set to last, the lowest and the highest level, and
-/// how often it was set (its calls). `group = "..."` may come first, and the name is a constant string.
+/// The gauge is a row below the open scope. It has the last level, the lowest and the highest level, and how often it was set
+/// (its calls). `group = "..."` may come first, and the name is a constant string.
 ///
 /// ```
 /// fn receive(queue: &mut std::collections::VecDeque<u32>) -> Option<u32> {
@@ -228,9 +228,9 @@ macro_rules! value {
 /// # assert_eq!(receive(&mut [7, 8].into()), Some(7));
 /// ```
 ///
-/// Each thread has a row of its own. Where rows of several threads are shown as one, `last` is what any of them set
-/// last, by the program's clock, and lowest and highest are those of all. A level holds until it is set again: a reset
-/// leaves it as it is, and it counts for the lowest and the highest after the reset as well.
+/// Each thread has a row of its own. If rows of several threads are shown as one, `last` is the newest level of any thread, by
+/// the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a reset leaves
+/// it unchanged, and it counts for the lowest and the highest after the reset as well.
 ///
 /// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
 /// mode but off. `n` is always evaluated, and a literal needs no suffix.
@@ -246,12 +246,11 @@ macro_rules! gauge {
     };
 }
 
-/// Notes a key and a value in the watched call that is open, so that a slow call that is kept tells which one it was:
-/// `note!("order", 4711)`.
+/// Notes a key and a value in the watched call that is open, so that a kept slow call can be identified: `note!("order", 4711)`.
 ///
 /// The key is a string, and the value is anything that implements [`Display`](std::fmt::Display). It is formatted only while a
-/// call of a function that is [watched](crate::watch()) is open on this thread; otherwise this costs a few loads. Of the text the
-/// first 64 bytes of the key and the first 256 of the value are kept.
+/// call of a [watched](crate::watch()) function is open on this thread; otherwise this costs a few loads. The first 64 bytes of
+/// the key and the first 256 of the value are kept.
 ///
 /// ```
 /// fn handle(order: u64) {
@@ -267,7 +266,7 @@ macro_rules! note {
     };
 }
 
-/// The number that an expression is. A literal without a suffix is a `u64`.
+/// The number of an expression. A literal without a suffix is a `u64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __amount {
@@ -284,7 +283,7 @@ macro_rules! __amount {
     };
 }
 
-/// The level that an expression is. A literal without a suffix is an `i64`.
+/// The level of an expression. A literal without a suffix is an `i64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __level {

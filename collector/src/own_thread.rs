@@ -18,7 +18,7 @@ impl OwnThread {
     pub(crate) const HERE: Self = Self(PhantomData);
 }
 
-// `dyn Trait` implements none of these.
+// `dyn Trait` implements no auto trait.
 impl Unpin for OwnThread {}
 impl UnwindSafe for OwnThread {}
 impl RefUnwindSafe for OwnThread {}

@@ -31,11 +31,11 @@ pub enum Mode {
     /// Every call is timed, with two clock reads a scope.
     Exact,
     /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a session
-    /// publishes, its thread also looks where each thread is, which makes them better.
+    /// publishes, its thread also looks where each thread is, which improves the estimates.
     #[default]
     Adaptive,
-    /// All calls are counted and none reads the clock. While a session publishes, its thread looks up to 1000 times a
-    /// second where each thread is; times are estimates from that.
+    /// All calls are counted and no call reads the clock. While a session publishes, its thread looks up to 1000 times a second
+    /// where each thread is; times are estimates from these looks.
     Sampled,
     /// Nothing is measured. A scope costs one branch.
     Off,
@@ -55,15 +55,15 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Over {
-    /// Those behind the widest gap in the upper tenth of the durations, if there is one; else the slowest of 100. It
-    /// needs 200 calls and histograms.
+    /// Calls behind the widest gap in the upper tenth of the durations, if there is one; else the slowest of 100. It needs 200
+    /// calls and histograms.
     #[default]
     Tail,
     /// The slowest of 100. It needs 200 calls and histograms.
     P99,
     /// The slowest of 1000. It needs 200 calls and histograms.
     P999,
-    /// Those that take at least so long.
+    /// Calls that take at least this long.
     Duration(Duration),
 }
 

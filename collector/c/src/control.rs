@@ -1,4 +1,4 @@
-//! What a program may do while it runs: reset, dump, modes, rules, and which threads count.
+//! Functions that control a running program: reset, dump, modes, rules, and which threads count.
 
 use std::ffi::{OsStr, c_char};
 use std::io;
@@ -56,7 +56,7 @@ extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
     // SAFETY: the header asks for a descriptor that stays open during the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
     let written = borrowed.try_clone_to_owned().and_then(|file| {
-        // The time that writing takes is charged to no scope.
+        // The time of writing is charged to no scope.
         let _pause = tickscope::pause();
         write_all(file.as_raw_fd(), &report(&tickscope::snapshot(), format)?, -1)
     });
@@ -144,7 +144,7 @@ extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     }
 }
 
-/// Tells slow calls of functions from typical ones.
+/// Distinguishes slow calls of functions from typical ones.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     match tickscope::watch(&of_c(pattern), Over::Tail) {

@@ -1,5 +1,5 @@
-//! What functions call that were compiled with `-finstrument-functions`. Both calls go on to [`begin`] and [`end`] with what only
-//! the caller's registers and its stack tell.
+//! Hooks that functions compiled with `-finstrument-functions` call. Both pass on to [`begin`] and [`end`] the values that only
+//! the caller's registers and its stack hold.
 
 use std::arch::naked_asm;
 
@@ -10,7 +10,7 @@ use crate::names;
 /// A function begins.
 ///
 /// # Safety
-/// It is for calls that a compiler has put into functions.
+/// Only calls that a compiler has put into functions may reach it.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
@@ -28,7 +28,7 @@ unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
 /// A function ends.
 ///
 /// # Safety
-/// As [`__cyg_profile_func_enter`].
+/// The same as for [`__cyg_profile_func_enter`].
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_exit(function: u64, caller: u64) {

@@ -1,8 +1,8 @@
-//! The profiler tickscope for programs in C and C++: what `include/tickscope.h` declares. That file says what each function does.
+//! The profiler tickscope for programs in C and C++: the functions that `include/tickscope.h` declares and describes.
 //!
-//! `site` has scopes and counters, `session` what begins and ends publishing, `control` what a program may do meanwhile, `text` how
-//! texts come and go. `functions` is called by functions that were compiled with `-finstrument-functions`, and `names` tells what they
-//! are called.
+//! `site` has scopes and counters, `session` the start and end of publishing, `control` the functions for a running program,
+//! `text` the conversion of texts. Functions that were compiled with `-finstrument-functions` call `functions`, and `names` finds
+//! their names.
 //!
 //! Where the collector measures nothing (no Linux) the library is empty, and the header leaves nothing in a program.
 

@@ -1,12 +1,12 @@
-//! The names of functions and modules, from what a compiler prints of them.
+//! Extracts the names of functions and modules from a compiler's text.
 
-/// Returns the name of a function from what `__func__` or `__PRETTY_FUNCTION__` says: `shapes::Square::area` of
+/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`. It is `shapes::Square::area` for
 /// `double shapes::Square<T>::area(int) const [with T = int]`.
 pub(crate) fn of_function(printed: &str) -> &str {
     let printed = printed.split(" [").next().unwrap_or(printed);
     let end = parameters(printed).unwrap_or(printed.len());
     let name = &printed[..end];
-    // The result's type stands before the last blank that is in no brackets; an operator's name may have one.
+    // The result's type stands before the last blank outside all brackets; an operator's name may contain a blank.
     let start = match name.find("operator") {
         Some(at) => blank_before(&name[..at]),
         None => blank_before(name),
@@ -15,8 +15,8 @@ pub(crate) fn of_function(printed: &str) -> &str {
     if name.is_empty() { printed } else { name }
 }
 
-/// Where the parameters begin: the last opening bracket outside of all others. A function around the name has some as well, in
-/// `main()::<lambda(int)>` for one.
+/// Returns the beginning of the parameters: the last opening bracket outside of all others. A function around the name may have
+/// parameters as well, such as `main()::<lambda(int)>`.
 fn parameters(printed: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut last = None;
@@ -55,7 +55,7 @@ fn blank_before(name: &str) -> usize {
     after
 }
 
-/// Returns the module that a file of the source is: `parser` of `src/parser.c`.
+/// Returns the module of a source file: `parser` for `src/parser.c`.
 pub(crate) fn of_file(file: &str) -> &str {
     let name = file.rsplit('/').next().unwrap_or(file);
     match name.rsplit_once('.') {

@@ -1,4 +1,4 @@
-//! What the functions at addresses are called: by the table of symbols of the program or the library that holds them.
+//! Names of the functions at addresses, from the symbol table of the program or library that holds them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use tickscope_format::snapshot::Site;
 /// The functions of a file in the order of their addresses, with the linker's names.
 type Functions = Vec<(u64, String)>;
 
-/// By the path of the file.
+/// The functions of each file, by its path.
 static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
 /// Describes the function at an address. It reads the file that holds it, once.
@@ -46,13 +46,13 @@ pub(crate) fn of_function(address: u64) -> Site {
     }
 }
 
-/// Returns a name as it stands in the source, without parameters.
+/// Returns a name as the source writes it, without parameters.
 fn plain(name: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
     let demangled = Symbol::new(name)
         .ok()
         .and_then(|symbol| symbol.demangle_with_options(&options).ok());
-    // A clone of a function, as the compiler calls it: `scan.constprop.0`.
+    // The name may belong to a clone of a function, named by the compiler: `scan.constprop.0`.
     demangled.unwrap_or_else(|| {
         name.split('.')
             .next()

@@ -10,8 +10,8 @@ use tickscope::{Session, Status};
 
 use crate::text::{of_c, to_c};
 
-/// What C has of a session, in place of an address: a number that no other session gets. So NULL and a session that has ended are
-/// recognized, and nothing is read by an address from outside.
+/// C's handle of a session: a number that no other session gets, and no address. So NULL and an ended session are recognized, and
+/// nothing is read by an address from outside.
 type Handle = usize;
 
 /// The sessions that have not ended.
@@ -26,7 +26,7 @@ static OPEN: Mutex<Open> = Mutex::new(Open {
     sessions: BTreeMap::new(),
 });
 
-/// Locks the table. `None` in a forked child whose parent's other thread held the lock, because nobody gives it back there.
+/// Locks the table. Returns `None` in a forked child if the lock was held at the fork, because its holder does not exist there.
 fn open() -> Option<MutexGuard<'static, Open>> {
     match OPEN.try_lock() {
         Ok(open) => Some(open),
@@ -58,7 +58,7 @@ extern "C" fn tickscope_start(name: *const c_char) -> Handle {
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_finish(handle: Handle) {
     let ended = open().and_then(|mut open| open.sessions.remove(&handle));
-    // The table is open meanwhile: this waits for the last record.
+    // The table is not locked here, because the drop waits for the last record.
     drop(ended);
 }
 
@@ -73,7 +73,7 @@ extern "C" fn tickscope_status(handle: Handle) -> i32 {
     }
 }
 
-/// Writes what differs from what was asked for, a line each.
+/// Writes a line for each setting that could not be applied.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_warnings(handle: Handle, text: *mut c_char, size: usize) -> usize {
     let warnings = session(handle).map_or_else(Vec::new, |session| session.warnings());

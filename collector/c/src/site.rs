@@ -1,4 +1,4 @@
-//! Scopes and counters: each place in the source has a `tickscope_site`, which leads to its site once it was met.
+//! Scopes and counters. Each place in the source has a `tickscope_site`, which points to its site once the place was met.
 
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -9,7 +9,7 @@ use tickscope::__private::{self, Site};
 use crate::name;
 use crate::text::of_constant;
 
-/// Has linkers take what begins before `main` out of the static library, with the scopes.
+/// Makes linkers take the code that runs before `main` out of the static library, with the scopes.
 #[used]
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
@@ -17,27 +17,27 @@ static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct CSite {
-    /// Its name, or that of the function as the compiler prints it.
+    /// Its name, or the name of the function as the compiler prints it.
     name: *const c_char,
     file: *const c_char,
     group: *const c_char,
     line: u32,
     kind: u32,
-    /// Null until it is met.
+    /// Null until the site is met.
     made: AtomicPtr<Site>,
 }
 
 // SAFETY: the texts are constants, and the rest is a number or an atomic.
 unsafe impl Sync for CSite {}
 
-/// The name is that of a function.
+/// Flag for a name that is a function's.
 const FUNCTION: u32 = 16;
 
 impl CSite {
     /// Returns the site if it was met.
     #[inline(always)]
     fn known(&self) -> Option<&'static Site> {
-        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: the site before it.
+        // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: site before pointer.
         unsafe { self.made.load(Ordering::Acquire).as_ref() }
     }
 
@@ -64,17 +64,17 @@ impl CSite {
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
-        // SYNC POINT: the site before the pointer to it. Two threads may meet it at once; the first one's is taken.
+        // SYNC POINT: the site before its pointer. Two threads may meet the site at once; the first thread's site is taken.
         let there = self
             .made
             .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
-        // SAFETY: what is there was made from a reference that lives for ever.
+        // SAFETY: the pointer there was made from a reference that lives for ever.
         unsafe { there.err().unwrap_or(made).as_ref() }
     }
 }
 
-// Nothing here unwinds. Without the guard against it, which `extern "C"` has, the rare ways are jumps and save no registers. What the
-// macros call has no test for null pointers: their site is a variable, and they end no scope that is none.
+// No function here unwinds. Without the guard of `extern "C"` against unwinding, the rare paths are jumps and save no registers.
+// Functions for macros do not test for null pointers, because their site is a variable, and they end only existing scopes.
 
 /// Opens a scope.
 #[unsafe(no_mangle)]
@@ -85,7 +85,7 @@ extern "C-unwind" fn tickscope_enter_(site: &CSite) -> Option<Open> {
     }
 }
 
-/// Opens a scope of a site that may be none.
+/// Opens a scope of a site, unless the pointer is null.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_enter(site: Option<&CSite>) -> Option<Open> {
     tickscope_enter_(site?)
@@ -105,7 +105,7 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// Makes the two functions of what takes a number: one for the macros, and one for a site that may be none.
+/// Makes the two functions of a call with a number: one for the macros, and one that accepts a null site.
 macro_rules! takes_number {
     ($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path) => {
         $(#[$doc])*
@@ -149,7 +149,7 @@ fn first(site: &CSite, then: fn(&'static Site) -> Option<Open>) -> Option<Open> 
     then(site.meet()?)
 }
 
-/// The same of what takes a number.
+/// Handles the first call of a site with a number.
 #[cold]
 #[inline(never)]
 fn first_number<T>(site: &CSite, number: T, then: fn(&'static Site, T)) {
@@ -164,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// `tests/programs/every.c` has the same of the header.
+    /// `tests/programs/every.c` tests the same for the header.
     #[test]
     fn a_site_is_laid_out_as_in_the_header() {
         assert_eq!((size_of::<CSite>(), offset_of!(CSite, made)), (40, 32));

@@ -1,4 +1,4 @@
-//! Texts that come from C and go there.
+//! Conversion of texts from and to C.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 use tickscope::__private::foreign;
 
 thread_local! {
-    /// Why the last call of this thread that failed did so.
+    /// Reason of the last failed call of this thread.
     static ERROR: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
@@ -19,12 +19,12 @@ pub(crate) fn bytes_of<'a>(text: *const c_char) -> &'a [u8] {
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
-/// Returns a text of C. Bytes that are no UTF-8 are escaped.
+/// Returns a text of C. Bytes that are not UTF-8 are escaped.
 pub(crate) fn of_c(text: *const c_char) -> String {
     escaped(bytes_of(text)).collect()
 }
 
-/// Returns a text that a site has. It is kept only if bytes in it have to be escaped; `None` if there is no space for that.
+/// Returns a site's text. Only a text with escaped bytes is copied; returns `None` if there is no space for the copy.
 pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
     let bytes = bytes_of(text);
     str::from_utf8(bytes)
@@ -32,7 +32,7 @@ pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
         .or_else(|| foreign::keep_text(escaped(bytes)))
 }
 
-/// The parts of a text in which each byte that is no UTF-8 is written as `\xe9`. Allocates nothing.
+/// Returns the parts of a text in which each byte that is not UTF-8 is written as `\xe9`. Allocates nothing.
 fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
     let digit = |value: u8| {
         let at = usize::from(value);
@@ -45,15 +45,15 @@ fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Copies a text to C, cut to what fits, with a zero behind it. Returns the bytes of the whole text.
+/// Copies a text to C, cut to the size, with a zero behind it. Returns the length of the whole text in bytes.
 pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     if let Some(most) = size.checked_sub(1).filter(|_| !place.is_null()) {
         let mut fits = text.len().min(most);
-        // A character is whole or not there: the bytes after its first one are 10xx xxxx.
+        // A character is copied whole or not at all: the bytes after its first one are 10xx xxxx.
         while fits > 0 && text.get(fits).is_some_and(|byte| byte & 0xc0 == 0x80) {
             fits -= 1;
         }
-        // SAFETY: the caller has `size` bytes there, and at most that many less one are written. A text of Rust's is elsewhere.
+        // SAFETY: the caller has `size` bytes there, and less than `size` bytes are written. A Rust text cannot overlap them.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast::<u8>(), fits) };
         // SAFETY: as above, for the zero behind them.
         unsafe { place.wrapping_add(fits).write(0) };
@@ -61,14 +61,14 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     text.len()
 }
 
-/// Notes why a call failed, and returns what it returns then.
+/// Records the reason of a failed call, and returns the failure code.
 pub(crate) fn failed(why: &impl ToString) -> i32 {
-    // A thread that ends may call after its variables are gone.
+    // A thread that ends may call this after its thread-locals are gone.
     let _ = ERROR.try_with(|error| error.replace(why.to_string()));
     -1
 }
 
-/// Writes why the last call of this thread that failed did so.
+/// Writes the reason of this thread's last failed call.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_error(text: *mut c_char, size: usize) -> usize {
     ERROR

@@ -17,12 +17,12 @@
 //! ```
 //!
 //! `cargo bench --bench NAME -- --profile-time 5` runs each benchmark for five seconds and measures nothing else. Its report is
-//! `target/criterion/parse/profile/tickscope.tks`, which `tickscope FILE` shows and `tickscope report FILE` converts. It has the scopes of
-//! this benchmark alone, those of all threads.
+//! `target/criterion/parse/profile/tickscope.tks`, which `tickscope FILE` shows and `tickscope report FILE` converts. It has only
+//! the scopes of this benchmark, in all threads.
 //!
 //! # While criterion measures
-//! Without `--profile-time` scopes are off, and each costs a branch. They are left as they are if the variable `TICKSCOPE` is in the environment:
-//! `TICKSCOPE=live cargo bench` publishes what runs, and criterion's times then include what scopes cost.
+//! Without `--profile-time` scopes are off, and each costs a branch. If the variable `TICKSCOPE` is set, they stay as they are:
+//! `TICKSCOPE=live cargo bench` publishes the benchmarks, and criterion's times then include the cost of scopes.
 //!
 //! # Features
 //! | feature | what it adds |
@@ -36,9 +36,9 @@
 //! as it is.
 //!
 //! # Versions of criterion
-//! Versions 0.3 to 0.8 have the same trait, and this crate works with each. Cargo takes the newest where nothing else decides. The compiler
-//! then says that `TickscopeProfiler` does not implement `Profiler` in a package with an older one: `cargo update -p criterion@0.8.2 --precise 0.5.1`
-//! makes both the same.
+//! Versions 0.3 to 0.8 have the same trait, and this crate works with each. Cargo takes the newest version by default. The
+//! compiler then says that `TickscopeProfiler` does not implement `Profiler` in a package with an older one: `cargo update -p
+//! criterion@0.8.2 --precise 0.5.1` makes both the same.
 
 use std::fs;
 use std::io;
@@ -48,7 +48,7 @@ use criterion::profiler::Profiler;
 use tickscope::__private::spans::IS_MEASURED;
 use tickscope::{Builder, Mode, Session, dump, mode, reset, set_mode};
 
-/// For benchmarks that depend on nothing else of tickscope.
+/// Re-exported for benchmarks that depend on no other crate of tickscope.
 pub use tickscope;
 pub use tickscope::Format;
 
@@ -59,7 +59,7 @@ pub struct TickscopeProfiler {
     formats: Vec<Format>,
     /// Whether scopes are off while criterion measures.
     pauses: bool,
-    /// What the first benchmark has begun, and the mode in which all of them are measured.
+    /// The session that the first benchmark has begun, and the mode for all benchmarks.
     running: Option<(Session, Mode)>,
 }
 
@@ -75,7 +75,7 @@ impl TickscopeProfiler {
     /// # drop(criterion);
     /// ```
     pub fn new(format: Format) -> Self {
-        // The user asks for what runs to be shown.
+        // With `TICKSCOPE` set, the user wants to see the running benchmarks.
         let pauses = std::env::var_os("TICKSCOPE").is_none();
         if pauses {
             set_mode(Mode::Off);
@@ -87,7 +87,7 @@ impl TickscopeProfiler {
         }
     }
 
-    /// Makes it write reports of another form as well.
+    /// Makes the profiler write reports of another form as well.
     pub fn and(mut self, format: Format) -> Self {
         self.formats.push(format);
         self
@@ -96,7 +96,7 @@ impl TickscopeProfiler {
     fn begin(&mut self) {
         let (_, mode) = self.running.get_or_insert_with(|| {
             let session = Builder::new(program_name()).mode(Mode::default()).start();
-            // The environment decides.
+            // The environment decides the mode.
             (session, mode())
         });
         set_mode(*mode);
@@ -107,7 +107,7 @@ impl TickscopeProfiler {
         fs::create_dir_all(directory)?;
         for &format in &self.formats {
             let name = format!("tickscope.{}", ending(format));
-            // That of the last time, also under the name that `dump` gives it where the form is not built in.
+            // The report of the last time, also under the name that `dump` gives it if the form is not built in.
             for before in [format!("{name}.tks"), name.clone()] {
                 match fs::remove_file(directory.join(before)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -123,7 +123,7 @@ impl TickscopeProfiler {
     }
 }
 
-/// Files of the form [`Format::Tks`], which the feature `enable` alone can write.
+/// Returns a profiler for files of the form [`Format::Tks`], which the feature `enable` alone can write.
 impl Default for TickscopeProfiler {
     fn default() -> Self {
         Self::new(Format::Tks)
@@ -153,7 +153,7 @@ impl Profiler for TickscopeProfiler {
     }
 }
 
-/// Returns what viewers call the program: the name of its file, without what cargo appends.
+/// Returns the program's name for viewers: the name of its file, without cargo's hash.
 fn program_name() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
@@ -167,7 +167,7 @@ fn without_hash(stem: &str) -> &str {
     }
 }
 
-/// Returns how the names of files of this form end.
+/// Returns the ending of file names of this form.
 fn ending(format: Format) -> &'static str {
     match format {
         Format::Text => "txt",

@@ -11,11 +11,11 @@ pub(crate) struct Attributes {
     pub(crate) end: usize,
     /// Whether one of them is a `profile` attribute, or may become one by `cfg_attr`.
     pub(crate) profile: bool,
-    /// Whether another macro may be among them, or one that means something else on a function that is not async.
+    /// Whether another macro may be among them, or an attribute with another meaning on a function that is not async.
     pub(crate) may_look_for_async: bool,
 }
 
-/// Attributes of the compiler that mean on a function that returns a future what they mean on an async one.
+/// Attributes of the compiler with the same meaning on an async function and on a function that returns a future.
 const ALIKE: [&str; 8] = ["allow", "cfg", "cold", "deny", "doc", "forbid", "inline", "warn"];
 
 /// Reads `#[..]` and `#![..]` from the start. Doc comments have this form too.
@@ -50,8 +50,8 @@ pub(crate) fn inner_end(trees: &[TokenTree]) -> usize {
     at
 }
 
-/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown
-/// here, so its attributes count: measuring a function twice would be worse than leaving it out.
+/// Returns whether the path of the attribute ends in `profile`. The condition of `cfg_attr(condition, a, b)` is unknown here, so
+/// its attributes count: measuring a function twice would be worse than leaving it out.
 fn is_profile(meta: &[TokenTree]) -> bool {
     let mut last = if is_path_separator(meta, 0) { 2 } else { 0 };
     while is_any_word(meta, last) && is_path_separator(meta, last + 1) {

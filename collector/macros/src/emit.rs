@@ -148,11 +148,11 @@ impl Body {
         }
     }
 
-    /// Writes what may stand behind a statement.
+    /// Writes tokens that may follow a statement.
     ///
-    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to
-    /// which `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find those of
-    /// short bodies unnecessary.
+    /// If the body begins with items, it gets its own braces. Otherwise the inserted statement would come before items, to which
+    /// `clippy::items_after_statements` objects. Other bodies get no braces, because the compiler would find braces of short
+    /// bodies unnecessary.
     fn behind_statement(&self, rest: TokenStream) -> TokenStream {
         if opens_with_item(&self.rest) {
             return self.braces(rest);
@@ -173,14 +173,14 @@ impl Body {
         self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
     }
 
-    /// Writes the function's braces around a value that it did not return before. They are of this crate, so that clippy does not
-    /// ask for a `return`.
+    /// Writes the function's braces around a value that it did not return before. The braces have this crate's span, so that
+    /// clippy does not ask for a `return`.
     fn value(&self, value: TokenStream) -> TokenStream {
         let inside = writer().kept(self.attributes.clone()).kept(value).done();
         writer().group(Delimiter::Brace, self.own_span(), inside).done()
     }
 
-    /// Returns the span of braces that are of this crate, and of its edition.
+    /// Returns a span for braces of this crate, with its edition.
     fn own_span(&self) -> Span {
         self.span.resolved_at(Span::mixed_site())
     }
@@ -207,7 +207,7 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
         .word("await")
         .done();
     let inside = match returns {
-        // The hint made it an `Infallible`; this makes it `!` again.
+        // The hint has made the value an `Infallible`; this code makes it `!` again.
         Return::Never => writer()
             .word("match")
             .kept(call)
@@ -218,8 +218,8 @@ pub(crate) fn polled(body: &Group, returns: &Return, options: &Options, place: S
     body.value(inside)
 }
 
-/// Writes `{ profile_future(__site!(..), async move { ARGUMENTS { HINT BODY } }) }` for a function that was async and
-/// returns its future now.
+/// Writes `{ profile_future(__site!(..), async move { ARGUMENTS { HINT BODY } }) }` for a function that was async and now returns
+/// its future.
 pub(crate) fn made(
     body: &Group,
     arguments: TokenStream,
@@ -249,15 +249,15 @@ pub(crate) fn made(
         if !body.rest.is_empty() {
             block = body.braces(block);
         }
-        // The edition of this crate, so that what the last expression borrows for a moment ends before the arguments do.
+        // The block has the edition of this crate, so that temporaries of the last expression are dropped before the arguments.
         async_block(body.own_span(), writer().kept(arguments).kept(block).done())
     };
     let site = site_macro("::__site", options, place).done();
     body.value(future(options, site, block))
 }
 
-/// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is a
-/// `profile_future(site, FUTURE)`. `None` if it is not seen to return one.
+/// Writes `{ let site = __site!(..); BODY }`, in which each future that the function returns is a `profile_future(site, FUTURE)`.
+/// Returns `None` if the function is not seen to return a future.
 pub(crate) fn returned(
     body: &Group,
     promise: &Promise,
@@ -266,13 +266,13 @@ pub(crate) fn returned(
 ) -> Option<TokenStream> {
     let body = Body::of(body);
     let site = || writer().word("__tickscope_site").done();
-    // Braces of this attribute's own: the compiler would find those of short values unnecessary.
+    // The braces belong to this attribute, because the compiler would find braces of short values unnecessary.
     let braces = |inside| writer().group(Delimiter::Brace, body.own_span(), inside).done();
     let around = Around {
         future: &|value| future(options, site(), value),
         body: &|value| future(options, site(), braces(value)),
         boxed: &|written, value| {
-            // Its type is written, because nothing else says what is in the box.
+            // The type is written, because nothing else determines the type in the box.
             let name = || writer().word("__tickscope_future").done();
             let pinned = writer()
                 .word("let")
@@ -332,7 +332,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // Compilers point at this `return` as the place that tells the type, so it gets the span of the written type.
+    // Compilers point at this `return` as the place that determines the type, so it gets the span of the written type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);
@@ -341,7 +341,7 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Unit | Return::Opaque | Return::Never => Span::mixed_site(),
     };
     let writer = || Writer::at(span);
-    // A constant of the user's with this name would be compared with, so the name is an unusual one.
+    // A user's constant with this name would become a pattern, so the name is an unusual one.
     let value = || writer().word("__tickscope_return").done();
     writer()
         .word("if")

@@ -4,7 +4,7 @@ use proc_macro::{Delimiter, Span, TokenStream};
 
 use crate::emit::Writer;
 
-/// An error at the token that causes it. Its text says what was found and what was wanted.
+/// An error at the token that causes it. Its text names the token found and the tokens wanted.
 #[derive(Debug)]
 pub(crate) struct Error {
     span: Span,

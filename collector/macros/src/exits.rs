@@ -1,4 +1,4 @@
-//! Finds the futures that a function returns without being async: its last expression, and what stands behind `return`.
+//! Finds the futures that a function returns without being async: its last expression, and the values of `return`.
 
 use std::cell::Cell;
 
@@ -20,7 +20,7 @@ pub(crate) struct Around<'a> {
     pub(crate) boxed: &'a dyn Fn(&[TokenTree], TokenStream) -> TokenStream,
 }
 
-/// Returns a body with something around each future that it returns. `None` if it is not seen to return one.
+/// Returns a body with code around each future that it returns; `None` if it is not seen to return a future.
 pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>) -> Option<TokenStream> {
     let mut exits = Exits {
         promise,
@@ -32,7 +32,7 @@ pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>)
     if exits.pins || !exits.found.get() {
         return first;
     }
-    // It returns a future, so whatever it returns as `Box::pin(..)` is one.
+    // The function returns a future, so each returned `Box::pin(..)` is one.
     exits.pins = true;
     exits.body(body)
 }
@@ -59,7 +59,7 @@ fn returns_last(body: &[TokenTree]) -> bool {
     beginnings(body, before_last(body)).any(|at| is_word(body, at, "return"))
 }
 
-/// Returns whether a statement is a macro call that never returns. What would stand behind it could not be reached.
+/// Returns whether a statement is a macro call that never returns. Code behind it could not be reached.
 fn ends_in_panic(statement: &[TokenTree]) -> bool {
     let sign = (0..statement.len()).find(|&at| is_punct(statement, at, '!'));
     let is_panic = |sign: usize| {
@@ -79,7 +79,7 @@ fn ends_in_panic(statement: &[TokenTree]) -> bool {
 struct Exits<'a> {
     promise: &'a Promise,
     around: Around<'a>,
-    /// Whether `Box::pin(..)` is known to be a future, whatever is in it.
+    /// Whether `Box::pin(..)` with any contents is known to be a future.
     pins: bool,
     /// Whether an async block was found.
     found: Cell<bool>,
@@ -104,7 +104,7 @@ impl Exits<'_> {
         self.promised(out)
     }
 
-    /// Changes an expression that is a future whatever the signature says, or one in a new box.
+    /// Changes an expression that is a future by itself, without the signature, or a future in a new box.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
             && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))
@@ -137,7 +137,7 @@ impl Exits<'_> {
         Some(out)
     }
 
-    /// Returns whether methods that are called on a future return one. Another method may wait for it.
+    /// Returns whether methods that are called on a future return a future. Another method may wait for it.
     fn is_future(&self, value: &[TokenTree]) -> bool {
         let boxes = |method| value.len() > 1 && is_word(value, value.len() - 2, method);
         !matches!(self.promise, Promise::None) || boxes("boxed") || boxes("boxed_local")
@@ -152,7 +152,7 @@ impl Exits<'_> {
         }
     }
 
-    /// Changes what stands behind each `return` of the function itself.
+    /// Changes the value behind each `return` of the function itself.
     fn returns(&self, trees: &[TokenTree]) -> Vec<TokenTree> {
         let mut out = Vec::new();
         let mut at = 0;
@@ -196,8 +196,8 @@ fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     (is_pin && is_all && group_at(value, at + 1, Delimiter::Parenthesis).is_some()).then_some(at + 1)
 }
 
-/// Returns the end of what has a `return` of its own, or tokens of which this attribute knows nothing: a function, an
-/// async block, a closure or a macro call.
+/// Returns the end of code with a `return` of its own, or of tokens that this attribute cannot read: a function, an async block,
+/// a closure or a macro call.
 fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     if let Some(end) = async_block_end(trees, at) {
         return Some(end);
@@ -230,7 +230,7 @@ fn ends_operand(trees: &[TokenTree], at: usize) -> bool {
     }
 }
 
-/// Returns the end of an expression that goes as far as it can.
+/// Returns the end of an expression that extends as far as possible.
 fn value_end(trees: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
     (from..trees.len())

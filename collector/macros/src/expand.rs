@@ -27,7 +27,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     out
 }
 
-/// Returns tokens as they are, where they are part of what is returned.
+/// Returns tokens unchanged, if they are part of the result.
 fn unchanged(trees: &[TokenTree]) -> TokenStream {
     trees.iter().filter(|_| MEASURES).cloned().collect()
 }
@@ -106,8 +106,8 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
     Ok(profiled(&item, options, item.may_look_for_async))
 }
 
-/// Expands an item inside another one. Anything that cannot be profiled stays unchanged. `stays_async` says that an
-/// attribute of an item around it may look for the word `async`.
+/// Expands an item inside another one. Items that cannot be profiled stay unchanged. `stays_async` is whether an attribute of an
+/// item around it may look for the word `async`.
 fn member(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {
@@ -158,7 +158,7 @@ fn profiled(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStrea
     }
 }
 
-/// Returns the body of a function that is seen to return a future, which is profiled.
+/// Returns the profiled body of a function that is seen to return a future.
 fn returned(item: &Item<'_>, options: &Options) -> Option<TokenStream> {
     let (at, body) = item.body.as_ref()?;
     let promise = Promise::of(&item.trees[item.keyword..*at]);

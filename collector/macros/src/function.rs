@@ -8,7 +8,7 @@ use crate::tokens::{
     Angles, collect, group_at, is_any_word, is_arrow, is_path_separator, is_punct, is_word, opened, pieces,
 };
 
-/// Where the parts of a signature are, between the keyword `fn` and the body.
+/// Places of the parts of a signature, between the keyword `fn` and the body.
 #[derive(Debug)]
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.
@@ -120,14 +120,14 @@ fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     written.len()
 }
 
-/// What a return type tells of a future.
+/// The future in a return type, if it is recognized.
 #[derive(Debug)]
 pub(crate) enum Promise {
-    /// `impl Future<..> + Send`, or with other bounds that a profiled future keeps.
+    /// `impl Future<..> + Send`, or other bounds that a profiled future keeps.
     Opaque,
     /// `Pin<Box<dyn Future<..> + ..>>`, as it can be written in a body.
     Boxed(Vec<TokenTree>),
-    /// Anything else, which may be another name of a future.
+    /// Any other type, which may be another name of a future.
     None,
 }
 
@@ -169,7 +169,7 @@ fn path_end(trees: &[TokenTree], mut at: usize) -> Option<usize> {
     is_any_word(trees, at).then_some(at)
 }
 
-/// Returns whether bounds have a future among them, and nothing that a profiled future may lack.
+/// Returns whether bounds include a future, and no bound that a profiled future may lack.
 fn is_future(bounds: &[TokenTree]) -> bool {
     let mut has_future = false;
     for bound in pieces(bounds, '+') {

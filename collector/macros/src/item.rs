@@ -39,7 +39,7 @@ impl Kind {
 }
 
 const MACRO_CALL: Kind = Kind::Other("a macro call");
-/// What is not an item.
+/// Kind of anything that is not an item.
 const STATEMENT: Kind = Kind::Other("something else");
 
 /// One item.
@@ -58,7 +58,7 @@ pub(crate) struct Item<'a> {
     pub(crate) body: Option<(usize, Group)>,
 }
 
-/// How an item of a kind ends.
+/// Kind of the end of an item.
 enum End {
     /// At the first braces outside of `<..>`, or at a semicolon before them.
     Braces,
@@ -227,7 +227,7 @@ pub(crate) fn opens_with_item(trees: &[TokenTree]) -> bool {
     )
 }
 
-/// Calls `each` for every item and joins what it returns.
+/// Calls `each` for every item and joins the results.
 pub(crate) fn map_items(stream: TokenStream, mut each: impl FnMut(&Item<'_>) -> TokenStream) -> TokenStream {
     let trees = collect(stream);
     let mut rest = trees.as_slice();

@@ -59,8 +59,8 @@
 //!
 //! # The feature `enable`
 //!
-//! Without the feature the attribute returns its item token for token. It refuses then what it refuses with the feature, so
-//! that a library builds in each application.
+//! Without the feature the attribute returns its item token for token. It refuses the same code as with the feature, so that a
+//! library builds in each application.
 //!
 //! # Limits
 //!
@@ -74,14 +74,14 @@
 //!   `tickscope::future!("name", future).await`.
 //! - The functions of a module in another file (`mod m;`) are not visible at its declaration. Put the attribute on the
 //!   functions, impl blocks and traits in that file.
-//! - A function that is not async is seen to return a future where its last expression, or what stands behind `return`, is
-//!   `async { .. }` or `Box::pin(async { .. })`, or where its return type is written as `impl Future<..>` or
-//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may stand above `#[profile]` or below. Any other function is
-//!   measured until it returns: one with a return type under another name around a future that another function made, and one
-//!   that returns another crate's type. `tickscope::future!("name", future)` measures such a future.
+//! - A function that is not async is seen to return a future if its last expression, or the value of a `return`, is
+//!   `async { .. }` or `Box::pin(async { .. })`. Its return type may also be written as `impl Future<..>` or
+//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may stand above `#[profile]` or below. Any other function is measured until
+//!   it returns: with a return type under another name around another function's future, or another crate's type.
+//!   `tickscope::future!("name", future)` measures such a future.
 //! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay within the
-//!   compiler's recursion limit. It stays an `async fn` where an attribute may look for that word: any but `allow`, `cfg`, `cold`, `deny`,
-//!   `doc`, `forbid`, `inline` and `warn`.
+//!   compiler's recursion limit. It stays an `async fn` if an attribute may look for that word: any but `allow`, `cfg`, `cold`,
+//!   `deny`, `doc`, `forbid`, `inline` and `warn`.
 //!
 //! [tickscope]: https://docs.rs/tickscope
 
@@ -134,7 +134,7 @@ pub fn profiling_all_functions(_options: TokenStream, item: TokenStream) -> Toke
     profiling::all_marked(item)
 }
 
-/// `#[profiling::skip]` of `tickscope-profiling`: it says something only in a block with `all_functions`.
+/// `#[profiling::skip]` of `tickscope-profiling`, which has an effect only in a block with `all_functions`.
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn profiling_skip(_options: TokenStream, item: TokenStream) -> TokenStream {

@@ -17,7 +17,7 @@ pub(crate) struct Options {
     pub(crate) root: Option<TokenStream>,
     /// The word `task`: the function is the root of a task.
     pub(crate) task: Option<Ident>,
-    /// The word `watch`: its slow calls are told from the typical ones.
+    /// The word `watch`: slow calls of the function are distinguished from typical ones.
     pub(crate) watch: bool,
     pub(crate) skip: bool,
 }
@@ -27,7 +27,7 @@ impl Options {
     ///
     /// # Errors
     ///
-    /// Everything that is not in the table of the crate's documentation, at the token that causes it.
+    /// Tokens that are not in the table of the crate's documentation, each at the token that causes it.
     pub(crate) fn parse(stream: TokenStream) -> Result<Self, Error> {
         // Fragments of a `macro_rules!` (`name = $name`) come in invisible groups.
         let trees = opened(stream);
@@ -96,7 +96,7 @@ impl Options {
     }
 }
 
-/// Returns the value of `word = ..`: what follows the `=`.
+/// Returns the value of `word = ..`: the tokens behind the `=`.
 fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
     let wanted = format!("wanted `{word} = {wanted}`");
     match rest {
@@ -160,7 +160,7 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
         at += 3;
     }
     if !is_any_word(trees, at) {
-        // At the end of the path there is no token but the word to point at.
+        // At the end of the path only the word is left to point at.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
         let found = trees
             .get(at)

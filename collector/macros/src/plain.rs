@@ -1,8 +1,8 @@
-//! Makes of an async function one that returns its future, as the compiler does.
+//! Turns an async function into one that returns its future, as the compiler does.
 //!
-//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the
-//! layout of a chain of futures one inside the other, up to its limit of recursion: one future fewer for each function
-//! nearly doubles the chain that is possible.
+//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the layout of
+//! a chain of futures one inside the other, up to its limit of recursion. One future fewer for each function nearly doubles the
+//! possible chain.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
@@ -16,11 +16,11 @@ use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces};
 pub(crate) struct Plain {
     /// Everything before its body. Each argument has one name in place of its pattern.
     pub(crate) head: TokenStream,
-    /// What its future begins with: it takes all arguments, in their order, and drops them at its end.
+    /// The beginning of its future, which takes all arguments, in their order, and drops them at its end.
     pub(crate) arguments: TokenStream,
 }
 
-/// Returns the function whose body is at `body`. `None` if its signature cannot be written without `async`.
+/// Returns the function whose body is at `body`; `None` if its signature cannot be written without `async`.
 pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     let (before, signature) = item.trees[..body].split_at(item.keyword);
     let parts = Signature::of(signature);
@@ -40,7 +40,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     head.extend(signature[..at].iter().cloned());
     head.extend([TokenTree::Group(arguments.written)]);
     head.extend(signature[at + 1..before_arrow].iter().cloned());
-    // The compiler shows the whole signature where both its ends are of the function.
+    // The compiler shows the whole signature if both its ends have the function's spans.
     let last = signature[..parts.end]
         .last()
         .map_or(Span::call_site(), TokenTree::span);
@@ -56,8 +56,8 @@ fn is_async(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Ident(word) if word.to_string() == "async")
 }
 
-/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate it has all lifetimes of the signature, whatever
-/// the edition of the function is.
+/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate it has all lifetimes of the signature, in any edition of
+/// the function.
 fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
     let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
     let output = match returned {
@@ -93,7 +93,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// `None` if an argument has an attribute, or cannot be read.
+    /// Reads the arguments; returns `None` if an argument has an attribute, or cannot be read.
     fn of(group: &Group) -> Option<Self> {
         let trees = collect(group.stream());
         let writer = || Writer::at(Span::mixed_site());
@@ -112,14 +112,14 @@ impl Arguments {
                 .last()
                 .filter(|_| is_word(pattern, pattern.len() - 1, "self"))
             {
-                // All of it, where the body uses a field alone.
+                // The reference captures the whole receiver, also if the body uses only a field.
                 let receiver = writer().puncts("&").kept(receiver.clone().into()).done();
                 taken.extend(binding(writer().word("_").done(), receiver));
                 written.extend(argument.iter().cloned());
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // Two steps, because a pattern need not take all of it.
+                // Two steps, because a pattern may leave parts of the argument.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));

@@ -6,7 +6,7 @@ use proc_macro::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::tokens::{group_at, is_punct, is_word};
 
-/// Where `tickscope-profiling` has this library: programs call it `profiling`.
+/// Path of this library in `tickscope-profiling`, which programs call `profiling`.
 const ROOT: &str = "::profiling::__private::tickscope";
 
 /// Puts `#[profile]` in front of an item.
@@ -16,7 +16,7 @@ pub(crate) fn marked(item: TokenStream) -> TokenStream {
     marked
 }
 
-/// The same of an `impl` block, in which `#[profiling::skip]` or `#[skip]` leaves functions out.
+/// Does the same for an `impl` block, in which `#[profiling::skip]` or `#[skip]` leaves functions out.
 pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     let mut trees: Vec<TokenTree> = item.into_iter().collect();
     if let Some(TokenTree::Group(group)) = trees.last_mut()
@@ -56,6 +56,6 @@ fn with_skips(body: TokenStream) -> TokenStream {
 
 fn attribute(options: &str) -> TokenStream {
     let text = format!("#[{ROOT}::profile({options})]");
-    // It is a path of words, so it is always a token stream.
+    // The text is a path of words, so it is always a token stream.
     text.parse().unwrap_or_default()
 }

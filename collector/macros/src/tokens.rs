@@ -39,8 +39,7 @@ pub(crate) fn group_at(trees: &[TokenTree], at: usize, delimiter: Delimiter) -> 
     }
 }
 
-/// Returns the braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which this
-/// looks through.
+/// Returns the braces at `at`. A `macro_rules!` fragment such as `$body:block` comes in an invisible group, which is opened.
 pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     if let Some(braces) = group_at(trees, at, Delimiter::Brace) {
         return Some(braces.clone());

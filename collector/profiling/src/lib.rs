@@ -33,19 +33,19 @@
 //! ```
 //!
 //! # Limits
-//! - Attributes name what they need by `::profiling`, so that has to be the name of this crate where they are used.
+//! - Attributes expand to paths that begin with `::profiling`, so this crate must have that name where they are used.
 //! - The data of a scope is not recorded, and its expression is not evaluated.
-//! - Names of scopes are constants, as every backend of that crate but one needs as well.
-//! - Crates that depend on `profiling` themselves keep it: cargo puts no package of another name in its place.
+//! - Names of scopes are constants, as all backends of that crate but one require.
+//! - Crates that depend on `profiling` themselves keep it, because cargo puts no package of another name in its place.
 
 /// Measures every function of an `impl` block that is not marked with [`skip`].
 pub use tickscope_macros::profiling_all_functions as all_functions;
-/// Measures a function. Of an `async fn` its calls are measured, and its polls.
+/// Measures a function. For an `async fn` it measures calls and polls.
 pub use tickscope_macros::profiling_function as function;
 /// Leaves a function of an `impl` block with [`all_functions`] out.
 pub use tickscope_macros::profiling_skip as skip;
 
-/// What the macros expand to. It is not part of the public API and may change in any release.
+/// Crates to which the macros expand. They are not part of the public API and may change in any release.
 #[doc(hidden)]
 pub mod __private {
     pub use tickscope;
@@ -63,7 +63,7 @@ macro_rules! scope {
     };
 }
 
-/// Opens a scope that is called as the enclosing function. The data, if there is any, is not recorded.
+/// Opens a scope with the name of the enclosing function. The data, if there is any, is not recorded.
 #[macro_export]
 macro_rules! function_scope {
     () => {

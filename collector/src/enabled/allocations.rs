@@ -1,7 +1,7 @@
-//! What the program's allocator calls: counts allocations for the innermost open scope of the calling thread.
+//! Hooks of the program's allocator: they count allocations for the innermost open scope of the calling thread.
 //!
-//! It neither allocates nor locks, and may run anywhere: before `main`, in signal handlers, in destructors of a thread
-//! that ends. The collector's own allocations are not counted.
+//! They neither allocate nor lock, and may run anywhere: before `main`, in signal handlers, in destructors of a thread that ends.
+//! The collector's own allocations are not counted.
 
 use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
 
@@ -12,27 +12,27 @@ use crate::enabled::record::live_blocks::{self, Block};
 /// A sampled block whose size is about to change.
 pub(crate) type Resized = Option<Block>;
 
-/// Counts an allocation of so many bytes at this address.
+/// Counts an allocation of `bytes` at this address.
 #[inline]
 pub(crate) fn allocated(block: *mut u8, bytes: usize) {
     measure([(Allocations, 1), (AllocatedBytes, bytes as u64)]);
     sample(block, bytes);
 }
 
-/// Counts a block of so many bytes that is about to be given back.
+/// Counts a block of `bytes` that is about to be given back.
 #[inline]
 pub(crate) fn freed(block: *mut u8, bytes: usize) {
     measure([(Frees, 1), (FreedBytes, bytes as u64)]);
     live_blocks::take(block.addr());
 }
 
-/// Begins to give a block another size. Its address may be another block's before the allocator returns.
+/// Begins to resize a block. Its address may belong to another block before the allocator returns.
 #[inline]
 pub(crate) fn resize(block: *mut u8) -> Resized {
     live_blocks::take(block.addr())
 }
 
-/// Counts a block that has another size: given back with the old one, allocated with the new one.
+/// Counts a resized block: freed with the old size, allocated with the new one.
 #[inline]
 pub(crate) fn resized(block: *mut u8, old: usize, new: usize) {
     measure([
@@ -44,7 +44,7 @@ pub(crate) fn resized(block: *mut u8, old: usize, new: usize) {
     sample(block, new);
 }
 
-/// Ends an attempt to give a block another size that has failed: it stays as it is.
+/// Ends a failed attempt to resize a block, which stays unchanged.
 #[inline]
 pub(crate) fn not_resized(block: *mut u8, before: Resized) {
     if let Some(before) = before {

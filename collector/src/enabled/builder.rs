@@ -102,15 +102,16 @@ impl Builder {
         self
     }
 
-    /// Sets how scopes are measured from this start on. Without it the mode stays as it is, which is [`Mode::Adaptive`] at first.
+    /// Sets how scopes are measured from this start on. The mode is [`Mode::Adaptive`] at first, and a start without this setting
+    /// keeps it.
     /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode.into());
         self
     }
 
-    /// Sets whether latency histograms are collected from this start on. Without it they stay as they are, which is on
-    /// at first. They take about 1 KiB a node. [`set_histogram`](crate::set_histogram) changes it later. Variable:
+    /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this setting
+    /// keeps them as they are. They take about 1 KiB a node. [`set_histogram`](crate::set_histogram) changes it later. Variable:
     /// `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
@@ -131,8 +132,8 @@ impl Builder {
         self
     }
 
-    /// Sets how many nested scopes are told apart: 1 to 4096, 512 by default. Deeper calls are dropped and counted as
-    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
+    /// Sets how many nested scopes are distinguished: 1 to 4096, 512 by default. Deeper calls are dropped and counted as dropped.
+    /// It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_DEPTH`.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.settings.max_depth = depth;
         self
@@ -154,9 +155,9 @@ impl Builder {
         self
     }
 
-    /// Sets the longest gap between two events of a thread that is charged: at most 24 h. A longer one is not charged
-    /// but counted as a clock error. Zero is no limit, which is the default. It is fixed at the first scope or start of
-    /// the process. Variable: `TICKSCOPE_MAX_GAP_MS`.
+    /// Sets the longest gap between two events of a thread that is charged: at most 24 h. A longer gap is not charged but counted
+    /// as a clock error. Zero is no limit, which is the default. It is fixed at the first scope or start of the process.
+    /// Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self
@@ -174,12 +175,12 @@ impl Builder {
         self
     }
 
-    /// Writes a log to standard error: at this interval, 10 ms to 1 h, one line for each thread and each group it was
-    /// in. Zero is no log, which is the default. Needs the feature `report`; without it [`Session::warnings`] says that there is
-    /// none. Variable: `TICKSCOPE_LOG_EVERY_MS`.
+    /// Writes a log to standard error: at this interval, 10 ms to 1 h, one line for each thread and each of its groups. Zero is
+    /// no log, which is the default. Needs the feature `report`; without it there is no log, and [`Session::warnings`] says so.
+    /// Variable: `TICKSCOPE_LOG_EVERY_MS`.
     ///
-    /// The publisher's thread writes the log, so scopes cost the same. `tickscope log` prints the same lines, and those
-    /// of functions, for a running program.
+    /// The publisher's thread writes the log, so scopes cost the same. `tickscope log` prints the same lines, and lines of
+    /// functions, for a running program.
     pub fn log_every(mut self, every: Duration) -> Self {
         self.settings.log_every = Some(every);
         self
@@ -192,35 +193,36 @@ impl Builder {
         self
     }
 
-    /// Sets whether time that a thread waits, or is ready without a CPU, is told from time that it works; on by default.
-    /// It takes some nanoseconds for each gap of more than 10 us between two events, and system calls on the program's
-    /// threads where they were off their CPU: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at
-    /// the first scope or start of the process. Variable: `TICKSCOPE_WAITS`.
+    /// Sets whether waiting time, and ready time without a CPU, is distinguished from working time of a thread; on by default. It
+    /// takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU also make
+    /// system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at the first scope or start of the
+    /// process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
         self
     }
 
-    /// Sets whether the program counter is sampled from the start on, so that viewers show which lines the time goes to, also
-    /// those of functions that are not measured; off by default. Each thread gets a timer on its own CPU time that asks for a
-    /// thousand signals a second, and as many as the kernel's clock has ticks come. The signal is `SIGPROF`, or one for real time if
-    /// the program uses that. Variable: `TICKSCOPE_LINES`.
+    /// Sets whether the program counter is sampled from the start on; off by default. Viewers then show the time of each line,
+    /// also in functions that are not measured. Each thread gets a timer on its own CPU time that asks for a thousand signals a
+    /// second; the kernel sends at most one for each tick of its clock. The signal is `SIGPROF`, or a real-time signal if the
+    /// program uses `SIGPROF`. Variable: `TICKSCOPE_LINES`.
     pub fn lines(mut self, wanted: bool) -> Self {
         self.settings.lines = wanted;
         self
     }
 
     /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
-    /// `TICKSCOPE_WATCH`, which replaces what was set here: functions separated by commas, each with `:tail`, `:p99`, `:p99.9`
-    /// or a duration such as `:5ms` behind it, or with nothing.
+    /// `TICKSCOPE_WATCH`, which replaces the functions set here. It has functions separated by commas, each with `:tail`, `:p99`,
+    /// `:p99.9` or a duration such as `:5ms`, or with nothing behind it.
     pub fn watch(mut self, function: impl Into<String>, over: Over) -> Self {
         self.settings.watch.push((function.into(), over.into()));
         self
     }
 
-    /// Sets how long the end of the last session, and of the program, waits for the last record while nothing of it is done: 2 s by
-    /// default, at most 10 minutes; zero does not wait. While it is captured, encoded or written, waiting goes on, but no longer
-    /// than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable: `TICKSCOPE_END_MS`.
+    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is 2 s by
+    /// default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, waiting goes on, but no
+    /// longer than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable:
+    /// `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self
@@ -234,11 +236,11 @@ impl Builder {
         self
     }
 
-    /// Starts the session, or joins the one that runs.
+    /// Starts the session, or joins the running one.
     ///
-    /// When it returns, the ring file is there with its first record, and what the settings ask for is in force. That takes less
-    /// than a millisecond, and longer only if the session before is still writing its last record. It never fails and never stops
-    /// the program: if there is a problem, the session counts without publishing, and [`Session::warnings`] says why.
+    /// When it returns, the ring file exists with its first record, and the settings are in force. That takes less than a
+    /// millisecond, and longer only if the previous session is still writing its last record. It never fails and never stops the
+    /// program: if there is a problem, the session counts without publishing, and [`Session::warnings`] has the reason.
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }
@@ -246,7 +248,7 @@ impl Builder {
     /// Starts like [`Self::start`], and fails if viewers cannot attach.
     ///
     /// # Errors
-    /// The reason why they cannot. The session has then ended.
+    /// The reason why viewers cannot attach. The session has then ended.
     pub fn try_start(self) -> Result<Session, StartError> {
         self.start().if_publishing()
     }

@@ -20,7 +20,7 @@ pub struct Call {
     pub(crate) id: CallId,
 }
 
-/// There was no poll yet. No clock reaches it.
+/// Value of `began` before the first poll. No clock reaches it.
 const NOT_POLLED: u64 = u64::MAX;
 
 /// The call has ended, or began while its site was disabled, or on a thread that does not count.
@@ -29,11 +29,11 @@ const NOT_COUNTED: u64 = 0;
 /// A poll in progress. It ends when this is dropped, also by a panic.
 pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
-    /// Where it is noted that the call is polled; `None` if the table was full.
+    /// The slot of the call, which records the poll; `None` if the table was full.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before.
     pub(crate) outer: CallId,
-    /// The number of the poll in its row, as far as it is at hand.
+    /// Number of the poll in its row, if it is known.
     pub(crate) number: u64,
 }
 
@@ -50,7 +50,7 @@ impl Call {
         id: 0,
     };
 
-    /// Returns whether there was no poll yet.
+    /// Returns whether the call was not polled yet.
     #[inline]
     pub(crate) fn is_new(self) -> bool {
         self.began == NOT_POLLED
@@ -96,12 +96,12 @@ impl Call {
             }
         }
         let slot = in_flight::slot_of(self.id);
-        // At its first poll a call has its slot as one that is polled.
+        // At its first poll a call gets its slot in the polled state.
         if let Some(slot) = slot.filter(|_| !is_first) {
             slot.set_polled(true);
         }
         let call = match self.id {
-            // Calls inside belong to the call around this one, which has no place of its own.
+            // Calls inside belong to the call around this one, because this call has no slot.
             0 => tree.slots.polled(),
             id => id,
         };
@@ -115,12 +115,12 @@ impl Call {
 
     /// Ends the call, in `node` if its scope was open just now.
     pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        // The end of its scope was just now.
+        // The end of its scope was the last event.
         let tick = node.and_then(|_| current_thread::hot()?.last_event());
         self.end_at(tick, site, node, is_cancelled);
     }
 
-    /// Ends the call at a tick, or now, and counts it in `node`, or where the thread is.
+    /// Ends the call at a tick, or now, and counts it in `node`, or in the thread's current node.
     pub(crate) fn end_at(
         &mut self,
         tick: Option<u64>,

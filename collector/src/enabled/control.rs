@@ -1,4 +1,4 @@
-//! What a program may change while it runs: the mode, histograms, and which sites count.
+//! Settings that a program may change while it runs: the mode, histograms, and which sites count.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
@@ -60,7 +60,7 @@ pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
 /// `*` enables all sites and forgets all earlier patterns.
 ///
 /// # Errors
-/// The same as those of [`disable_sites`].
+/// The errors of [`disable_sites`].
 pub fn enable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, false)
 }
@@ -79,12 +79,12 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     })
 }
 
-/// Watches the functions that a pattern matches, such as `handle_request`: their slow calls are told from the typical ones, with
-/// what each path in them did. `over` says which calls are slow. The view Slow, `tickscope why` and reports show it.
+/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from typical ones,
+/// with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and reports show it.
 ///
-/// While a call of such a function is open, each event in it costs some nanoseconds more; nothing else does. At most four patterns
-/// are watched at once. A function that is disabled is enabled. A pattern that is watched already gets the new threshold, and
-/// counts anew. Calls are told from one another only while a session publishes, in the modes exact and adaptive.
+/// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most four
+/// patterns are watched at once. A function that is disabled is enabled. A pattern that is watched already gets the new
+/// threshold, and counts anew. Calls are distinguished only while a session publishes, in the modes exact and adaptive.
 ///
 /// ```
 /// use tickscope::Over;
@@ -102,7 +102,7 @@ pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
     watch_in(pattern, over.into()).map_err(|message| WatchError { message })
 }
 
-/// Watches the functions of a pattern no longer. The pattern `*` is all of them.
+/// Stops watching the functions of a pattern. The pattern `*` stands for all of them.
 ///
 /// # Errors
 /// The pattern is invalid, or this is a forked child.

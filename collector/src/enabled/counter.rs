@@ -1,4 +1,4 @@
-//! Counters, values and gauges: what is counted below the open scope without taking time.
+//! Counters, values and gauges: amounts and numbers below the open scope, without time.
 //!
 //! Their nodes are never open, so no time is charged to them and no node is below them. A capture may see the amount of
 //! an execution before its call; the next capture sees both.
@@ -55,7 +55,7 @@ fn count_first(site: &'static Site, amount: u64) {
     }
 }
 
-/// Where an execution counts.
+/// The place of an execution: its tree, the open node, and the node that counts.
 struct Place {
     tree: &'static Tree,
     current: &'static Node,
@@ -130,7 +130,7 @@ fn note_gauge(site: &'static Site, level: i64) {
         return;
     };
     tree.mark();
-    // The clock tells which of several threads has set it last.
+    // The tick tells which of several threads has set the gauge last.
     let tick = if tree.is(Path::Fast) || tree.is(Path::Adaptive) {
         clock::tsc()
     } else {

@@ -1,5 +1,5 @@
-//! Scopes and counters of other languages: their sites are made at run time, at the first call, and an open scope is a value that
-//! they keep. Nothing here takes a lock or uses the allocator, so that such a scope may stand where one of Rust may.
+//! Scopes and counters of other languages. Their sites are made at run time, at the first call, and an open scope is a value that
+//! they keep. No function here takes a lock or uses the allocator, so such a scope may stand wherever a Rust scope may.
 
 use crate::enabled::record::arena::{Made, Texts};
 use crate::enabled::record::current_thread;
@@ -7,16 +7,16 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::scope;
 
-/// The largest number of sites. What is counted at further ones is dropped, and the drop is counted.
+/// Maximum number of sites. Calls at further sites are dropped, and the drop is counted.
 const SITES_MAX: usize = 16_384;
 
-/// The largest number of bytes in names and paths.
+/// Maximum number of bytes of all names and paths.
 const TEXT_BYTES: usize = 2 << 20;
 
 static SITES: Made<Site, SITES_MAX> = Made::none();
 static TEXTS: Texts<TEXT_BYTES> = Texts::none();
 
-/// What happens at a site.
+/// Kind of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It opens scopes.
@@ -31,7 +31,7 @@ pub enum Kind {
     Gauge,
 }
 
-/// Where a site is, and what it is called.
+/// Name and place of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// Its name.

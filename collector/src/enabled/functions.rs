@@ -1,7 +1,7 @@
-//! The functions that the compiler has prepared: by sleds, because `cargo tickscope` has told it to, or by calls, because
-//! `-finstrument-functions` has. `usual` handles the beginnings and ends that need no closer look, `unseen` those that no event
-//! tells of. `begin` runs before `main` and switches sleds on; `trampolines` are between sleds and `hooks`, `polls` handles those of
-//! async bodies. `calls` handles the calls that a compiler has put in.
+//! The functions that the compiler has prepared: by sleds (`cargo tickscope`), or by calls (`-finstrument-functions`). `usual`
+//! handles the beginnings and ends that need no closer look, and `unseen` the ends without an event. `begin` runs before `main`
+//! and switches sleds on; `trampolines` are between sleds and `hooks`, and `polls` handles the sleds of async bodies. `calls`
+//! handles the calls that a compiler has put in.
 
 #[cfg(feature = "functions")]
 mod begin;

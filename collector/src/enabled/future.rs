@@ -18,8 +18,8 @@ use crate::enabled::scope;
 /// This is a type and not an async function, which would hold the future twice: as its argument and pinned. Each level
 /// of profiled functions that await each other would then double the size.
 ///
-/// The future is a field of this type and not of another one inside it, such as `ManuallyDrop`: the compiler computes the
-/// layout of such levels one inside the other, up to its limit of recursion, and each type counts.
+/// The future is a field of this type and not of another type inside it, such as `ManuallyDrop`. The compiler computes the layout
+/// of such levels one inside the other, up to its limit of recursion, and each type counts.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 #[allow(
     missing_debug_implementations,
@@ -37,7 +37,7 @@ pub enum Profiled<F> {
     Dropped,
 }
 
-/// Profiles a future, or the future that `.await` makes of a value.
+/// Profiles a future, or the future into which `.await` turns a value.
 pub fn profile_future<F: IntoFuture>(site: &'static Site, future: F) -> Profiled<F::IntoFuture> {
     site.note_future();
     Profiled::Held {
@@ -56,7 +56,7 @@ impl<F: Future> Future for Profiled<F> {
 }
 
 impl<F: Future> Profiled<F> {
-    /// Polls it. If it is known how many ticks ago it was woken, its row has them.
+    /// Polls the future. If the time since its wake in ticks is known, its row counts it.
     #[inline]
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,
@@ -75,7 +75,7 @@ impl<F: Future> Profiled<F> {
         let node = scope.node();
         let polling = call.begin_poll(site, node, is_first, delay);
         // SAFETY: the future is pinned as part of the whole. Only this function and `drop` reach it, neither moves it, and the
-        // type is `Unpin` only where the future is.
+        // type is `Unpin` only if the future is.
         let future = unsafe { Pin::new_unchecked(future) };
         let poll = future.poll(context);
         let number = polling.as_ref().map_or(0, |polling| polling.number);
@@ -119,20 +119,20 @@ impl<F> Drop for Profiled<F> {
 }
 
 impl<F> Profiled<F> {
-    /// Drops the future, whose call is in flight. It is apart, so that futures that were ready save no registers for it.
+    /// Drops the future, whose call is in flight. This is a separate function, so that ready futures save no registers for it.
     #[inline(never)]
     fn cancel(&mut self) {
         let Self::Held { site, call, .. } = self else {
             return;
         };
-        // What it awaits is dropped in its row, so that calls which end with it end where they began.
+        // Futures that it awaits are dropped in its row, so that calls which end with it end where they began.
         let _ending = Ending::of(site, call);
-        // This drops it where it is, with a call that is over.
+        // This drops the future in place, with a call that is over.
         *self = Self::Dropped;
     }
 }
 
-/// Ends a cancelled call when it is dropped, also where a destructor of its future panics.
+/// Ends a cancelled call when it is dropped, also if a destructor of its future panics.
 struct Ending {
     call: Call,
     site: &'static Site,
@@ -148,7 +148,7 @@ impl Ending {
         let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
         let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
         let node = scope.as_ref().and_then(scope::Scope::node);
-        // It is no poll, so it is not among the latencies of polls.
+        // The scope is no poll, so it is not among the latencies of polls.
         if let Some(node) = node {
             node.forget_beginning();
         }
@@ -161,14 +161,14 @@ impl Ending {
     }
 }
 
-/// Ends the call of a future whose poll panics: it is over, whether the future is dropped or kept.
+/// Ends the call of a future whose poll panics. The call is then over, also if the future is kept.
 struct Unwinding<'a> {
     site: &'static Site,
     call: &'a mut Call,
 }
 
 impl Drop for Unwinding<'_> {
-    /// Its fields stay in registers: what ends the call takes them by value.
+    /// The fields stay in registers, because `end_unwound` takes them by value.
     #[inline(always)]
     fn drop(&mut self) {
         end_unwound(self.site, self.call);

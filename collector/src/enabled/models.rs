@@ -1,6 +1,6 @@
-//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with
-//! all reorderings that the memory model allows. They leave out what belongs to one thread (thread-locals, clock
-//! reads); `tests/it/threads.rs` tests that with real threads.
+//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with all
+//! reorderings that the memory model allows. They leave out code that belongs to one thread (thread-locals, clock reads);
+//! `tests/it/threads.rs` tests it with real threads.
 
 #![allow(
     clippy::unwrap_used,
@@ -33,7 +33,7 @@ fn tree() -> &'static Tree {
     tree
 }
 
-/// Begins a call at a tick, as an event of the exact mode does.
+/// Begins a call at a tick, like an event of the exact mode.
 fn begin(tree: &'static Tree, site: &'static Site, now: impl FnOnce() -> u64) {
     tree.catch_up_if_alarmed(Path::Exact);
     let current = tree.current.get().unwrap();

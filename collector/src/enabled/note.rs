@@ -1,4 +1,4 @@
-//! Notes: what tells one watched call from another.
+//! Notes: keys and values that distinguish watched calls.
 
 use std::fmt::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::enabled::record::current_thread;
 const KEY_MAX: usize = 64;
 const VALUE_MAX: usize = 256;
 
-/// Text that is cut where there is no more space, and not inside a character.
+/// Text that is cut at the end of its space, but not inside a character.
 struct Text {
     bytes: [u8; VALUE_MAX],
     length: usize,
@@ -28,7 +28,7 @@ impl Write for Text {
     }
 }
 
-/// Returns as much of a text as fits.
+/// Returns the beginning of a text, with at most `most` bytes.
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len()))
         .rev()
@@ -54,7 +54,7 @@ fn note_in(key: &str, value: fmt::Arguments<'_>) {
         length: 0,
         is_full: false,
     };
-    // A value whose own formatting fails is noted as far as it came.
+    // If a value's own formatting fails, the text until then is noted.
     let _ = text.write_fmt(value);
     // Formatting runs code of the program, which may end the call.
     if let Some(tree) = current_thread::hot()

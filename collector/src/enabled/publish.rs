@@ -1,4 +1,4 @@
-//! The background thread that publishes snapshots, and what starts and ends it.
+//! The background thread that publishes snapshots, and the code that starts and ends it.
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod governor;

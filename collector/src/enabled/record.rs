@@ -1,5 +1,5 @@
-//! The code that a program runs at each scope: the thread's call tree and what it is made of. It takes no lock, does no
-//! I/O and does not use the allocator.
+//! The code that a program runs at each scope: the thread's call tree and its parts. It takes no lock, does no I/O and does not
+//! use the allocator.
 
 pub(crate) mod arena;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
@@ -29,7 +29,7 @@ pub(crate) mod deepest_nodes;
 pub(crate) mod frames;
 #[cfg(not(all(feature = "hooks", target_arch = "x86_64")))]
 pub(crate) mod frames {
-    //! Without functions that the compiler has prepared, none is open.
+    //! Without functions that the compiler has prepared, no function is open.
 
     use crate::enabled::record::arena::zeroed;
     use crate::enabled::record::node::Node;

@@ -1,8 +1,8 @@
 //! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
 //!
-//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
-//! the node that was current, and nothing is charged twice. A child that was not guessed is found by its tag, and its memory is
-//! looked at behind the clock read.
+//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to the node
+//! that was current, and no time is charged twice. A child that was not guessed is found by its tag, and its memory is looked at
+//! behind the clock read.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -71,8 +71,8 @@ impl Scope {
 }
 
 /// Opens a scope at a site.
-// A debug build compiles inlined code with the program, without optimisation. As a call it is compiled with this crate,
-// so a program that optimises this crate alone has cheap scopes in its debug build as well.
+// A debug build compiles inlined code with the program, without optimisation. A called function is compiled with this crate, so a
+// program that optimises this crate alone has cheap scopes in its debug build as well.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn enter(site: &'static Site) -> Scope {
@@ -85,8 +85,8 @@ pub(crate) fn enter_counting(site: &'static Site, calls: u64) -> Scope {
     enter_with(site, calls, || enter_unusual_site(site, calls))
 }
 
-/// Opens the scope of a poll of a future. `call` is the id of its call if it was polled before. It was woken `delay` ticks ago,
-/// if that is known.
+/// Opens the scope of a poll of a future. `call` is the id of its call if it was polled before. The poll was woken `delay` ticks
+/// ago, if that is known.
 #[inline(always)]
 pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, delay: Option<u64>) -> Scope {
     enter_with(site, is_first.into(), || {
@@ -124,7 +124,7 @@ fn guard(node: Option<&'static Node>) -> Scope {
     }
 }
 
-/// Handles a child that was not guessed, and other modes. It calls nothing that comes back, so it saves no registers.
+/// Handles a child that was not guessed, and other modes. It makes only tail calls, so it saves no registers.
 #[inline(never)]
 fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64) -> Option<&'static Node> {
     if let Some(tree) = tree
@@ -133,11 +133,11 @@ fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64)
         && let Some(child) = tree.likely_child(current, site)
     {
         tree.mark();
-        // A clock read may wait for the loads before it, so the child's memory, which may be in no near cache, is loaded behind
-        // it. The tag is that of another child once in some hundred times.
+        // A clock read may wait for the loads before it. The child's memory, which may be in no near cache, is therefore loaded
+        // behind it. The tag belongs to another child about once in a hundred times.
         let now = clock::tsc();
         if child.site.is(site) && child.parent.is(current) {
-            // The end of the call needs it, perhaps soon.
+            // The end of the call needs the latency, perhaps soon.
             child.latency.prefetch();
             tree.learn(current, child);
             return Some(tree.begin(current, child, now, calls));
@@ -178,7 +178,7 @@ fn enter_in_another_mode(
     enter_rarely(site, calls)
 }
 
-/// Begins a call in a watched call. It is apart, so that the other ways save no registers for it.
+/// Begins a call in a watched call. This is a separate function, so that the other paths save no registers for it.
 #[inline(never)]
 fn enter_in_watched(
     tree: &'static Tree,
@@ -191,7 +191,7 @@ fn enter_in_watched(
     Some(child)
 }
 
-/// Handles sites that are new, and those whose calls are watched.
+/// Handles new sites, and sites whose calls are watched.
 #[inline(never)]
 fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> {
     if site.is(SiteState::New) && !may_count(site) {
@@ -207,7 +207,7 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     Some(node)
 }
 
-/// The same for a poll of a future. It takes the call by reference, so that the usual way need not load it.
+/// Does the same for a poll of a future. It takes the call by reference, so that the usual path need not load it.
 #[cold]
 #[inline(never)]
 fn enter_unusual_poll(
@@ -272,7 +272,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     Some(child)
 }
 
-/// Returns the node of a site where the calling thread is, whether the site is enabled or not.
+/// Returns the node of a site at the calling thread's place, also if the site is disabled.
 pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
     let current = tree.current.get()?;
     tree.known_child(current, site)
@@ -280,8 +280,8 @@ pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static
         .or_else(|| child_over_the_limit(tree, current, site))
 }
 
-/// Returns the innermost open node and where calls at a site count that has no node in it yet: in a new one, or in that of calls over the
-/// limit.
+/// Returns the innermost open node, and the node for calls at a site without a node in it: a new node, or the node of calls over
+/// the limit.
 fn new_place(
     tree: &'static Tree,
     current: &'static Node,
@@ -296,7 +296,7 @@ fn new_place(
     }
     let child = add_child(tree, current, site).or_else(|| {
         let over = child_over_the_limit(tree, current, site);
-        // The continuation of a call is no loss where it has a place.
+        // The continuation of a call is no loss if it has a place.
         add(&tree.dropped, if over.is_some() { calls } else { 1 });
         over
     });
@@ -379,7 +379,7 @@ impl Drop for Scope {
 }
 
 /// Ends an open poll of this node, which is a future. Polls after the first are no calls, so the poll has a number of its own;
-/// `is_over` says whether its call is over.
+/// `is_over` is whether its call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()

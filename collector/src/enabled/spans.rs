@@ -1,12 +1,12 @@
-//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. They are what
-//! `tickscope-tracing` makes rows of.
+//! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. `tickscope-tracing`
+//! makes rows of them.
 //!
-//! A span that is entered once is a call like that of a scope. One that is entered again is a call of a future: each time that it is
-//! open is a poll, and the call lasts from the first poll until the span is closed. Nothing tells at the first time which of the two
-//! it is, so a site is taken for that of a function until one of its spans is entered again, and for that of a future from then on.
-//! What was counted of the site before is in no call in flight (`Tree::leave_out_calls`).
+//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time that it is
+//! open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not show which of the
+//! two it is. So a site counts as a function's until one of its spans is entered again, and as a future's from then on. Earlier
+//! counts of the site are in no call in flight (`Tree::leave_out_calls`).
 //!
-//! A span may be exited while spans inside it are open. They are ended with it, and go on where it was, as parts of the same calls.
+//! A span may be exited while spans inside it are open. They end with it, and go on at its place, as parts of the same calls.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -24,12 +24,12 @@ use crate::enabled::scope;
 /// Whether anything is measured in this build.
 pub const IS_MEASURED: bool = true;
 
-/// What stands in `first`: nothing was counted.
+/// Value of `first` while nothing was counted.
 const NOT_COUNTED: u64 = 0;
-/// It was counted at an unknown tick, or is about to be.
+/// Value of `first` if the span was counted at an unknown tick, or is about to be.
 const UNKNOWN: u64 = 1;
 
-/// Makes the site of spans that are known only at run time. It lives for ever, so callers bound how many they make.
+/// Makes the site of spans that are known only at run time. It lives for ever, so callers limit the number of such sites.
 pub fn site(
     name: &'static str,
     module: &'static str,
@@ -42,8 +42,8 @@ pub fn site(
     Box::leak(Box::new(if is_counter { site.counting() } else { site }))
 }
 
-/// Begins a span with one handle. Returns its number, or 0 if there is no place for it: then all else does nothing. `tag` is
-/// what [`current`] returns with it.
+/// Begins a span with one handle. Returns its number, or 0 if there is no place for it: then all calls with it do nothing.
+/// [`current`] returns `tag` with it.
 #[inline]
 pub fn begin(site: &'static Site, tag: u32) -> u32 {
     let place = match current_thread::hot() {
@@ -60,7 +60,7 @@ pub fn begin(site: &'static Site, tag: u32) -> u32 {
     span.is_decided.store(0, Ordering::Relaxed);
     span.is_future.store(0, Ordering::Relaxed);
     span.first.store(UNKNOWN, Ordering::Relaxed);
-    // SYNC POINT: what the span is before its handle.
+    // SYNC POINT: the span's data before its handle.
     span.handles.store(1, Ordering::Release);
     number
 }
@@ -73,13 +73,13 @@ pub fn hold(number: u32) {
     }
 }
 
-/// Gives a handle of a span up. Returns whether it was the last one: then the span is closed.
+/// Gives up a handle of a span. Returns whether it was the last handle: then the span is closed.
 #[inline]
 pub fn release(number: u32) -> bool {
     let Some(span) = open_spans::get(number) else {
         return false;
     };
-    // Who has the only handle is alone with the span. SYNC POINT: what the span is before its handle.
+    // The owner of the only handle is alone with the span. SYNC POINT: the span's data before its handle.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
     // Adding the largest number takes one away.
     if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
@@ -102,7 +102,7 @@ pub fn enter(number: u32) {
         return;
     };
     let Some(site) = span.site.get() else { return };
-    // Two threads may enter it at once; one of them is the first.
+    // Two threads may enter the span at once; one of them is the first.
     let is_first = span.is_entered.swap(1, Ordering::AcqRel) == 0;
     if !is_first || site.is_future() {
         return enter_again(number, span, site, is_first);
@@ -137,7 +137,7 @@ pub fn current() -> Option<(u32, u32)> {
     Some((number, open_spans::get(number)?.tag.load(Ordering::Relaxed)))
 }
 
-/// Notes that a span is open in a node, as one that is no poll.
+/// Notes that a span is open in a node, without a poll.
 #[inline]
 fn note_open(number: u32, node: Option<&'static Node>) {
     let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
@@ -170,12 +170,12 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
         slot.set_polled(false);
     }
     if let Some(node) = open.node.get() {
-        // Whether its call is over is known when it is closed.
+        // The end of the call is known when the span is closed.
         scope::end_poll(node, open.number.load(Ordering::Relaxed), &id, false);
     }
 }
 
-/// Exits a span that is not the innermost one. Those inside it go on where it was.
+/// Exits a span that is not the innermost one. Spans inside it go on at its place.
 #[cold]
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {
@@ -197,7 +197,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     for inner in at + 1..depth {
         tree.spans.set_depth(depth);
         let Some(number) = span_at(inner) else { break };
-        // Its entry moves to a place before, which is free.
+        // The span's entry moves to an earlier place, which is free.
         tree.spans.set_depth(free);
         go_on(number);
         free = tree.spans.depth();
@@ -205,7 +205,7 @@ fn exit_outer(tree: &'static Tree, number: u32) {
     tree.spans.set_depth(free);
 }
 
-/// Enters a span again that was ended with one around it.
+/// Enters a span again that was ended with a span around it.
 fn go_on(number: u32) {
     let Some(span) = open_spans::get(number) else {
         return;
@@ -218,14 +218,14 @@ fn go_on(number: u32) {
     }
 }
 
-/// Enters a span that was entered before, or whose site is that of a future.
+/// Enters a span that was entered before, or whose site is a future's.
 #[inline(never)]
 fn enter_again(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
     // SYNC POINT: the call before its mark.
     if span.is_future.load(Ordering::Acquire) != 0 && !is_first {
         return enter_poll(number, span, site, false);
     }
-    // A span that is open on this thread is not polled again. Nor may two threads decide what its call is.
+    // A span that is open on this thread is not polled again. Only one thread may decide the kind of its call.
     let may_decide = (is_first || !is_open(number)) && span.is_decided.swap(1, Ordering::AcqRel) == 0;
     if !may_decide {
         return note_open(number, scope::enter_counting(site, is_first.into()).keep_open());
@@ -245,7 +245,7 @@ fn is_open(number: u32) -> bool {
     all.any(|open| open.span.load(Ordering::Relaxed) == number)
 }
 
-/// Begins the call of a span that was entered once, which was counted as that of a function.
+/// Begins the call of a span that was entered once, which was counted as a function's call.
 fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
     let tree = current_thread::hot()?;
     let began = match span.first.load(Ordering::Relaxed) {
@@ -257,7 +257,7 @@ fn begin_late(span: &'static Span, site: &'static Site) -> Option<Call> {
     Some(Call { began, id })
 }
 
-/// Enters a span whose call is one of a future. The call has begun, or begins with this poll.
+/// Enters a span whose call belongs to a future. The call has begun, or begins with this poll.
 fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: bool) {
     // SYNC POINT: the call before its mark.
     let has_call = span.is_future.load(Ordering::Acquire) != 0;
@@ -278,7 +278,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
         span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
-        // Its first poll as well.
+        // The first poll of the span is counted as well.
         polling.tree.measure([(Quantity::Polls, 1)], config::exact_path);
     }
     let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
@@ -305,7 +305,7 @@ fn call_of(span: &Span) -> Call {
     }
 }
 
-/// Ends the call of a span that is closed. Whether its future was ready or dropped before is not known.
+/// Ends the call of a span that is closed. It is unknown whether its future was ready or dropped before.
 #[inline(never)]
 fn end_call(span: &'static Span) {
     let mut call = call_of(span);
@@ -314,7 +314,7 @@ fn end_call(span: &'static Span) {
     };
     let mut node = None;
     if site.is(SiteState::Watched) || current_thread::hot().is_none() {
-        // A watched call ends in a poll. And this may be the first of the thread.
+        // A watched call ends in a poll. This may also be the thread's first event.
         node = scope::enter_poll(site, false, &call.id, None).keep_open();
         if let Some(node) = node {
             node.forget_beginning();

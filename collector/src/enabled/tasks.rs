@@ -17,7 +17,7 @@ use crate::enabled::runtime::config;
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Task<F> {
     future: Profiled<F>,
-    /// Made at the first poll, and again where the executor has another waker.
+    /// Made at the first poll, and again if the executor has another waker.
     wake: Option<NotedWake>,
 }
 
@@ -33,12 +33,12 @@ struct Noted {
     executor: Waker,
 }
 
-/// Makes a future the root of a task: profiled under a name, with the time from each wake of the task to the poll that
-/// follows, which the view Tasks shows as SCHED. It works with every executor. Latencies, cancelled calls and calls in
-/// flight are those of [`future!`](crate::future!).
+/// Makes a future the root of a task, profiled under a name. The time from each wake of the task to the poll that follows is
+/// measured, and the view Tasks shows it as SCHED. It works with every executor. Latencies, cancelled calls and calls in flight
+/// are the same as with [`future!`](crate::future!).
 ///
-/// Long delays mean that the executor is busy with other tasks, or that a poll blocks it. The first poll has no delay,
-/// because nothing tells when the task was spawned. A wake and a poll cost about 20 ns each, and the task one allocation.
+/// Long delays mean that the executor is busy with other tasks, or that a poll blocks it. The first poll has no delay, because
+/// the time of the spawn is unknown. A wake and a poll cost about 20 ns each, and the task one allocation.
 ///
 /// ```
 /// # fn spawn<F: Future<Output = usize> + Send + 'static>(future: F) -> F { future }
@@ -103,7 +103,7 @@ impl Noted {
     fn note(&self) {
         if self.woken.load(Ordering::Relaxed) == 0 {
             let now = config::now().max(1);
-            // The first of several wakes counts. Of two at the same time either may.
+            // The first of several wakes counts. If two come at the same time, either may count.
             self.woken.store(now, Ordering::Relaxed);
         }
     }

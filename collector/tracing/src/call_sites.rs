@@ -1,6 +1,6 @@
-//! The rows of call sites: each is made when `tracing` meets its call site, and found by the address of its metadata, which is static.
+//! The rows of call sites: each is made when `tracing` meets its call site, and found by the address of its static metadata.
 //!
-//! They are in a table that never shrinks, because a call site of `tracing` has no word for its subscriber.
+//! The rows are in a table that never shrinks, because a call site of `tracing` has no field for its subscriber.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -8,17 +8,17 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use tickscope::__private::{Site, spans};
 use tracing_core::{Level, Metadata};
 
-/// So many call sites have rows of their own.
+/// Maximum number of call sites with rows of their own.
 const MOST: usize = 8192;
 
-/// The places of the table, so that it is at most half full.
+/// Number of places of the table, which is at most half full.
 const PLACES: usize = 2 * MOST;
 
 /// A call site that is known.
 #[derive(Debug)]
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
-    /// What `tracing` knows of it.
+    /// The metadata of `tracing`.
     pub(crate) metadata: &'static Metadata<'static>,
 }
 
@@ -28,7 +28,7 @@ static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES
 /// The call sites, by the same places.
 static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
 
-/// How many places are taken. It is locked while one is taken.
+/// Number of taken places. The lock is held while a place is taken.
 static TAKEN: Mutex<usize> = Mutex::new(0);
 
 /// Returns a call site that has been found before, by its number.
@@ -36,7 +36,7 @@ pub(crate) fn get(number: u32) -> Option<&'static CallSite> {
     CALL_SITES.get(number as usize)?.get()
 }
 
-/// Returns the number and the row of a call site. The number is none of a call site if it shares a row.
+/// Returns the number and the row of a call site. If the call site shares a row, the number belongs to no call site.
 #[inline]
 pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     let address = std::ptr::from_ref(metadata).addr();
@@ -53,7 +53,7 @@ pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     }
 }
 
-/// Metadata is aligned, and that of one program stands close together.
+/// Returns the first place for an address. Metadata is aligned, and the metadata of one program stands close together.
 fn first_place(address: usize) -> usize {
     (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
 }
@@ -67,7 +67,7 @@ fn add(address: usize, metadata: &'static Metadata<'static>) -> (u32, &'static S
         match ADDRESSES[place].load(Ordering::Acquire) {
             0 if *taken == MOST => return shared(metadata),
             0 => break,
-            // Another thread has added it.
+            // Another thread has added the address.
             found if found == address => break,
             _ => place = (place + 1) % PLACES,
         }
@@ -96,7 +96,7 @@ fn site_of(metadata: &'static Metadata<'static>) -> &'static Site {
     spans::site(name, module, file, line, is_event)
 }
 
-/// Returns what the row of an event is called. The default name of one is `event FILE:LINE`.
+/// Returns the name of an event's row. The default name of an event is `event FILE:LINE`.
 fn event_name(metadata: &Metadata<'_>) -> String {
     let level = match *metadata.level() {
         Level::ERROR => "error",
@@ -109,7 +109,7 @@ fn event_name(metadata: &Metadata<'_>) -> String {
     format!("[{level}] {}", name.strip_prefix("event ").unwrap_or(name))
 }
 
-/// Returns the row of all call sites that have none of their own.
+/// Returns the row of all call sites without a row of their own.
 fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
     static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
     let is_event = metadata.is_event();
@@ -169,7 +169,7 @@ mod tests {
         own.retain(|number| *number != u32::MAX);
         own.sort_unstable();
         own.dedup();
-        // Another test of this process may have one as well.
+        // Another test of this process may have a row as well.
         assert!((MOST - 3..MOST).contains(&own.len()), "{}", own.len());
         assert_eq!(numbers.last(), Some(&u32::MAX), "the last one shares a row");
         assert!(get(u32::MAX).is_none());

@@ -1,13 +1,13 @@
-//! Which spans and events count.
+//! Decides which spans and events count.
 
 use tracing_core::{LevelFilter, Metadata};
 
 /// A filter by level and target.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// What counts where no target says otherwise.
+    /// Most verbose level that counts for targets not in `targets`.
     level: LevelFilter,
-    /// Prefixes of targets, and what counts of those.
+    /// Prefixes of targets, and the most verbose level that counts for each.
     targets: Vec<(String, LevelFilter)>,
     /// Whether events count.
     pub(crate) events: bool,
@@ -43,7 +43,7 @@ impl Filter {
         levels.fold(self.level, LevelFilter::max)
     }
 
-    /// Returns what counts of a target: what the longest path says that the target is or is below.
+    /// Returns the most verbose level that counts for a target: the level of the longest path that equals or contains the target.
     fn level_of(&self, target: &str) -> LevelFilter {
         let covers = |path: &str| {
             let below = target.strip_prefix(path);

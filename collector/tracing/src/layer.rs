@@ -1,4 +1,4 @@
-//! The layer: spans are the registry's, and each has one of the collector's beside it.
+//! The layer: the registry owns the spans, and each has a span of the collector beside it.
 
 mod by_id;
 
@@ -18,7 +18,7 @@ pub struct Layer {
     filter: Filter,
 }
 
-/// Returns a layer that makes rows of all spans. Where spans are for tickscope alone, [`subscriber`](crate::subscriber()) costs less.
+/// Returns a layer that makes rows of all spans. If only tickscope uses spans, [`subscriber`](crate::subscriber()) costs less.
 ///
 /// ```
 /// use tracing_subscriber::prelude::*;
@@ -27,7 +27,7 @@ pub struct Layer {
 /// # drop(subscriber);
 /// ```
 ///
-/// Filters of `tracing-subscriber` apply, those of the whole subscriber and those of this layer (`with_filter`).
+/// Filters of `tracing-subscriber` apply: filters of the whole subscriber and of this layer (`with_filter`).
 pub fn layer() -> Layer {
     Layer {
         filter: Filter::new(),
@@ -42,7 +42,7 @@ impl Layer {
         self
     }
 
-    /// Says what counts of a target and of those below it, in place of [`Self::with_max_level`]. The longest target decides.
+    /// Sets the level of a target and the targets below it, in place of [`Self::with_max_level`]. The longest target decides.
     pub fn with_target(mut self, target: impl Into<String>, level: LevelFilter) -> Self {
         self.filter.set_target(target.into(), level);
         self

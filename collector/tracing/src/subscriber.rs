@@ -1,4 +1,4 @@
-//! The bare subscriber: spans are the collector's, and there is no registry beside it.
+//! The bare subscriber: the collector owns the spans, and there is no registry beside it.
 
 use tickscope::__private::{count, spans};
 use tracing_core::dispatcher::{self, Dispatch, SetGlobalDefaultError};
@@ -9,7 +9,7 @@ use tracing_core::{Event, LevelFilter, Metadata};
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// The id of spans for which there is no place. Places have smaller numbers.
+/// The id of spans without a place. Places have smaller numbers.
 const BEYOND: u64 = u64::MAX;
 
 /// Makes rows of spans. [`subscriber()`] makes one.
@@ -29,13 +29,13 @@ pub fn subscriber() -> Subscriber {
 }
 
 impl Subscriber {
-    /// Disables spans and events that are more verbose than this. They then cost what they cost without a subscriber.
+    /// Disables spans and events that are more verbose than this. They then cost the same as without a subscriber.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.set_level(level);
         self
     }
 
-    /// Says what counts of a target and of those below it, in place of [`Self::with_max_level`]. The longest target decides.
+    /// Sets the level of a target and the targets below it, in place of [`Self::with_max_level`]. The longest target decides.
     ///
     /// ```
     /// # use tickscope_tracing::{LevelFilter, subscriber};
@@ -56,10 +56,10 @@ impl Subscriber {
         self
     }
 
-    /// Makes it the subscriber of the whole program.
+    /// Makes this the subscriber of the whole program.
     ///
     /// # Errors
-    /// The program has one.
+    /// The program already has a subscriber.
     pub fn init(self) -> Result<(), SetGlobalDefaultError> {
         dispatcher::set_global_default(Dispatch::new(self))
     }
@@ -101,7 +101,7 @@ impl tracing_core::Subscriber for Subscriber {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        // Events may come here that are disabled, if another subscriber wants them.
+        // Disabled events may arrive here, if another subscriber wants them.
         if self.filter.events && self.allows(event.metadata()) {
             count(call_sites::of(event.metadata()).1, 1);
         }

@@ -16,19 +16,19 @@ pub(crate) struct Counts {
     pub(crate) timed: u64,
     /// The sum, if the node is a counter.
     pub(crate) sum: u64,
-    /// In adaptive mode: the ticks for which samples found the thread here.
+    /// In adaptive mode: the ticks for which samples found the thread in this node.
     pub(crate) found: u64,
 }
 
-/// What was counted of a node beside calls and time, by the codes of the quantities.
+/// Amounts of a node beside calls and time, by the codes of the quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
-/// Amounts of a node that grow, and of which a reset takes a baseline.
+/// Amounts of a node that grow. A reset takes their baseline.
 trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// What was shown before never shrinks.
+    /// Returns the larger amounts, because an amount that was shown never shrinks.
     fn at_least(self, other: Self) -> Self;
 }
 
@@ -46,16 +46,15 @@ struct Epochs<T> {
 pub(crate) struct Baseline {
     counts: Epochs<Counts>,
     measured: Epochs<Measured>,
-    /// How long calls took, and the numbers of values.
+    /// Durations of calls, and the numbers of values.
     pub(crate) histograms: Histograms,
     /// The smallest and largest numbers of values and gauges.
     pub(crate) ranges: Ranges,
-    /// What the thread was found waiting in.
+    /// System calls that the thread was found waiting in.
     pub(crate) waits_in: WaitsIn,
-    /// How long calls of futures took.
+    /// Durations of calls of futures.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks that were charged to the root but belong to rows. These are those of past epochs and of
-    /// this one.
+    /// In adaptive mode: ticks that were charged to the root but belong to rows, in past epochs and in this one.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -97,7 +96,7 @@ impl Amounts for Counts {
             calls: self.calls.max(other.calls),
             ticks: self.ticks.max(other.ticks),
             timed: self.timed.max(other.timed),
-            // A sum is read at once, so it goes back only when it wraps around.
+            // A sum is read in one load, so it shrinks only when it wraps around.
             sum: self.sum,
             found: self.found.max(other.found),
         }
@@ -118,7 +117,7 @@ impl Measured {
         self.0[quantity.code() as usize] = value;
     }
 
-    /// Sets what has become of the calls of a future. Until it is shown, [`Quantity::InFlight`] has all calls that have begun.
+    /// Sets the counts of a future's calls. Until it is shown, [`Quantity::InFlight`] counts all calls that have begun.
     pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64, vanished: u64) {
         self.set(Quantity::InFlight, begun);
         self.set(Quantity::FutureEnds, ended);
@@ -126,7 +125,7 @@ impl Measured {
         self.set(Quantity::FutureVanished, vanished);
     }
 
-    /// Sets how many calls of a future are in flight, of what was counted since the beginning.
+    /// Sets the number of calls of a future that are in flight, from the counts since the beginning.
     fn set_in_flight(&mut self, whole: Self) {
         let begun = whole.get(Quantity::InFlight);
         let ends = [
@@ -173,8 +172,8 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<T> {
-    /// Takes the present amounts. What was shown before never shrinks, although a capture may have shown a few ticks
-    /// that the thread then charged elsewhere.
+    /// Takes the present amounts. An amount that was shown never shrinks, although a capture may have shown a few ticks that the
+    /// thread then charged elsewhere.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
         let present = present.iter().enumerate();
@@ -182,13 +181,13 @@ impl<T: Amounts> Epochs<T> {
             .extend(present.map(|(index, amounts)| amounts.at_least(at(&self.base, index))));
     }
 
-    /// Returns what a node shows since the reset.
+    /// Returns the amounts of a node since the reset.
     fn shown(&self, index: usize) -> T {
         at(&self.current, index).minus(at(&self.base, index))
     }
 
     fn reset(&mut self) {
-        // No amount is below its baseline here (see `show`), so this raises the baseline by what was shown.
+        // No amount is below its baseline here (see `show`), so this raises the baseline by the amounts shown.
         let past = self.current.clone();
         self.undo = std::mem::replace(&mut self.base, past);
     }
@@ -205,27 +204,27 @@ impl<T: Amounts> Epochs<T> {
 }
 
 impl Baseline {
-    /// Takes the present counters. What was shown before never shrinks.
+    /// Takes the present counters. A counter that was shown never shrinks.
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
         self.cpu = cpu_ns.or(self.cpu);
     }
 
-    /// Returns what a node shows since the reset.
+    /// Returns the counters of a node since the reset.
     pub(crate) fn shown(&self, index: usize) -> Counts {
         self.counts.shown(index)
     }
 
-    /// Returns what a node shows beside calls and time since the reset.
+    /// Returns the amounts of a node beside calls and time since the reset.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let mut shown = self.measured.shown(index);
-        // A level is no count since the reset.
+        // The number of calls in flight is a level, so the reset does not lower it.
         shown.set_in_flight(at(&self.measured.current, index));
         shown
     }
 
-    /// Counts a call in a node whose end was not seen.
+    /// Counts a call of a node as vanished, because its end was not seen.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn count_vanished(&mut self, index: usize) {
         let mut one = Measured::default();
@@ -248,12 +247,12 @@ impl Baseline {
         self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
     }
 
-    /// Sets how many of the root's ticks belong to rows.
+    /// Sets the number of the root's ticks that belong to rows.
     pub(crate) fn hand(&mut self, ticks: u64) {
         self.handed_now = ticks;
     }
 
-    /// Adds everything that was ever counted in rows, which excludes the root.
+    /// Adds everything ever counted in rows, which excludes the root.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         lifetime.ticks = lifetime
             .ticks
@@ -298,7 +297,7 @@ impl Baseline {
         self.ranges.absorb(index, &other.ranges, from);
     }
 
-    /// Adds what was counted in a node in another baseline to a node of another kind in this one.
+    /// Adds the amounts of a node in another baseline to a node of another kind in this one.
     pub(crate) fn absorb_amounts(&mut self, index: usize, other: &Self, from: usize) {
         self.counts.absorb(index, &other.counts, from);
         self.measured.absorb(index, &other.measured, from);
@@ -306,7 +305,7 @@ impl Baseline {
         self.async_histograms.absorb(index, &other.async_histograms, from);
     }
 
-    /// Adds what another baseline holds beside its nodes.
+    /// Adds the amounts of another baseline that belong to no node.
     pub(crate) fn absorb_thread(&mut self, other: &Self) {
         self.handed_past += other.handed_past;
         self.handed_undo += other.handed_undo;

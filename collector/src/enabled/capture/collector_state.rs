@@ -1,9 +1,9 @@
 //! Snapshots of live trees, and resets.
 //!
-//! Only its thread writes a counter, so a reset writes none. The collector's state keeps a baseline for each node. A
-//! snapshot shows the counter less the baseline, and a reset raises the baseline by what was *shown*. What a capture
-//! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock
-//! guards the collector's state; it is never held while encoding or writing.
+//! A counter is written only by its thread, so a reset writes no counter. The collector's state keeps a baseline for each node. A
+//! snapshot shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that a capture
+//! missed is therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total. One lock guards the
+//! collector's state; it is never held while encoding or writing.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -53,22 +53,22 @@ use crate::enabled::runtime::config::{self, Config};
 use crate::enabled::runtime::copies;
 use crate::types::Clock;
 
-/// The largest number of closing snapshots, from resets by the program, that wait for the publisher. Further ones are
-/// left out.
+/// Maximum number of closing snapshots, from resets by the program, that wait for the publisher. Further snapshots are dropped.
 const CLOSINGS_MAX: usize = 64;
 
-/// In adaptive mode a look counts for so many times the mean distance at most, and for no more than if there were so many a second.
+/// In adaptive mode a look counts for at most this many mean distances, computed with at least `LEAST_HZ` looks a second.
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
-/// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, that is about a microsecond
-/// of work which a call may leave to those behind it: a function that follows a list had 2 % of the time by the clock, where it had 40 %.
+/// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, a call may leave
+/// about a microsecond of work to later calls. A function that follows a list had 2 % of the time by the clock, where it really
+/// had 40 %.
 const UNFINISHED_NS: f64 = 1_000.0;
 
-/// The warning where the table of live blocks was too small.
+/// Warning for a table of live blocks that was too small.
 const LIVE_TOO_LOW: &str = "live bytes are too low: more blocks are live than can be remembered";
 
-/// What the publisher and the session report about themselves.
+/// Facts that the publisher and the session report about themselves.
 #[derive(Debug)]
 pub(crate) struct SessionInfo {
     pub(crate) name: String,
@@ -76,21 +76,21 @@ pub(crate) struct SessionInfo {
     pub(crate) interval_ns: u64,
     pub(crate) viewers: u32,
     pub(crate) cost: Cost,
-    /// In adaptive mode: the cost of a timed call, and how much of that the call includes in its own time.
+    /// In adaptive mode: the cost of a timed call, and the part of it that the call includes in its own time.
     pub(crate) timed_ns: (f64, f64),
-    /// How much longer loads take that the clock parts; see `clock_drain`.
+    /// Time by which loads take longer when a clock reading separates them; see `clock_drain`.
     pub(crate) drains_ns: Option<f64>,
-    /// In sampled mode: how often a second the publisher looks where each thread is.
+    /// In sampled mode: number of looks a second at each thread's place.
     pub(crate) sampling_hz: f64,
-    /// What the cost of functions is.
+    /// Cost of functions.
     pub(crate) functions: functions::Told,
     /// Whether a publisher fetches the closing snapshots.
     pub(crate) publishing: bool,
 }
 
 impl SessionInfo {
-    /// Returns by how much the timed duration of a call may be wrong, in nanoseconds: what a timed call costs, what the clock does to
-    /// loads, or what a CPU has yet to do when it reads the clock, if that is more.
+    /// Returns the possible error of a call's timed duration in nanoseconds. This is the largest of the cost of a timed call, the
+    /// delay of loads by the clock, and the CPU's unfinished work at a clock reading.
     fn doubt_ns(&self) -> f64 {
         self.timed_ns
             .0
@@ -99,7 +99,7 @@ impl SessionInfo {
     }
 }
 
-/// Everything that is known about the trees and is not in them.
+/// Everything known about the trees that is not in them.
 #[derive(Debug)]
 pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
@@ -107,15 +107,15 @@ pub(crate) struct CollectorState {
     rules: Rules,
     /// How scopes are measured in this reset epoch; `None` before the first use.
     epoch: Option<Switch>,
-    /// The publisher's looks at where each thread is, and those before this epoch.
+    /// The publisher's looks at where each thread is, and its looks before this epoch.
     samples: Samples,
     samples_base: Samples,
-    /// When the publisher last looked; `None` before the first time.
+    /// Tick of the publisher's last look; `None` before the first look.
     sampled_at: Option<u64>,
-    /// What is known of live threads, by the address of their block.
+    /// State of live threads, by the address of their block.
     live: BTreeMap<usize, LiveThread>,
     finished: FinishedThreads,
-    /// What the functions of ended threads have done.
+    /// Sums of the functions of ended threads.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     ended_functions: FunctionSums,
     tasks: TaskReader,
@@ -128,7 +128,7 @@ pub(crate) struct CollectorState {
     /// The epoch that the last undo withdrew.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
-    /// When the publisher looks again at what threads wait in.
+    /// Time of the next look at the system calls in which threads wait.
     looks: Looks,
     watches: Watches,
     lines: Lines,
@@ -138,9 +138,9 @@ pub(crate) struct CollectorState {
 #[derive(Clone, Copy, Debug)]
 struct Samples {
     count: u64,
-    /// The ticks that they count for.
+    /// Ticks for which the looks count.
     ticks: u64,
-    /// How often they met an event, and the ticks for which these count.
+    /// Number of looks that met an event, and the ticks for which these looks count.
     in_events: u64,
     event_ticks: u64,
 }
@@ -153,7 +153,7 @@ impl Samples {
         event_ticks: 0,
     };
 
-    /// Returns what they say of the time in events since `base`.
+    /// Returns the time in events since `base`, as seen by the looks.
     fn seen_cost(self, base: Self, ns_per_tick: f64) -> SeenCost {
         SeenCost {
             looks: self.in_events - base.in_events,
@@ -167,11 +167,11 @@ struct LiveThread {
     name: String,
     baseline: Baseline,
     reader: Reader,
-    /// The ticks that samples added to each node.
+    /// Ticks that samples added to each node.
     sampled: Vec<u64>,
     /// In adaptive mode: the ticks for which samples found the thread in each node.
     found: Vec<u64>,
-    /// The newest look at what it waits in.
+    /// The newest look at the system call in which the thread waits.
     looked: Option<Looked>,
 }
 
@@ -215,11 +215,11 @@ static STATE: Mutex<CollectorState> = Mutex::new(CollectorState {
     lines: Lines::new(),
 });
 
-/// The thread that holds the lock; 0 if none does.
+/// The thread that holds the lock; 0 if no thread does.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// How long the calling thread waits for the lock; 0 for as long as it takes.
+    /// Longest time for which the calling thread waits for the lock; 0 means without limit.
     static LONGEST_WAIT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
@@ -254,13 +254,13 @@ impl DerefMut for Locked {
     }
 }
 
-/// Returns the thread that holds the capture lock; 0 if none does.
+/// Returns the thread that holds the capture lock; 0 if no thread does.
 pub(crate) fn holder() -> u32 {
     HOLDER.load(Ordering::Relaxed)
 }
 
-/// Takes the capture lock. `None` in a forked child, where the thread that held the lock may not exist, and where the calling thread
-/// has waited as long as it may.
+/// Takes the capture lock. Returns `None` in a forked child, where the holder's thread may not exist, and when the calling thread
+/// has waited for its longest time.
 pub(crate) fn lock() -> Option<Locked> {
     if config::is_forked_child() {
         return None;
@@ -297,7 +297,7 @@ pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) ->
     value
 }
 
-/// Merges the threads that have ended without the lock.
+/// Merges the threads that have left their trees without taking the lock.
 fn with_left_threads(mut state: Locked) -> Locked {
     for (block, name, cpu_ns) in registry::left() {
         // A mode may have been switched since the thread left.
@@ -312,7 +312,7 @@ pub(crate) fn lock_within(longest: Duration) -> Option<Locked> {
     lock_alone_within(longest).map(with_left_threads)
 }
 
-/// Does the same, without merging threads that have ended.
+/// Takes the lock like [`lock_within`], without merging threads that have ended.
 pub(crate) fn lock_alone_within(longest: Duration) -> Option<Locked> {
     if config::is_forked_child() {
         return None;
@@ -327,11 +327,11 @@ pub(crate) fn lock_alone_within(longest: Duration) -> Option<Locked> {
     }
 }
 
-/// The name of threads that have none of their own.
+/// Name of threads without a name of their own.
 const UNNAMED: &str = "thread";
 
-/// Returns the name of a thread: "main" for the first thread, [`UNNAMED`] for one without a name of its own, to which the
-/// kernel gives the name of the process, and otherwise the kernel's name.
+/// Returns the name of a thread: "main" for the first thread, otherwise the kernel's name. A thread without a name of its own,
+/// which has the name of the process, gets [`UNNAMED`].
 fn thread_name(tid: u32, kernel_name: &str) -> String {
     static PROCESS: LazyLock<String> = LazyLock::new(|| kernel_name_of("/proc/self/comm"));
     if tid == std::process::id() {
@@ -348,11 +348,11 @@ fn kernel_name_of(path: &str) -> String {
     name.trim_ascii_end().into()
 }
 
-/// Why a forked child changes nothing.
+/// Reason why a forked child changes nothing.
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
 
-/// Returns whether a mode has the publisher look where each thread is.
+/// Returns whether the publisher looks where each thread is in this mode.
 pub(crate) fn wants_samples(mode: Mode) -> bool {
     // A clock of the program's own may stand still while a thread works, or pass while it waits.
     let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
@@ -380,7 +380,7 @@ fn text_of(kernel_name: &[u8; 16]) -> Cow<'_, str> {
     String::from_utf8_lossy(name)
 }
 
-/// Gives calls their names.
+/// Names the system calls.
 fn named(samples: &[(u32, Call, u64)], doing: &[(u32, Doing)]) -> WaitsIn {
     let waiting = doing.iter().filter_map(|(_, doing)| match doing {
         Doing::Waiting(call) => Some(*call),
@@ -444,8 +444,8 @@ impl LiveThread {
         reading
     }
 
-    /// Adds the time since the last look to the node where the thread is. Returns false if it is in an event: that is no time of the
-    /// program.
+    /// Adds the time since the last look to the node where the thread is. Returns false if the thread is in an event, because
+    /// that time is not the program's.
     fn sample(&mut self, block: &'static Block, passed: u64, mode: Mode) -> bool {
         if block.tree.stands_still() {
             return true;
@@ -468,17 +468,17 @@ impl LiveThread {
 }
 
 impl CollectorState {
-    /// Makes the next capture read the calls in flight, however many there are.
+    /// Makes the next capture read the calls in flight, for any number of calls.
     pub(crate) fn read_tasks_anew(&mut self) {
         self.tasks = TaskReader::new();
     }
 
-    /// Captures a snapshot with all that is kept of watched calls.
+    /// Captures a snapshot with all kept data of watched calls.
     pub(crate) fn capture_whole(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, true)
     }
 
-    /// Captures a snapshot. Every baseline then knows what was shown.
+    /// Captures a snapshot. Every baseline then knows the amounts shown.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
@@ -558,7 +558,7 @@ impl CollectorState {
         let was_off = was_off.filter(|site| site.was_off_since(reset_ns));
         snapshot.was_off = was_off.map(|site| self.sites.id(site)).collect();
         snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
-        // Functions that are off from the start have met no thread.
+        // Functions that are off from the start have no row in any thread.
         off_sites.extend(snapshot.over_budget().iter().map(|over| over.site));
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
@@ -620,7 +620,7 @@ impl CollectorState {
         os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
     }
 
-    /// Returns what each function has done, in all threads there were.
+    /// Returns the sums of each function, over all threads, including ended ones.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn function_sums(&self, mode: Mode) -> FunctionSums {
         let mut sums = self.ended_functions.clone();
@@ -639,11 +639,11 @@ impl CollectorState {
             return;
         }
         let now = config::now();
-        // A thread that has begun since the last look also gets the whole time. A thread that has ended since gets
-        // none, and on average these errors cancel out.
+        // A thread that has begun since the last look also gets the whole time. A thread that has ended since gets no time, and
+        // on average these errors cancel out.
         let mut passed = now.saturating_sub(self.sampled_at.replace(now).unwrap_or(now));
         if !mode.is_sampling() {
-            // Shares are wanted here and no sum. A look that comes late, because the publisher had no CPU, must not decide alone.
+            // Adaptive mode uses shares, not sums. A look that is late, because the publisher had no CPU, must not decide alone.
             let longest = LONGEST_LOOKS / self.session.sampling_hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
@@ -660,7 +660,7 @@ impl CollectorState {
         }
     }
 
-    /// Looks at what threads wait in, if it is time to.
+    /// Looks at the system calls in which threads wait, if a look is due.
     pub(crate) fn look_at_waits(&mut self) {
         if !config::get().waits || !self.switch().mode.charges_time() || !self.looks.is_due() {
             return;
@@ -726,8 +726,8 @@ impl CollectorState {
         matched
     }
 
-    /// Watches the functions that a pattern matches, and switches those on that are off. Returns false if as many patterns are
-    /// watched as can be.
+    /// Watches the functions that a pattern matches, and switches them on if they are off. Returns false if the maximum number of
+    /// patterns is watched.
     pub(crate) fn watch(&mut self, pattern: Pattern, over: Over) -> bool {
         let is_watched = self.watches.add(pattern, over);
         for pattern in self.watches.switched_off() {
@@ -736,22 +736,22 @@ impl CollectorState {
         is_watched
     }
 
-    /// Watches the functions of a pattern no longer; those of all patterns if it is `*`.
+    /// Stops watching the functions of a pattern; `*` stands for all patterns.
     pub(crate) fn unwatch(&mut self, pattern: Pattern) {
         self.watches.remove(pattern);
     }
 
-    /// Samples the program counter so many times a second of each thread's CPU time; 0 ends that.
+    /// Samples the program counter `hz` times a second of each thread's CPU time; 0 ends the sampling.
     pub(crate) fn sample_lines(&mut self, hz: u32) {
         self.lines.ask_for(hz);
     }
 
-    /// Takes the samples of the program counter, if they are asked for, and looks for new threads.
+    /// Takes the samples of the program counter, if sampling is on, and looks for new threads.
     pub(crate) fn look_at_lines(&mut self) {
         self.lines.look();
     }
 
-    /// Takes the rule of a pattern back.
+    /// Removes the rule of a pattern.
     pub(crate) fn forget_rule(&mut self, pattern: Pattern) {
         self.rules.forget(pattern);
         functions::follow();
@@ -809,7 +809,7 @@ impl CollectorState {
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old one.
     pub(crate) fn reset(&mut self) -> Snapshot {
-        // The numbers of values in this capture may or may not be in the closing snapshot.
+        // Numbers of values that arrive during this capture may or may not be in the closing snapshot.
         numbers::begin_stretch();
         let closing = self.capture(CaptureKind::Closing);
         numbers::begin_stretch();
@@ -840,7 +840,7 @@ impl CollectorState {
         }
     }
 
-    /// Makes the last reset final, because its ticks are of another kind than those from now on.
+    /// Makes the last reset final, because ticks before it are of another kind than ticks from now on.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }
@@ -851,7 +851,7 @@ impl CollectorState {
         self.closings.clear();
     }
 
-    /// Forgets how scopes were to be measured before the program decided otherwise. Nothing was counted yet.
+    /// Forgets the initial mode, because the program has chosen another one before anything was counted.
     pub(crate) fn forget_beginning(&mut self) {
         self.epoch = None;
         self.sampled_at = None;
@@ -867,7 +867,7 @@ impl CollectorState {
         !self.closings.is_empty()
     }
 
-    /// Takes the last reset back; false if there is none to take back.
+    /// Undoes the last reset. Returns false if there is no reset to undo.
     pub(crate) fn undo_reset(&mut self) -> bool {
         let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
             return false;
@@ -884,10 +884,10 @@ impl CollectorState {
         true
     }
 
-    /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the
-    /// lock, so that the thread counts once. The tree must get no more events.
+    /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
+    /// that the thread counts once. The tree must get no more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // This happens under the lock, so no capture has seen a later tick than the one charged here.
+        // The lock is held, so no capture has seen a later tick than the one charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         let name = text_of(&kernel_name);
@@ -961,7 +961,7 @@ mod tests {
         let mut thread = LiveThread::new(0);
         let mut look = || thread.sample(block, 7, Mode::Sampled);
         assert!(look());
-        // An event that leaves the current node as it is, and one that takes it out.
+        // The first event leaves the current node in place, and the second takes it out.
         block.tree.set_in_event(true);
         assert!(!look());
         block.tree.set_in_event(false);

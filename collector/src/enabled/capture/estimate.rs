@@ -1,9 +1,9 @@
 //! Estimates of time where not every call was timed.
 //!
-//! **Adaptive**: the time of a call that was not timed is in the self time of the nearest timed frame around it. It is
-//! handed back from parents to children. For each call that was not timed, a child gets the mean of its timed calls;
-//! all children of a node together get at most what the node has. What one row gets is taken from another, so the sum
-//! over all rows, and the total of every root, stay as measured.
+//! **Adaptive**: the time of an untimed call is in the self time of the nearest timed frame around it. This module gives it back
+//! from parents to children. For each untimed call, a child gets the mean of its timed calls. All children of a node together get
+//! at most the node's time. Time that one row gets is taken from another row, so the sum over all rows, and the total of every
+//! root, stay as measured.
 //!
 //! **Sampled**: the time of a row is the number of samples times their distance. Only the errors are computed here.
 
@@ -12,10 +12,10 @@ use tickscope_format::latency::Packed;
 use crate::enabled::capture::baseline::{Baseline, Counts};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// So many nanoseconds of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS) are known to be the callee's.
+/// The part of [`BORDER_NS`](tickscope_format::snapshot::BORDER_NS), in ns, that is known to be the callee's.
 pub(crate) const CALLEES_NS: f64 = 1.0;
 
-/// Returns for each row how many ticks looks may give wrongly at the borders of its calls, and at those of its callees.
+/// Returns for each row the ticks that looks may misattribute at the borders of its calls, and at the borders of its callees.
 pub(crate) fn border_ticks(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<[f64; 2]> {
     let mut borders = vec![[0.0; 2]; rows.len()];
     for (index, row) in rows
@@ -42,7 +42,7 @@ pub(crate) struct Estimated {
     pub(crate) self_error: f64,
     /// Standard error of the total time, in ticks.
     pub(crate) total_error: f64,
-    /// Of the self time, ticks waiting and ready.
+    /// Ticks of the self time in which the thread was waiting, and was ready.
     pub(crate) off_cpu: [u64; 2],
 }
 
@@ -58,7 +58,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         parent.0 += ticks;
         parent.1 += timed;
     }
-    // The time of each row's calls that were not timed, and its variance.
+    // The time of each row's untimed calls, and its variance.
     let wanted: Vec<(f64, f64)> = (0..rows.len())
         .map(|index| {
             let Counts { calls, timed, .. } = shown[index];
@@ -88,9 +88,9 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             ..Estimated::default()
         })
         .collect();
-    // Parents come before their children, so the time of a row is final before it gives some away. If it has less than
-    // its children want, its timed calls were slower than the others, and each child gets the same share of what it
-    // wants, further down as well.
+    // Parents come before their children, so the time of a row is final before the row gives some away. If a row has less than
+    // its children want, its timed calls were slower than its untimed ones. Each child then gets the same share of its demand,
+    // also further down.
     let mut share = vec![1.0; rows.len()];
     let mut known = vec![false; rows.len()];
     for index in 1..rows.len() {
@@ -100,7 +100,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             let wanted = children[parent] * share[parent];
             if wanted > has {
                 share[parent] *= has / wanted;
-                // At least this much is wrong, but it is unknown in which row.
+                // At least this much time is wrong, but the row with the error is unknown.
                 estimated[parent].self_error += (wanted - has) * (wanted - has);
             }
         }
@@ -109,7 +109,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
         let refused = wanted * (1.0 - share[index]);
         let variance = variance + refused * refused;
         let given = ((wanted * share[index]) as u64).min(estimated[parent].ticks);
-        // What is given away has the same share of time off the CPU as what stays.
+        // The time given to a child has the same off-CPU share as the time that stays.
         let part = given as f64 / estimated[parent].ticks.max(1) as f64;
         for at in 0..2 {
             let moved = (estimated[parent].off_cpu[at] as f64 * part) as u64;

@@ -21,21 +21,21 @@ const NAMES_MAX: usize = 1024;
 /// The name that all further threads share.
 const OTHERS: &str = "(other threads)";
 
-/// Collects what finished threads counted beyond the limit of nodes.
+/// Site of the row for calls of finished threads above the limit of nodes.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
 #[derive(Debug)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, ThreadsOfAName>,
     lost: Lost,
-    /// The rows of all names together.
+    /// Number of rows of all names together.
     nodes: u32,
 }
 
 /// The finished threads of one name.
 #[derive(Debug)]
 struct ThreadsOfAName {
-    /// The number of the name: how many there were before it.
+    /// Number of the name, in the order of the names' first use.
     number: u32,
     count: u64,
     /// The rows, parents before children; row 0 is the root.
@@ -53,13 +53,13 @@ impl FinishedThreads {
         }
     }
 
-    /// Returns what finished threads could not count.
+    /// Returns the losses of finished threads.
     pub(crate) fn lost(&self) -> Lost {
         self.lost
     }
 
-    /// Adds the rows and the baseline of a thread to those of its name. Beyond `nodes_max` rows, all new rows are one. Returns the
-    /// number of the name, and where each row went.
+    /// Adds the rows and the baseline of a thread to the tree of its name. Above `nodes_max` rows, new rows share one row.
+    /// Returns the number of the name, and the new place of each row.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -103,8 +103,8 @@ impl FinishedThreads {
                     self.nodes += 1;
                     threads.add_row(key, row.kind)
                 }
-                // One row takes all the rest, so that everything counted stays counted. It has no sum, because sums of
-                // different counters do not add up.
+                // One row takes all the rest, so that no count is lost. The row has no sum, because sums of different counters do
+                // not add up.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
                     None => threads.add_row((0, pruned), SiteKind::Scope),

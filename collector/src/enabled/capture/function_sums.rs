@@ -1,4 +1,4 @@
-//! What each function has done, over all threads of the process: by these numbers the governor decides which ones count.
+//! Sums of each function over all threads of the process. From them the governor decides which functions count.
 
 use tickscope_format::snapshot::{Mode, Quantity};
 
@@ -7,28 +7,28 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::tree::Tree;
 
-/// Measuring a poll of an async body takes as long as measuring so many calls.
+/// Cost of measuring a poll of an async body, in measured calls.
 const POLL: u64 = 10;
 
-/// What a function has done. Times have all calls inside them.
+/// Sums of a function. Times include all calls inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Done {
-    /// Its calls; a poll counts as several.
+    /// Number of calls; a poll counts as [`POLL`] calls.
     pub(crate) calls: u64,
-    /// Those of them whose time is known.
+    /// Number of calls whose time is known.
     pub(crate) timed: u64,
-    /// The ticks of all of them: each node's calls last as long as those of its calls whose time is known.
+    /// Ticks of all calls. Untimed calls of a node are taken to last as long as its timed calls.
     pub(crate) ticks: u64,
-    /// The ticks that the clock has charged to its nodes and those below, in calls that are open as well.
+    /// Ticks that the clock has charged to the function's nodes and the nodes below, also in open calls.
     pub(crate) charged: u64,
     /// The charged ticks where a recursion counts once.
     pub(crate) charged_once: u64,
-    /// The charged ticks of calls around which nothing counts.
+    /// Charged ticks of calls outside all functions that count.
     pub(crate) charged_outermost: u64,
 }
 
 impl Done {
-    /// Returns which part of the time of its calls is left where a recursion counts once.
+    /// Returns the share of the function's time that is left where a recursion counts once.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {
             0 => 1.0,
@@ -36,8 +36,8 @@ impl Done {
         }
     }
 
-    /// Returns whether much of its time is that of calls around which nothing counts. Without it the calls inside would have no
-    /// caller.
+    /// Returns whether much of the function's time is in calls outside all functions that count. Without this function, the calls
+    /// inside would have no caller.
     pub(crate) fn is_outermost(&self) -> bool {
         self.charged_outermost > self.charged_once / 10
     }
@@ -46,9 +46,9 @@ impl Done {
 /// A node of the tree that is being added.
 #[derive(Clone, Copy, Debug, Default)]
 struct Row {
-    /// Its ticks, with those of the nodes below it that were added before.
+    /// Ticks of the node, with the ticks of the nodes below it that were added before.
     ticks: u64,
-    /// Whether something counts around it.
+    /// Whether a function that counts is open around the node.
     is_inside: bool,
 }
 
@@ -65,7 +65,7 @@ impl FunctionSums {
         }
     }
 
-    /// Adds what a thread's functions did. `sampled` has the ticks that samples gave each node.
+    /// Adds the sums of a thread's functions. `sampled` has the ticks that samples gave each node.
     pub(crate) fn add(&mut self, tree: &Tree, mode: Mode, sampled: &[u64]) {
         self.by_number
             .resize(function_sites::all().len(), Done::default());
@@ -124,7 +124,7 @@ impl FunctionSums {
     }
 }
 
-/// In adaptive mode: how many of `calls`, of which `begun` are calls and no polls, were timed, and the ticks of all.
+/// In adaptive mode: returns the number of timed calls and the ticks of all `calls`. `begun` excludes later polls of a future.
 fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
     let Some(latency) = node.latency.get() else {
         return (0, 0);
@@ -160,7 +160,7 @@ mod tests {
         let first = add(root, outer, 2, 100);
         let second = add(first, inner, 10, 450);
         add(second, inner, 40, 50);
-        // What is off is no caller, and neither is the rest of it.
+        // A function that is off is no caller, so calls inside it are outermost.
         let gone = add(root, off, 1, 5);
         add(gone, inner, 3, 20);
         let mut sums = FunctionSums::new();
@@ -176,7 +176,8 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner ones: timed calls alone said that it lasts long.
+    /// All of a recursion's few outer calls are timed, and few of its many inner ones. The mean of the timed calls alone is too
+    /// long.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();

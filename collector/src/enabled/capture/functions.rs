@@ -1,4 +1,4 @@
-//! The functions that the compiler has prepared, as snapshots show them. In a program without any this is nothing.
+//! The functions that the compiler has prepared, as snapshots show them. Without such functions this module does nothing.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::enabled::record::{calls_by_future, function_sites};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::runtime::function_choice;
 
-/// How the calls of a thread's functions ended.
+/// Numbers of calls of a thread's functions, by the kind of their end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Ends {
     returned: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Ends {
     elsewhere: u64,
 }
 
-/// What the publisher tells of the cost of functions.
+/// Facts about the cost of functions that the publisher passes to snapshots.
 #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
 #[derive(Debug)]
 pub(crate) struct Told;
@@ -36,14 +36,14 @@ impl Told {
     pub(crate) const NOTHING: Self = Self;
 }
 
-/// What the publisher tells of the cost of functions.
+/// Facts about the cost of functions that the publisher passes to snapshots.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) budget: f64,
     pub(crate) cost_share: f64,
     pub(crate) call_ns: f64,
-    /// The functions that are off because of the budget; the sites in what is told of them are not known yet.
+    /// Functions that are off because of the budget. The site ids in each `OverBudget` are not set yet.
     pub(crate) over_budget: Vec<(&'static Site, OverBudget)>,
 }
 
@@ -56,7 +56,7 @@ impl Told {
         over_budget: Vec::new(),
     };
 
-    /// Returns the functions that are off because of the budget. What a rule has switched off or on since is so no longer.
+    /// Returns the functions that are off because of the budget, without functions that a rule has switched off or on since.
     fn over_budget(&self, sites: &mut SiteIds) -> Vec<OverBudget> {
         let over_budget = self.over_budget.iter();
         let over_budget = over_budget.filter(|(site, _)| site.is_over_budget());
@@ -97,7 +97,7 @@ impl Ends {
         }
     }
 
-    /// Returns what a snapshot says of functions, if this is how all calls ended.
+    /// Returns a snapshot's facts about functions, if these are the ends of all calls.
     pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
@@ -133,7 +133,7 @@ pub(crate) fn follow() {
     function_sites::follow(false);
 }
 
-/// Returns how long until ends of functions that were switched off are looked at again; `None` if none wait.
+/// Returns the time until ends of switched-off functions are looked at again; `None` if no ends wait.
 pub(crate) fn ends_wait() -> Option<Duration> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_sites::ends_wait();
@@ -141,7 +141,7 @@ pub(crate) fn ends_wait() -> Option<Duration> {
     None
 }
 
-/// Whether there are functions whose cost is to be kept below a budget.
+/// Returns whether there are functions whose cost a budget limits.
 pub(crate) fn have_a_budget() -> bool {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_sites::all().len() > 0 && function_choice::budget().is_some();
@@ -149,7 +149,7 @@ pub(crate) fn have_a_budget() -> bool {
     false
 }
 
-/// Returns what is not as it was asked for: a sentence for each.
+/// Returns a sentence for each setting that could not be applied.
 pub(crate) fn warnings() -> Vec<String> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_choice::warnings()

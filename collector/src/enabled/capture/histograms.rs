@@ -1,16 +1,16 @@
-//! The histograms of a tree's nodes and their baselines, by node index. Resets subtract them as they do counters.
+//! The histograms of a tree's nodes and their baselines, by node index. Resets subtract them as they subtract counters.
 
 use tickscope_format::latency::{Histogram, Latencies, Packed};
 
-/// Histograms, baselines, and the baselines before the last reset. A missing one is empty.
+/// Histograms, baselines, and the baselines before the last reset. A missing histogram is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     current: Vec<Packed>,
     base: Vec<Packed>,
     undo: Vec<Packed>,
-    /// What a node with a baseline shows since the reset. It is kept because most histograms change rarely.
+    /// Histogram since the reset, for a node with a baseline. It is kept because most histograms change rarely.
     since: Vec<Packed>,
-    /// The number of the current histogram, of those that a node has had.
+    /// Number of the current histogram among all histograms of the node.
     made: Vec<u64>,
 }
 
@@ -36,8 +36,8 @@ fn absorb(column: &mut Vec<Packed>, index: usize, other: &[Packed], from: usize)
 }
 
 impl Histograms {
-    /// Takes the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with another
-    /// number than before began empty, so the baselines do not apply to it.
+    /// Takes the present histogram of a node. `made` is its number, or 0 if the node has none. A histogram with a new number
+    /// began empty, so the baselines do not apply to it.
     pub(crate) fn set(&mut self, index: usize, histogram: &Histogram, made: u64) {
         if self.made.len() <= index {
             self.made.resize(index + 1, 0);
@@ -55,8 +55,8 @@ impl Histograms {
         match filled(&self.base, index).map(Packed::unpacked) {
             None => place(&mut self.current, index).set(histogram),
             Some(base) => {
-                // A call that was seen before may be in neither its place nor its bucket while its thread moves it. Where calls
-                // are counted by the histogram, they follow at the next reading.
+                // While its thread moves a call that was seen before, the call may be in neither its place nor its bucket. Where
+                // the histogram counts the calls, the next reading includes it.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.current, index).set(&present);
@@ -66,7 +66,7 @@ impl Histograms {
         }
     }
 
-    /// Returns how many calls of a node had ended at the last reading.
+    /// Returns the number of calls of a node that had ended at the last reading.
     pub(crate) fn ended(&self, index: usize) -> u64 {
         filled(&self.current, index).map_or(0, |packed| packed.unpacked().count())
     }
@@ -79,7 +79,7 @@ impl Histograms {
         }
     }
 
-    /// Returns what a node shows since the reset.
+    /// Returns the histogram of a node since the reset.
     pub(crate) fn shown(&self, index: usize) -> Option<&Packed> {
         let column = match filled(&self.base, index) {
             Some(_) => &self.since,
@@ -88,7 +88,7 @@ impl Histograms {
         filled(column, index)
     }
 
-    /// Appends what a node shows to the histograms of a snapshot.
+    /// Appends the histogram of a node since the reset to the histograms of a snapshot.
     pub(crate) fn append(&self, index: usize, latencies: &mut Latencies, row: u32) {
         if let Some(shown) = self.shown(index) {
             latencies.push_packed(row, shown);
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(shown(&histograms, 0), histogram(40, 1));
     }
 
-    /// The same of the longest call, which the second reset does not see.
+    /// Tests the same with the longest call, which the second reset does not see.
     #[test]
     fn the_longest_call_of_an_older_epoch_is_none_of_a_new_one() {
         let mut histograms = Histograms::default();

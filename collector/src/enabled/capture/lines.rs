@@ -1,7 +1,7 @@
-//! Samples of the program counter: the timers of the threads, and what they found, added up by function and place.
+//! Samples of the program counter: the timers of the threads, and their samples, added up by function and place.
 //!
-//! A sample stands for the CPU time that its thread has used since the sample before, because timers fire less often than they are
-//! asked to. Addresses become those of files here, where the loader can be asked; readers find the lines.
+//! A sample stands for the CPU time that its thread has used since the sample before, because timers fire less often than
+//! requested. Addresses become file addresses here, where the loader can be queried; readers find the lines.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -21,18 +21,18 @@ use crate::enabled::record::pc_ring::{PcRing, PcSample};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
 
-/// How many places are told apart.
+/// Maximum number of distinct places.
 const PLACES_MOST: usize = 1 << 16;
 
-/// How many of them a periodic snapshot shows, and any other: those with most samples.
+/// Maximum number of places in a periodic snapshot, and in any other: the places with most samples.
 const PLACES_SHOWN: usize = 1 << 12;
 const PLACES_SHOWN_WHOLE: usize = 1 << 14;
 
-/// The most that can be asked for.
+/// Highest sampling rate that can be requested, in samples a second.
 const HZ_MOST: u32 = 10_000;
 
-/// A place in the code: the innermost open node, which is the root outside all scopes and none in the collector's own code; the
-/// number of the module; and the address there.
+/// A place in the code: the innermost open node, the number of the module, and the address in it. The node is the root outside
+/// all scopes, and `None` in the collector's own code.
 type Place = (Option<Owner>, u32, u64);
 
 type Found = BTreeMap<Place, Sampled>;
@@ -42,7 +42,7 @@ const NOTHING: Sampled = Sampled {
     cpu_ns: 0,
 };
 
-/// A thread that is interrupted.
+/// A thread with a sampling timer.
 #[derive(Debug)]
 struct Timed {
     tid: u32,
@@ -51,31 +51,31 @@ struct Timed {
 
 #[derive(Debug)]
 pub(crate) struct Lines {
-    /// How many samples a second are asked for; 0 for none.
+    /// Requested samples a second; 0 while sampling is off.
     hz: u32,
-    /// How many were asked for when that was last some: what was found is of them.
+    /// Rate of the last request above 0, at which the samples in `found` were taken.
     asked_hz: u32,
     state: LinesState,
-    /// By the address of the block.
+    /// Threads with a timer, by the address of the block.
     timed: BTreeMap<usize, Timed>,
     found: Found,
     lost: Sampled,
-    /// What was found before the last reset, for undoing it.
+    /// Samples before the last reset, for undoing it.
     before: (Found, Sampled),
-    /// What the rings had lost when that was last looked at.
+    /// Losses of the rings at the last look.
     lost_in_rings: Sampled,
-    /// What is loaded, and the number of its module if a sample was in it.
+    /// Loaded files, each with the number of its module if a sample was in it.
     loaded: Vec<(Loaded, Option<u32>)>,
     modules: Vec<Module>,
 }
 
-/// Notes where the calling thread is, in its signal handler. `block` is the address of its block.
+/// Records the place of the calling thread, in its signal handler. `block` is the address of its block.
 fn sample(block: usize, pc: usize) {
     let is_it = |known: &&'static Block| std::ptr::from_ref(*known).addr() == block;
     let Some(block) = registry::all().find(is_it) else {
         return;
     };
-    // The signal of a thread that has ended may come when its block is another one's.
+    // The signal of an ended thread may arrive when its block already belongs to another thread.
     if block.tid.load(Ordering::Relaxed) != os::thread_id() {
         return;
     }
@@ -92,7 +92,7 @@ fn places_of(owners: RangeInclusive<Owner>) -> RangeInclusive<Place> {
     (Some(first), 0, 0)..=(Some(last), u32::MAX, u64::MAX)
 }
 
-/// Returns what was found at a place, in the collector's own code until a row is known.
+/// Returns the samples at a place, as samples of the collector's own code until a row is known.
 fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
     LineSample {
         inside: SampledIn::Measuring,
@@ -119,7 +119,7 @@ impl Lines {
         }
     }
 
-    /// Asks for so many samples a second of each thread's CPU time, or for none. What was found stays.
+    /// Requests `hz` samples a second of each thread's CPU time; 0 ends the sampling. Earlier samples stay.
     pub(crate) fn ask_for(&mut self, hz: u32) {
         self.drain();
         self.timed.clear();
@@ -131,7 +131,7 @@ impl Lines {
         self.look();
     }
 
-    /// Sees to it that each thread is interrupted, and takes what was found.
+    /// Gives each thread a timer, and takes the samples.
     pub(crate) fn look(&mut self) {
         if self.hz == 0 {
             return;
@@ -162,7 +162,7 @@ impl Lines {
                 }
                 // The thread has ended.
                 Ok(None) => {}
-                // There may be a limit to how many timers there are.
+                // The number of timers may be limited.
                 Err(_) if !self.timed.is_empty() => return,
                 Err(error) => {
                     self.hz = 0;
@@ -173,7 +173,7 @@ impl Lines {
         }
     }
 
-    /// Returns the signal that comes here: another one than before if the program uses that now.
+    /// Returns the signal that sampling uses: a new one if the program now uses the signal from before.
     fn signal(&mut self) -> Option<i32> {
         if let LinesState::On(signal) = self.state
             && cpu_timer::is_taken(signal.cast_signed())
@@ -214,9 +214,9 @@ impl Lines {
         }
     }
 
-    /// Takes what the threads have found.
+    /// Takes the samples from the rings of the threads.
     fn drain(&mut self) {
-        // Most programs are never asked, and no thread of theirs has a ring.
+        // Most programs never request samples, so their threads have no ring.
         if self.asked_hz == 0 {
             return;
         }
@@ -246,7 +246,7 @@ impl Lines {
         });
     }
 
-    /// Returns the module of an address, and the address as its file counts it. What was loaded since is looked for once.
+    /// Returns the module of an address, and the address in its file. Files loaded since are looked for once.
     fn place(&mut self, pc: u64, looked_again: &mut bool) -> (u32, u64) {
         let address = pc as usize;
         let is_known =
@@ -280,12 +280,12 @@ impl Lines {
         }
     }
 
-    /// Takes what the threads have found, before their rows are read.
+    /// Takes the samples of the threads, before their rows are read.
     pub(crate) fn begin_reading(&mut self) {
         self.drain();
     }
 
-    /// Returns what was found in these nodes or rows, by index.
+    /// Returns the samples in these nodes or rows, by index.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
         let found = self.found.range(places_of(owners));
         found
@@ -293,12 +293,12 @@ impl Lines {
             .collect()
     }
 
-    /// A thread has ended, and its nodes are rows of the finished threads.
+    /// Moves the samples of an ended thread, whose nodes are now rows of the finished threads.
     pub(crate) fn hand_over(&mut self, tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         self.drain();
         for found in [&mut self.found, &mut self.before.0] {
             let of_tree = found.range(places_of(Owner::of_tree(tree)));
-            // Most threads that end have few, and the others have many.
+            // Most ended threads have few samples, while `found` has many.
             let of_tree: Vec<(Place, Sampled)> = of_tree.map(|(&place, &sampled)| (place, sampled)).collect();
             for (place, sampled) in of_tree {
                 found.remove(&place);
@@ -309,7 +309,7 @@ impl Lines {
         }
     }
 
-    /// Puts into a snapshot what is not in its rows already.
+    /// Adds to a snapshot the samples that its rows do not have.
     pub(crate) fn show(&self, snapshot: &mut Snapshot, is_whole: bool) {
         let measuring = self.found.range(..(Some(Owner::FIRST), 0, 0));
         let mut samples = std::mem::take(&mut snapshot.lines.samples);
@@ -328,7 +328,7 @@ impl Lines {
         });
     }
 
-    /// Begins to count anew.
+    /// Begins a new epoch without samples.
     pub(crate) fn reset(&mut self) {
         self.drain();
         self.before = (

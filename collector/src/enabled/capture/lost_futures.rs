@@ -1,8 +1,8 @@
-//! Finds calls of async functions that are over without an event that told so.
+//! Finds calls of async functions that are over without an event that reported their end.
 //!
-//! A call between two polls is over when the state of its future is another one than its last poll left: the memory is gone, or
-//! belongs to something else. It seems to be over when the call that awaited it is, or when its function was switched off; it
-//! is taken for over after a second of that.
+//! A call between two polls is over when its future's state differs from the state after the last poll: the memory is gone, or
+//! belongs to another value. A call seems to be over when the call that awaited it is over, or when its function was switched
+//! off. After a second of that it counts as over.
 
 use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Suspicion};
@@ -12,14 +12,14 @@ use crate::enabled::record::owner::Owner;
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// How long a call must seem to be over.
+/// Time for which a call must seem to be over, in seconds.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
-/// The number of calls that a snapshot looks at unless it is to be whole: that takes some milliseconds.
+/// Number of calls that a snapshot looks at unless it is a whole one. Looking at them takes some milliseconds.
 const AT_ONCE: u32 = 10_000;
 
-/// Looks at calls of async functions between two polls, and ends those that are over. Returns the rows of finished threads that
-/// are to count them.
+/// Looks at calls of async functions between two polls, and ends the finished ones. Returns the rows of finished threads that are
+/// to count them.
 pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let mut of_finished = Vec::new();
     if calls_by_future::are_none() {
@@ -42,7 +42,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
         ByteRead::Refused => true,
     };
     if held.state >= SUSPENDED && !is_as_it_was() {
-        // No poll that is seen can be in progress: it would have taken the call out.
+        // No poll that is seen can be in progress, because it would have taken the call out.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
         Suspicion::Some

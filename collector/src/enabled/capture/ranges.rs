@@ -1,8 +1,8 @@
 //! The smallest and the largest number of each value and gauge since the reset, by node index.
 //!
-//! The trees note numbers by stretches (`record/numbers.rs`). Those of a reset's own stretch may belong to either of the
-//! epochs around it, so they only bound what is known for sure; the histogram of a value narrows these bounds down to the
-//! edges of its buckets. Where nothing lies between what is sure and the bound, the number is exact.
+//! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to either epoch around
+//! it, so they only bound the sure numbers. The histogram of a value narrows these bounds down to the edges of its buckets. A
+//! number is exact where nothing lies between the sure number and the bound.
 
 use std::collections::BTreeMap;
 
@@ -11,11 +11,11 @@ use tickscope_format::snapshot::{Extremes, Level, both};
 
 use crate::enabled::record::numbers::{STRETCHES, Seen, level_of, of_level};
 
-/// What was read of a value or a gauge.
+/// A reading of a value or a gauge.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) node: u32,
-    /// The executions before its histogram was read.
+    /// Number of executions before its histogram was read.
     pub(crate) calls: u64,
     /// `None` if there was no memory for its numbers.
     pub(crate) stretches: Option<[Seen; STRETCHES]>,
@@ -30,12 +30,12 @@ struct Bounds {
     max: u64,
 }
 
-/// What is known of the numbers of an epoch.
+/// Range of the numbers of an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Range {
-    /// Those that are in it.
+    /// Bounds of the numbers that are in the epoch.
     sure: Option<Bounds>,
-    /// Those that may be in it as well.
+    /// Bounds of the numbers that may be in the epoch as well.
     maybe: Option<Bounds>,
 }
 
@@ -44,11 +44,11 @@ struct Range {
 struct Node {
     /// Since the last reset, as of the last reading.
     now: Range,
-    /// What belongs to the epoch as well: an undone reset, ended threads, the level at the reset.
+    /// Ranges that belong to the epoch as well: from an undone reset, ended threads, and the level at the reset.
     carried: Range,
-    /// What an undo would bring back.
+    /// Range that an undo would restore.
     undo: Range,
-    /// The executions at the last reading, and those that the last reset has certainly counted.
+    /// Number of executions at the last reading, and number that the last reset has certainly counted.
     calls: u64,
     closed: u64,
     level: Option<(i64, u64)>,
@@ -87,10 +87,10 @@ impl Range {
         }
     }
 
-    /// Returns the range of the stretches that belong to the epoch. `stretch` is the one at the reading; `closed` are the
-    /// executions that the reset before has certainly counted.
+    /// Returns the range of the stretches that belong to the epoch. `stretch` is the stretch of the reading. `closed` is the
+    /// number of executions that the previous reset has certainly counted.
     fn of_epoch(read: &Read, stretches: &[Seen], stretch: u64, closed: u64) -> Self {
-        // Odd is the stretch of the reset that closes this epoch.
+        // The stretch of the reset that closes this epoch has an odd number.
         let between = stretch & !1;
         let mut range = Self::default();
         let mut first = read.calls;
@@ -104,7 +104,7 @@ impl Range {
             if seen.stretch + 1 >= between {
                 first = first.min(seen.first);
             }
-            // No reset has counted anything yet.
+            // With `closed` 0, no reset has counted anything yet.
             let belongs = seen.stretch == between || (closed == 0 && seen.stretch <= between);
             let may_belong = seen.stretch + 1 == between || seen.stretch == between + 1;
             if belongs {
@@ -113,7 +113,7 @@ impl Range {
                 range.maybe = both(range.maybe, Some(bounds), Bounds::and);
             }
         }
-        // An execution has found its stretch before the reset, and was not counted by it.
+        // An execution found its stretch before the reset, which did not count it.
         if closed > 0 && first > closed {
             let bounds = if read.level.is_some() {
                 all
@@ -143,7 +143,7 @@ impl Node {
         self.now.and(self.carried)
     }
 
-    /// What begins a new epoch with a level in force: a level holds until it is set again.
+    /// Returns the range with which a new epoch begins: a level holds until it is set again.
     fn held(&self) -> Range {
         self.level.map_or_else(Range::default, |(level, _)| {
             let number = of_level(level);
@@ -156,7 +156,7 @@ impl Node {
 }
 
 impl Ranges {
-    /// Takes what was read in a stretch.
+    /// Takes a reading that was made in a stretch.
     pub(crate) fn show(&mut self, read: &Read, stretch: u64) {
         let node = self.0.entry(read.node).or_default();
         node.calls = read.calls;
@@ -172,7 +172,7 @@ impl Ranges {
         };
     }
 
-    /// Returns the numbers of a value since the reset. `histogram` is that of its row.
+    /// Returns the smallest and largest number of a value since the reset. `histogram` is the histogram of its row.
     pub(crate) fn value(&self, index: usize, histogram: Option<&Packed>) -> Option<Extremes<u64>> {
         let within = histogram.map(Packed::unpacked).and_then(|histogram| {
             let edges = |(bucket, _): &(u16, u64)| value_edges((*bucket).into());
@@ -202,7 +202,7 @@ impl Ranges {
         })
     }
 
-    /// Returns whether a node is a gauge that was set: it has a level to show, whatever was reset.
+    /// Returns whether a node is a gauge that was set. Such a node has a level to show, also after a reset.
     pub(crate) fn has_level(&self, index: usize) -> bool {
         self.0
             .get(&(index as u32))
@@ -224,7 +224,7 @@ impl Ranges {
         }
     }
 
-    /// Adds the ranges of a node in others, whose thread has ended, to a node in these.
+    /// Adds the ranges of a node of an ended thread to a node in these.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         let Some(other) = other.0.get(&(from as u32)) else {
             return;
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// What is read of node 1: its newest stretches first.
+    /// A reading of node 1, with its newest stretches first.
     fn read(calls: u64, newest: &[Seen]) -> Read {
         let mut stretches = [Seen::default(); STRETCHES];
         stretches[..newest.len()].copy_from_slice(newest);
@@ -290,7 +290,7 @@ mod tests {
         packed
     }
 
-    /// Smallest and largest number with what is exact of them.
+    /// Returns the smallest and the largest number, and whether each is exact.
     fn shown(ranges: &Ranges, numbers: &[u64]) -> Option<(u64, bool, u64, bool)> {
         let range = ranges.value(1, Some(&packed(numbers)))?;
         Some((range.min, range.min_exact, range.max, range.max_exact))
@@ -301,7 +301,7 @@ mod tests {
         let mut ranges = Ranges::default();
         ranges.show(&read(2, &[seen(2, 0, 100, 200)]), 2);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 200, true)));
-        // The reset has begun, and 5 000 came while it read the threads: it may have seen it or not.
+        // The reset has begun, and 5 000 came while it read the threads, so the reset may have seen the number or not.
         ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
         ranges.reset();

@@ -1,4 +1,4 @@
-//! What is known of a tree's rows beside their counters.
+//! Facts about a tree's rows beside their counters.
 
 use std::ops::AddAssign;
 
@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
     pub(crate) errors: u64,
-    /// What the site of the row does.
+    /// Kind of the row's site.
     pub(crate) kind: SiteKind,
 }
 
@@ -23,21 +23,21 @@ pub(crate) struct Row {
 pub(crate) struct Epoch {
     pub(crate) mode: Mode,
     pub(crate) histograms: bool,
-    /// In adaptive mode: what a timed call costs, in ticks.
+    /// In adaptive mode: the cost of a timed call, in ticks.
     pub(crate) timed_ticks: f64,
-    /// In adaptive mode: how much of that the call includes in its own time.
+    /// In adaptive mode: the part of that cost that the call includes in its own time, in ticks.
     pub(crate) timed_within_ticks: f64,
     /// In the modes sampled and adaptive: the time between two looks, in ticks.
     pub(crate) period_ticks: f64,
-    /// In adaptive mode: by how much the duration of a timed call may be wrong, in ticks.
+    /// In adaptive mode: the possible error of a timed call's duration, in ticks.
     pub(crate) doubt_ticks: f64,
-    /// In the modes sampled and adaptive: the time at the borders of a call that looks may give to the wrong one, in ticks.
+    /// In the modes sampled and adaptive: the time at the borders of a call that looks may give to the wrong call, in ticks.
     pub(crate) border_ticks: f64,
-    /// In adaptive mode: how much of that is the callee's, and not the caller's, in ticks.
+    /// In adaptive mode: the part of the border time that is the callee's, and not the caller's, in ticks.
     pub(crate) callees_ticks: f64,
 }
 
-/// What a thread could not count.
+/// Losses of a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lost {
     pub(crate) losses: Losses,

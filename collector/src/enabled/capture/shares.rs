@@ -1,19 +1,19 @@
 //! Two estimates of the same shares, combined: timed calls, and samples of where the thread is.
 //!
-//! What timed calls say is as wrong as reading the clock makes it, for short calls and for those that wait for memory. Samples put no
-//! clock into the code; they are wrong by chance, and at the borders of very short calls. So each part of a call (its own time, and each
-//! call in it) gets the mean of both shares, weighed by the inverse of their variances; the doubt about the clock counts as an error of
-//! timed calls. From the outermost calls inward, the parts of each call are made to add up to what the call has; who is known least
-//! gives most.
+//! The clock's cost makes timed calls wrong where calls are short or wait for memory. Samples put no clock into the code; they
+//! are wrong by chance, and at the borders of very short calls. Each part of a call (its own time, and each call in it) gets the
+//! mean of both shares, weighted by the inverse of their variances. The doubt about the clock counts as an error of timed calls.
+//! From the outermost calls inward, the parts of each call are scaled to add up to the call's time. The part with the largest
+//! variance gives most.
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::estimate::{Estimated, border_ticks};
 use crate::enabled::capture::row::{Epoch, Row};
 
-/// Fewer samples of a thread say nothing.
+/// Smallest number of samples that is used; fewer samples say nothing.
 const SAMPLES_LEAST: f64 = 30.0;
 
-/// A part of a call: a share of it, and the variance of that.
+/// A part of a call: its share of the call, and the variance of the share.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Part {
     share: f64,
@@ -21,7 +21,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns the mean of two, weighed by the inverse of their variances.
+    /// Returns the mean of two parts, weighted by the inverse of their variances.
     fn with(self, other: Self) -> Self {
         let both = self.variance + other.variance;
         if both <= 0.0 {
@@ -34,8 +34,8 @@ impl Part {
     }
 }
 
-/// Combines the times of rows, which are those of timed calls, with samples. Each call keeps the sum of its parts, and the thread the
-/// sum of all.
+/// Combines the times of rows, which come from timed calls, with samples. Each call keeps the sum of its parts, and the thread
+/// the sum of all calls.
 pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, estimated: &mut [Estimated]) {
     let period = epoch.period_ticks.max(1.0);
     let mut found: Vec<f64> = (0..rows.len())
@@ -44,7 +44,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
         return;
     }
-    // Innermost calls first: a row gives its callees of what it was found in, and not of what its caller gives it.
+    // Innermost calls first: a row gives its callees part of its own samples, not of samples from its caller.
     for index in (1..rows.len())
         .rev()
         .filter(|&index| !rows[index].kind.is_counter())
@@ -55,7 +55,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         found[parent] -= moved;
         found[index] += moved;
     }
-    // Of whole subtrees: ticks, and samples.
+    // Ticks and samples of whole subtrees.
     let mut ticks: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
     let mut samples = found.clone();
     let doubt = |index: usize| baseline.shown(index).calls as f64 * epoch.doubt_ticks;
@@ -73,7 +73,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         children[parent].push(index);
     }
     let before: Vec<u64> = estimated.iter().map(|row| row.ticks).collect();
-    // What each call has, and the error of that.
+    // The ticks of each call, and their error.
     let mut has = vec![(0_u64, 0.0); rows.len()];
     has[0].0 = ticks[0];
     for index in (0..rows.len()).filter(|&index| !rows[index].kind.is_counter()) {
@@ -82,7 +82,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
         let part = |ticks: u64, error: f64, doubt: f64, found: f64, border: f64| {
             let timed = Part {
                 share: ticks as f64 / whole,
-                // A share is wrong by all there is at most.
+                // A share is wrong by at most the whole.
                 variance: ((error * error + doubt * doubt) / (whole * whole)).min(1.0),
             };
             if count < SAMPLES_LEAST {
@@ -132,7 +132,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     move_off_cpu(&before, estimated);
 }
 
-/// Moves time off the CPU from rows that have lost ticks to those that have gained some, in proportion.
+/// Moves time off the CPU from rows that have lost ticks to rows that have gained ticks, in proportion.
 fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     let mut lost = [0_u64; 2];
     let mut gained = 0_u64;
@@ -155,8 +155,8 @@ fn move_off_cpu(before: &[u64], estimated: &mut [Estimated]) {
     }
 }
 
-/// Returns the share of a part in which `found` of `count` samples were, and of which `border` may be another's. One sample more counts as
-/// half here and half elsewhere, so that no share is certain.
+/// Returns the share of a part with `found` of `count` samples, of which `border` may be another part's. One extra sample counts
+/// half here and half elsewhere, so no share is certain.
 fn sampled(found: f64, count: f64, border: f64) -> Part {
     let share = (found + 0.5) / (count + 1.0);
     Part {
@@ -165,7 +165,7 @@ fn sampled(found: f64, count: f64, border: f64) -> Part {
     }
 }
 
-/// Makes parts add up to 1: what is too much or too little is spread by variance.
+/// Makes parts add up to 1, by spreading the difference by variance.
 fn reconcile(parts: &mut [Part]) {
     for _ in 0..4 {
         let left = 1.0 - parts.iter().map(|part| part.share).sum::<f64>();
@@ -267,7 +267,7 @@ mod tests {
         let of = [(0, 0, 100), (2, 500_000, 300), (1_000_000, 500_000, 600)];
         let combined = combined(&rows, &of, 30.0);
         let found = ticks(&combined);
-        // Of 1 000 samples, frame has 900; but the clock is sure that it has all.
+        // Of 1 000 samples, frame has 900; but by the clock it certainly has all.
         assert_eq!(found[0], 0);
         assert_eq!(found.iter().sum::<u64>(), 1_000_000);
         // a has two thirds of the samples in frame, and is known to 1.6 points.

@@ -11,7 +11,7 @@ use crate::enabled::record::site::Site;
 #[derive(Debug)]
 pub(crate) struct SiteIds {
     by_address: BTreeMap<usize, SiteId>,
-    /// `None` before the first site, because a `const` cannot make an empty list.
+    /// `None` before the first site, because an empty list cannot be made in a `const`.
     list: Option<Sites>,
 }
 

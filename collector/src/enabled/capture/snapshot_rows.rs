@@ -14,21 +14,21 @@ use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
-/// What is known of a thread's tree.
+/// Data of a thread's tree.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTree<'a> {
     pub(crate) rows: &'a [Row],
     pub(crate) baseline: &'a Baseline,
     /// The open calls: row and tick of their beginning, outermost first.
     pub(crate) open: &'a [(u32, u64)],
-    /// What is live of each row, in rising order.
+    /// Live blocks of each row, in rising order.
     pub(crate) live: &'a [(u32, Sampled)],
     /// Samples of the code in each row, in rising order.
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show; what they wait in goes to `waits_in`, by row. Returns the ticks
-/// that were charged outside of all rows but belong to calls that were not timed.
+/// Appends the rows of a thread that have something to show; the system calls they wait in go to `waits_in`, by row. Returns the
+/// ticks that were charged outside of all rows but belong to untimed calls.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
@@ -53,13 +53,13 @@ pub(crate) fn append(
         Timing::EveryCall | Timing::Never => Vec::new(),
     };
     let mut shown: Vec<bool> = (0..rows.len()).map(|index| !baseline.is_bare(index)).collect();
-    // A block that was sampled after the rows were read is the next capture's.
+    // A block that was sampled after the rows were read belongs to the next capture.
     let live = &live[..live.partition_point(|&(index, _)| (index as usize) < rows.len())];
     let live_of = |index: usize| {
         let at = live.binary_search_by_key(&(index as u32), |&(index, _)| index);
         at.map_or_else(|_| Sampled::default(), |at| live[at].1)
     };
-    // So is a sample.
+    // A sample taken after the rows were read also belongs to the next capture.
     let sampled = &sampled[..sampled.partition_point(|&(index, _)| (index as usize) < rows.len())];
     for &index in open
         .iter()
@@ -173,7 +173,7 @@ pub(crate) fn append(
     charged_outside - outside_ticks
 }
 
-/// Returns what a node shows of the blocks that are live.
+/// Returns the quantities of a node's live blocks.
 fn levels(live: Sampled) -> [(Quantity, u64); 2] {
     [
         (Quantity::LiveBytes, live.bytes()),
@@ -181,7 +181,7 @@ fn levels(live: Sampled) -> [(Quantity, u64); 2] {
     ]
 }
 
-/// Returns what a node shows that has no time; `None` if it is a scope.
+/// Returns the tally of a node without time; `None` if it is a scope.
 fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<Tally> {
     Some(match kind {
         SiteKind::Scope => return None,
@@ -196,8 +196,8 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns what a node shows of each quantity. Its time off the CPU, which may be an estimate, is no more than its self
-/// ticks: a reset or a capture in the middle of an event may have seen one of both only.
+/// Returns the quantities of a node. Its time off the CPU, which may be an estimate, is limited to its self ticks. A reset or a
+/// capture in the middle of an event may have seen only one of both.
 fn quantities(
     baseline: &Baseline,
     index: usize,

@@ -12,18 +12,17 @@ use crate::enabled::record::in_flight::{self, CallId, Seen};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// Reading takes at most one part in so many of the time: with very many calls in flight, periodic captures repeat what is
-/// known.
+/// Reading takes at most 1/`SHARE` of the time: with very many calls in flight, periodic captures repeat the last result.
 const SHARE: u32 = 50;
 
 /// Futures that await each other deeper than this begin anew at the top.
 const DEPTH_MAX: usize = 1_000;
 
-/// Reads the table repeatedly.
+/// Reads the table of calls in flight repeatedly.
 #[derive(Debug)]
 pub(crate) struct TaskReader {
     known: Option<Tasks>,
-    /// When to read again.
+    /// Time of the next reading.
     again: Option<Instant>,
 }
 
@@ -45,7 +44,7 @@ impl TaskReader {
         }
     }
 
-    /// Returns the calls in flight at tick `now`, or those of a moment before if reading takes long.
+    /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
         match &self.known {
@@ -82,7 +81,7 @@ fn read(sites: &mut SiteIds, now: u64) -> Tasks {
     let mut above: Vec<(u32, Seen)> = Vec::new();
     for (index, call) in calls.iter().enumerate() {
         let Some((_, seen)) = *call else { continue };
-        // Up to a call whose path is known, and down again.
+        // The loop goes up to a call whose path is known, and down again.
         let mut parent = NO_PARENT;
         let mut at = (index as u32, seen);
         above.clear();

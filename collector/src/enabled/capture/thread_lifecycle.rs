@@ -1,6 +1,6 @@
-//! How threads begin and end, and which of them count.
+//! Beginning and end of threads, and the decision which threads count.
 //!
-//! The names of threads are the kernel's, and the capturing thread reads them: to ask std for the name of the current thread
+//! The names of threads are the kernel's, and the capturing thread reads them. Asking std for the current thread's name
 //! allocates, and aborts the program if an allocator asks while std sets the thread up.
 
 use std::ffi::c_void;
@@ -14,10 +14,10 @@ use crate::enabled::record::registry::{self, Block};
 use crate::enabled::runtime::config;
 use crate::types::Threads;
 
-/// How long an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
+/// Time for which an ending thread waits for a capture, before it leaves its tree to the next holder of the lock.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);
 
-/// More than merging takes in a debug build, 20 KiB.
+/// Stack that a merge needs, in bytes: more than the 20 KiB that merging takes in a debug build.
 const MERGE_STACK: u64 = 48 << 10;
 
 thread_local! {
@@ -67,8 +67,8 @@ pub(crate) fn register() -> Phase {
     }
 }
 
-/// Makes a new thread busy, and returns whether this call did it. A signal handler may register the thread between two
-/// steps of this.
+/// Makes a new thread busy, and returns whether this call did it. A signal handler may register the thread between two steps of
+/// this call.
 fn begins() -> bool {
     let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
     if begins {
@@ -80,7 +80,7 @@ fn begins() -> bool {
 /// Takes a block and begins to count.
 fn join() {
     let config = config::get();
-    // If the end of this thread cannot be noticed, its tree would never be merged.
+    // If the end of this thread cannot be noticed, the thread does not count, because its tree would never be merged.
     if !os::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
@@ -123,7 +123,7 @@ pub(crate) fn include() {
     }
 }
 
-/// Stops counting on the calling thread. Its open scopes end here; what it has counted stays.
+/// Stops counting on the calling thread. Its open scopes end here; its counts stay.
 pub(crate) fn exclude() {
     if begins() || phase() == Phase::Counting {
         let block = current_thread::block();
@@ -139,16 +139,16 @@ fn charge_no_more(block: &'static Block) {
     block.tree.set_excluded(true, config::now());
 }
 
-/// Whether there is so much left of the thread's stack that it can merge its tree: that reads histograms.
+/// Returns whether the thread's stack has room to merge its tree, which reads histograms.
 fn has_room() -> bool {
     let own = os::own_stack();
     own == (0, 0) || os::stack_left(own) >= MERGE_STACK
 }
 
-/// Merges the thread's tree, which allocates, or leaves that to the next holder of the lock.
+/// Merges the thread's tree, which allocates, or leaves the merge to the next holder of the lock.
 fn leave(may_merge: bool) {
     let block = current_thread::block();
-    // Scopes of this thread are dropped from here on, also those in other destructors and in the collector's own work.
+    // Scopes of this thread are dropped from here on, including scopes in other destructors and in the collector's own work.
     set(Phase::Gone, None);
     let Some(block) = block else { return };
     block.tree.end_waits();

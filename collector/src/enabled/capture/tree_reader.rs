@@ -1,8 +1,8 @@
 //! Reads a live tree while its thread runs.
 //!
-//! A program may have 100 000 nodes, so a reading does again only what can have changed: parent and site of a node are read once, and
-//! a histogram only where its node was called or open since the reading before. The calls of a node are read right after its
-//! histogram, because calls between the two then look like calls that are still open.
+//! A program may have 100 000 nodes, so a reading repeats only work whose result can have changed. Parent and site of a node are
+//! read once. A histogram is read only where its node was called or open since the reading before. The calls of a node are read
+//! right after its histogram, because calls between the two then look like calls that are still open.
 
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
@@ -27,10 +27,10 @@ use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
-/// How often a reader tries to read the calls of a future that are over, and those of them that were cancelled, at one moment.
+/// Number of tries to read a future's finished calls and its cancelled calls at the same moment.
 const ASYNC_LOOKS: u32 = 20;
 
-/// What was read of a live tree, beside its nodes.
+/// Result of reading a live tree, beside its nodes.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The open calls, outermost first: the node and the tick at which it began, 0 if that is unknown.
@@ -45,31 +45,31 @@ pub(crate) struct Reader {
     /// The fixed facts of each node, which are read once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
-    /// What was counted beside; empty if nothing was.
+    /// Amounts beside calls and time; empty if no such amount was counted.
     pub(crate) measured: Vec<Measured>,
-    /// What was read of values and gauges.
+    /// Readings of values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
     async_changed: Changed,
     /// The rows of futures.
     futures: Vec<u32>,
-    /// How many sites were known late for those of futures when the rows were looked at.
+    /// Number of sites that were known late to be futures' sites when the rows were looked at.
     late_futures: u32,
-    /// By row: the calls of futures that were over at the last reading.
+    /// By row: calls of futures that were over at the last reading.
     over: Vec<Over>,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
-    /// How the calls of functions have ended, of the moment of the counts.
+    /// Ends of the calls of functions, at the moment of the counts.
     ends: Ends,
 }
 
-/// The gap that was open at the last reading, and what is known of it.
+/// The gap between events that was open at the last reading.
 #[derive(Debug, Default)]
 struct OpenGap {
-    /// The tick of the event before it.
+    /// Tick of the event before the gap.
     last: u64,
-    /// Ticks of it off the CPU.
+    /// Ticks of the gap off the CPU.
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,
@@ -80,20 +80,20 @@ struct OpenGap {
 struct Over {
     all: u64,
     cancelled: u64,
-    /// Those whose end was not seen, which are not among all.
+    /// Calls whose end was not seen. `all` excludes them.
     vanished: u64,
 }
 
-/// Which histograms have to be read again: those of nodes that were called or open recently.
+/// The histograms that have to be read again, because their nodes were called or open recently.
 #[derive(Debug, Default)]
 struct Changed {
-    /// How many more readings a node needs. A call may end after its histogram was read and before its thread was
-    /// looked at, so only the reading after that one is complete.
+    /// Number of further readings that a node needs. A call may end after its histogram was read and before its thread was looked
+    /// at, so only the reading after that one is complete.
     left: Vec<u8>,
 }
 
 impl Reader {
-    /// Reads the tree, and reads histograms that may have changed into `histograms`, those of calls of futures into
+    /// Reads the tree. Reads histograms that may have changed into `histograms`, and histograms of calls of futures into
     /// `async_histograms`.
     pub(crate) fn read(
         &mut self,
@@ -144,9 +144,9 @@ impl Reader {
         }
     }
 
-    /// Reads all nodes whose rows are known and adds the time since the last event, by this clock and with this limit for a gap; `clocks` reads
-    /// the thread's clocks, to tell how much of it the thread was off its CPU. Returns the node where the thread is if it
-    /// had no event meanwhile.
+    /// Reads all nodes whose rows are known and adds the time since the last event, by the clock `now` and with `limit` for a
+    /// gap. `clocks` reads the thread's clocks, to tell how long the thread was off its CPU. Returns the node where the thread is
+    /// if the thread had no event meanwhile.
     pub(crate) fn read_counts(
         &mut self,
         now: impl FnOnce() -> u64,
@@ -157,7 +157,7 @@ impl Reader {
     ) -> Option<&'static Node> {
         let current = tree.current.get_acquire();
         let last = tree.last.load(Ordering::Acquire);
-        // Before the beginnings: where the thread goes on meanwhile, there are no more ends than beginnings.
+        // The ends are read before the beginnings: while the thread goes on, there are then no more ends than beginnings.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
         self.changed.left.resize(self.rows.len(), 2);
@@ -188,9 +188,9 @@ impl Reader {
             }
         }
         let now = now();
-        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched what
-        // was read in between. `current` first: an event whose counters were seen has taken it out, and one that
-        // has put the same node back has moved `last` before.
+        // SYNC POINT: mark before counters, counters before last: if neither has changed, no event touched the counters read in
+        // between. `current` comes first: an event whose counters were seen has taken it out, and an event that has put the same
+        // node back has moved `last` before.
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
@@ -219,7 +219,7 @@ impl Reader {
         quiet
     }
 
-    /// Reads what was counted beside calls and time. Most programs count nothing of it, and have no memory for it.
+    /// Reads the amounts beside calls and time. Most programs count no such amounts, and have no memory for them.
     fn read_measures(&mut self, tree: &'static Tree) {
         let unplaced = tree.waits.unplaced();
         if tree.measures.is_empty() && unplaced == 0 {
@@ -244,8 +244,7 @@ impl Reader {
         !self.futures.is_empty()
     }
 
-    /// Reads what has become of calls of futures. This comes before the tree is read, so that no more calls of a thread end
-    /// than begin.
+    /// Reads the ended calls of futures. This comes before the tree is read, so that no more calls of a thread end than begin.
     fn read_async(&mut self, tree: &'static Tree, histograms: &mut Histograms) {
         if !self.futures.is_empty() {
             self.over.resize(self.rows.len(), Over::default());
@@ -286,7 +285,7 @@ impl Reader {
         }
     }
 
-    /// Puts what has become of calls of futures beside what else was counted of their rows.
+    /// Adds the ended calls of futures to the other amounts of their rows.
     fn add_async(&mut self, tree: &'static Tree) {
         if !self.futures.is_empty() {
             self.measured.resize(self.rows.len(), Measured::default());
@@ -310,7 +309,7 @@ impl Reader {
         }
     }
 
-    /// Marks all histograms as changed, because what is collected has changed.
+    /// Marks all histograms as changed, because the collected data have changed kind.
     pub(crate) fn forget(&mut self) {
         self.changed.left.fill(2);
     }
@@ -355,9 +354,9 @@ impl Reader {
     }
 }
 
-/// Returns the histogram of a node and its number, for another thread; the number is 0 if there is none.
+/// Returns the histogram of a node and its number, for another thread; the number is 0 without a histogram.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: what was counted in its place in an earlier life does not belong to this node.
+    // SYNC POINT: made before found: counts in its place from an earlier life do not belong to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
@@ -374,7 +373,7 @@ fn read_node(
     let calls = node.calls.load(Ordering::Relaxed);
     let ticks = node.self_ticks.load(Ordering::Relaxed);
     let (latency, made) = latency_of(node);
-    // A future that is polled again is not a new call, but its poll has ended.
+    // A later poll of a future is not a new call, but its poll has ended.
     let look = changed.look(index, calls != counts.calls || ticks != counts.ticks);
     let known = std::mem::replace(&mut counts.calls, calls);
     counts.ticks = ticks;
@@ -391,13 +390,13 @@ fn read_node(
             changed.left[index] = 2;
         }
     }
-    // Timed calls are calls, so they have not changed if the calls have not.
+    // Timed calls are calls, so their number has not changed if the number of calls has not.
     if let Some(latency) = latency.filter(|_| look) {
         counts.timed = latency.timed.load(Ordering::Relaxed);
     }
 }
 
-/// Reads the counters and the numbers of a value. Its calls are those in its histogram, so both are of one moment.
+/// Reads the counters and the numbers of a value. The calls come from its histogram, so both are from one moment.
 fn read_value(
     tree: &Tree,
     node: &Node,
@@ -446,20 +445,19 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     })
 }
 
-/// The time that the tree's next event will charge.
+/// Time that the tree's next event will charge.
 #[derive(Debug, Default)]
 struct Pending {
-    /// The time up to the first switch that the thread has not caught up with. It belongs to the innermost call that is
-    /// timed.
+    /// Ticks up to the first switch that the thread has not caught up with. They belong to the innermost timed call.
     before: u64,
-    /// The time after that. It belongs to the innermost call, because every call is timed from then on.
+    /// Ticks after that switch. They belong to the innermost call, because every call is timed from then on.
     behind: u64,
 }
 
-/// Returns the time since a tree's last event, at `last`, that its next event will charge: that of all stretches that
-/// measure time.
+/// Returns the time since a tree's last event, at `last`, that its next event will charge: the time of all stretches that measure
+/// time.
 fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
-    // A longer gap will not be charged.
+    // A longer gap is not charged.
     let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
     let mut since = (last != PAUSED).then_some(last);
     let mut pending = Pending::default();
@@ -485,7 +483,7 @@ pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
     now.is_some_and(|now| std::ptr::eq(now, current)) && tree.last.load(Ordering::Acquire) == last
 }
 
-/// Returns where a busy thread is. Its events take nanoseconds, so a few looks find it between two of them.
+/// Returns the current node of a busy thread. Its events take nanoseconds, so a few looks find it between two of them.
 fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();
@@ -494,8 +492,8 @@ fn find_current(tree: &'static Tree) -> Option<&'static Node> {
 }
 
 impl OpenGap {
-    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. Of the
-    /// time between two readings of the same gap it is exact.
+    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. For the time
+    /// between two readings of the same gap the result is exact.
     fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);
         self.off = match ticks_per_ns(clocks.wall_ns) {

@@ -1,7 +1,7 @@
-//! Looks at threads that have had no event for a while: what they wait in.
+//! Looks at threads that have had no event for a while, to find the system calls in which they wait.
 //!
-//! A look asks the kernel, by a file of a few microseconds for each thread, so looks have a budget: of files and of threads
-//! at each look, and of time for all. Threads take turns.
+//! A look asks the kernel, by a file of a few microseconds for each thread. Each look therefore has a budget of files, of threads
+//! and of time. Threads take turns.
 
 use crate::enabled::capture::tree_reader::is_quiet;
 use crate::enabled::platform::os;
@@ -16,17 +16,17 @@ use crate::enabled::record::waits::ticks_per_ns;
 /// The shortest time between two looks, in nanoseconds.
 const BETWEEN_NS: u64 = 50_000_000;
 
-/// The time between two looks is at least this many times what the last one cost: 0.1 % of a core.
+/// The time between two looks is at least this many times the cost of the last one: 0.1 % of a core.
 const COST_SHARE: u64 = 1000;
 
-/// At most so many threads are looked at in a row.
+/// Maximum number of threads in one look.
 pub(crate) const THREADS_MOST: usize = 256;
 
-/// At most so many files are read for them, and for at most so long.
+/// Maximum number of files read in one look, and the time limit for them in ns.
 const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// When and where the next look is.
+/// Time and place of the next look.
 #[derive(Debug)]
 pub(crate) struct Looks {
     next_ns: u64,
@@ -34,29 +34,29 @@ pub(crate) struct Looks {
     pub(crate) at: Option<&'static Block>,
 }
 
-/// What one look may still cost.
+/// Remaining budget of one look.
 #[derive(Debug)]
 pub(crate) struct Budget {
     files: u32,
     until_ns: u64,
 }
 
-/// What a thread did at the newest look at it.
+/// State of a thread at the newest look at it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looked {
-    /// The tick of the event before.
+    /// Tick of the event before the look.
     last: u64,
-    /// Its CPU time.
+    /// The thread's CPU time.
     cpu_ns: u64,
     doing: Doing,
 }
 
-/// What a look at a thread has found.
+/// Result of a look at a thread.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
-    /// What it does, if it has had no event meanwhile.
+    /// State of the thread, if it has had no event meanwhile.
     pub(crate) looked: Option<Looked>,
-    /// The node in which it waits, if that is charged for it, and in which call.
+    /// The node in which the thread waits, if the wait is charged to it, and the system call.
     pub(crate) waiting: Option<(&'static Node, Call)>,
 }
 
@@ -65,12 +65,12 @@ impl Looks {
         Self { next_ns: 0, at: None }
     }
 
-    /// Returns whether it is time to look.
+    /// Returns whether a look is due.
     pub(crate) fn is_due(&self) -> bool {
         os::monotonic_ns() >= self.next_ns
     }
 
-    /// Notes that a look has cost so much CPU time.
+    /// Notes that a look has cost `cpu_ns` of CPU time.
     pub(crate) fn spent(&mut self, cpu_ns: u64) {
         let rest = BETWEEN_NS.max(cpu_ns.saturating_mul(COST_SHARE));
         self.next_ns = os::monotonic_ns().saturating_add(rest);
@@ -85,7 +85,7 @@ impl Budget {
         }
     }
 
-    /// Takes one file; false if there is none left.
+    /// Takes one file from the budget; returns false if the budget is used up.
     fn take(&mut self) -> bool {
         let is_left = self.files > 0 && os::monotonic_ns() < self.until_ns;
         self.files = self.files.saturating_sub(1);
@@ -100,7 +100,7 @@ fn is_busy(tree: &Tree, now: u64) -> bool {
     last != PAUSED && now.saturating_sub(last) < least
 }
 
-/// Looks at a thread; `looked` is the look before. `None` is an empty budget.
+/// Looks at a thread; `looked` is the look before. Returns `None` if the budget is empty.
 pub(crate) fn look(
     block: &'static Block,
     looked: Option<Looked>,
@@ -123,7 +123,7 @@ pub(crate) fn look(
     let Some(cpu_ns) = os::cpu_ns_of(tid) else {
         return NOTHING;
     };
-    // A thread cannot leave its call without using its CPU.
+    // A thread cannot leave its system call without using CPU time.
     let same = looked
         .filter(|looked| looked.last == last && looked.cpu_ns == cpu_ns)
         .filter(|looked| matches!(looked.doing, Doing::Waiting(_)));
@@ -151,7 +151,7 @@ pub(crate) fn look(
     })
 }
 
-/// Returns what a thread does by the newest look at it, or `None` if it has had an event since, and that not just now.
+/// Returns a thread's state by the newest look. Returns `None` if the thread has had an event since that is not recent.
 pub(crate) fn doing(block: &Block, looked: Option<Looked>, now: u64) -> Option<Doing> {
     let last = block.tree.last.load(Ordering::Acquire);
     match looked {

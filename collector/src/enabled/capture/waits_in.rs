@@ -1,10 +1,11 @@
-//! How often the thread of each node was found waiting in which call, and the arithmetic of resets for that.
+//! Counts how often the thread of each node was found waiting in each system call, and does the arithmetic of resets for the
+//! counts.
 
 use std::collections::BTreeMap;
 
 use crate::enabled::platform::waiting_call::Call;
 
-/// Samples by node and call. Few nodes have any, so they are no columns.
+/// Samples by node and call. Few nodes have samples, so a map holds them instead of columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WaitsIn {
     counted: BTreeMap<(u32, Call), Epochs>,
@@ -24,7 +25,7 @@ impl WaitsIn {
         self.counted.entry((node, call)).or_default().current += 1;
     }
 
-    /// Returns what a node shows since the reset.
+    /// Returns the samples of a node since the reset.
     pub(crate) fn shown(&self, node: u32) -> impl Iterator<Item = (Call, u64)> {
         let of_node = self.counted.range((node, Call::FIRST)..=(node, Call::LAST));
         of_node

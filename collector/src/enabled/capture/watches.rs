@@ -1,8 +1,8 @@
-//! The functions that are watched: what their calls did, by path, over all threads.
+//! The watched functions: sums of their calls by path, over all threads.
 //!
-//! Typical and slow calls are both added up, and typical is not "all less slow". So both together are all watched calls to the tick, a
-//! call that is open counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins anew has
-//! another number: a thread empties its own sums when it meets one, so no thread writes another one's sums.
+//! Typical and slow calls are both added up, and typical is not "all less slow". Both together are therefore all watched calls to
+//! the tick. An open call counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins
+//! anew has a new number. A thread empties its own sums when it meets the new number, so no thread writes another thread's sums.
 
 mod threshold;
 
@@ -33,24 +33,24 @@ use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
-/// The traces in a periodic snapshot have at most this many steps together, but at least one is there.
+/// Maximum number of steps of all traces together in a periodic snapshot, which has at least one trace.
 const STEPS_AT_ONCE: usize = 1 << 14;
 
-/// The value for a node that is in no watched call.
+/// Path of a node that is in no watched call.
 const NOWHERE: u32 = u32::MAX;
 
-/// The value for a node that was not looked at yet.
+/// Path of a node that was not looked at yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
-/// What is watched.
+/// The watched functions.
 #[derive(Debug)]
 pub(crate) struct Watches {
     watched: [Option<Watched>; WATCHES_MAX],
     /// The number of the newest watch.
     number: u64,
-    /// The newest site that was looked at, as were all before it.
+    /// The newest site that was looked at. All older sites were looked at as well.
     looked_at: Option<&'static Site>,
-    /// The sites that have asked to be watched, by address. Each is heard once, so that it can be watched no longer.
+    /// Addresses of sites that have asked to be watched. Each site is heard once, so that a viewer can end its watch.
     heard: BTreeSet<usize>,
 }
 
@@ -63,14 +63,14 @@ struct Watched {
     began_unix_ns: u64,
     threshold: Threshold,
     paths: Paths,
-    /// What threads that have ended counted, by path.
+    /// Sums of ended threads, by path.
     finished: Vec<Counted>,
-    /// The same of all threads.
+    /// Sums of all threads, by path.
     all: Vec<Counted>,
-    /// By block: the path of each node.
+    /// Path of each node, by the address of the block.
     paths_of: HashMap<usize, Vec<u32>>,
     kept: Vec<Exemplar>,
-    /// The trace that is shown first in the next snapshot.
+    /// Number of the trace that is shown first in the next snapshot.
     turn: usize,
 }
 
@@ -88,12 +88,12 @@ struct PathRow {
     site: &'static Site,
 }
 
-/// What was counted of a path.
+/// Sums of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
     typical: [u64; COUNTS],
     slow: [u64; COUNTS],
-    /// Calls, ticks and calls of the path, by kind.
+    /// For each kind of cause: calls, ticks, and calls of the path.
     causes: [[u64; 3]; CauseKind::ALL.len()],
 }
 
@@ -108,7 +108,7 @@ impl Paths {
 }
 
 impl Counted {
-    /// Returns what a node has counted, or none if that is nothing.
+    /// Returns the sums of a node, or `None` if they are zero.
     fn of(node: &NodeSums) -> Option<Self> {
         let mut counted = Self {
             typical: node.typical.read(),
@@ -163,7 +163,7 @@ impl Watched {
         }
     }
 
-    /// Adds what a thread has counted to the sums of all threads, or to those of the finished ones.
+    /// Adds the sums of a thread to the sums of all threads, or of the finished ones.
     fn read(&mut self, slot: usize, block: &'static Block, sites: &mut SiteIds, is_finished: bool) {
         let tree = &block.tree;
         let Some(sums) = tree
@@ -183,7 +183,7 @@ impl Watched {
                 read.push((path, counted));
             }
         }
-        // SYNC POINT: the sums before their number: what was emptied meanwhile is not shown.
+        // SYNC POINT: the sums are read before their number, so sums that were emptied meanwhile are not shown.
         fence(Ordering::Acquire);
         if sums.number() != self.number {
             return;
@@ -253,7 +253,7 @@ impl Watched {
         self.kept = kept;
     }
 
-    /// Returns the path of each node that a call was in.
+    /// Returns the path of each node of a kept call.
     fn paths_of_copy(&mut self, copied: &Copied, sites: &mut SiteIds) -> HashMap<u32, u32> {
         let mut nodes = copied.nodes.clone();
         // A node has a higher index than its parent.
@@ -266,7 +266,7 @@ impl Watched {
         paths
     }
 
-    /// Returns what a snapshot shows.
+    /// Returns a watched function's part of a snapshot.
     fn shown(&mut self, slot: usize, state: WatchState) -> Watch {
         self.all.resize(self.paths.rows.len(), Counted::default());
         let mut causes = Vec::new();
@@ -306,7 +306,7 @@ impl Watched {
         }
     }
 
-    /// Leaves the traces out that do not fit into a periodic snapshot. They take turns.
+    /// Removes the traces that do not fit into a periodic snapshot. Traces take turns.
     fn thin_out(&mut self, exemplars: &mut [Exemplar], steps: &mut usize) {
         let count = exemplars.len();
         let first = self.turn.checked_rem(count).unwrap_or(0);
@@ -325,7 +325,7 @@ impl Watched {
     }
 }
 
-/// Returns the path of a node, or none if it is in no call of the watched function.
+/// Returns the path of a node, or `None` if it is in no call of the watched function.
 fn path_of(
     paths: &mut Paths,
     known: &mut Vec<u32>,
@@ -335,7 +335,7 @@ fn path_of(
     sites: &mut SiteIds,
 ) -> Option<u32> {
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
-    // Up to a node whose path is known, and down again.
+    // The loop goes up to a node whose path is known, and down again.
     let mut chain = Vec::new();
     let mut at = tree.nodes.get(index);
     let mut path = NOWHERE;
@@ -364,7 +364,7 @@ fn path_of(
     Some(path).filter(|&path| path != NOWHERE)
 }
 
-/// Returns what happened in a call that was kept.
+/// Returns the steps of a kept call.
 fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     let mut trace = Trace::default();
     let mut off = (0, 0);
@@ -389,7 +389,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
                 More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
                 More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
                 More::Calls => {
-                    // What follows says how long, but not when. Each call was two steps.
+                    // The following words give durations without times. Each call was two steps.
                     leave_out(&mut trace, number.saturating_mul(2));
                     is_sum = true;
                     continue;
@@ -430,7 +430,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     trace
 }
 
-/// Notes that steps are missing here, or where the first are.
+/// Counts `steps` as missing here, or at the first gap.
 fn leave_out(trace: &mut Trace, steps: u64) {
     let step = trace.len() as u32;
     let gap = trace.gap.get_or_insert(TraceGap {
@@ -479,8 +479,8 @@ impl Watches {
         places.filter_map(|(slot, watched)| Some((slot, watched.as_mut()?)))
     }
 
-    /// Watches the functions that a pattern matches, or changes above what their calls are slow. Returns false if as many are
-    /// watched as can be.
+    /// Watches the functions that a pattern matches, or changes their threshold. Returns false if the maximum number of patterns
+    /// is watched.
     pub(crate) fn add(&mut self, pattern: Pattern, over: Over) -> bool {
         let same = |watched: &Option<Watched>| watched.as_ref().is_some_and(|known| known.pattern == pattern);
         let slot = self
@@ -511,7 +511,7 @@ impl Watches {
         true
     }
 
-    /// Watches the functions of a pattern no longer; those of all patterns if it is `*`.
+    /// Stops watching the functions of a pattern; `*` stands for all patterns.
     pub(crate) fn remove(&mut self, pattern: Pattern) {
         for slot in 0..WATCHES_MAX {
             let is_it = |watched: &Watched| watched.pattern == pattern || pattern.as_str() == "*";
@@ -530,19 +530,19 @@ impl Watches {
                 }
             }
         }
-        // A site that two patterns match is watched by the other one from now on.
+        // A site that another pattern also matches is watched by that pattern from now on.
         self.looked_at = None;
         self.look();
     }
 
-    /// Has threads watch the sites that they meet: by the first place whose pattern matches.
+    /// Makes threads watch the sites that they meet. The first place whose pattern matches a site watches it.
     fn tell(&self) {
         let places = self.watched.iter().enumerate().rev();
         site_table::WATCHED
             .set(places.filter_map(|(slot, watched)| Some((watched.as_ref()?.pattern, slot as u64))));
     }
 
-    /// Returns the patterns of sites that a rule or the budget has switched off, although they are to be watched.
+    /// Returns the patterns of watched sites that a rule or the budget has switched off.
     pub(crate) fn switched_off(&self) -> Vec<Pattern> {
         let watched = self.watched.iter().flatten();
         let is_off = |watched: &&Watched| {
@@ -553,7 +553,7 @@ impl Watches {
         watched.filter(is_off).map(|watched| watched.pattern).collect()
     }
 
-    /// Looks which of the sites met since the last call are watched.
+    /// Checks which of the sites met since the last call are watched.
     pub(crate) fn look(&mut self) {
         let newest = site_table::met().next();
         let looked_at = self.looked_at;
@@ -570,7 +570,7 @@ impl Watches {
         }
     }
 
-    /// Watches a site that asks for it, if fewer are watched than can be.
+    /// Watches a site that asks for it, if a place is free.
     fn watch_site(&mut self, site: &'static Site) {
         let described = site.describe();
         let path = format!("{}::{}", described.module, described.name);
@@ -602,14 +602,14 @@ impl Watches {
         }
     }
 
-    /// Reads what a thread has counted.
+    /// Reads the sums of a thread.
     pub(crate) fn read(&mut self, block: &'static Block, sites: &mut SiteIds) {
         for (slot, watched) in self.places() {
             watched.read(slot, block, sites, false);
         }
     }
 
-    /// Reads what a thread has counted that has ended.
+    /// Reads the sums of a thread that has ended.
     pub(crate) fn finish(&mut self, block: &'static Block, sites: &mut SiteIds) {
         let address = std::ptr::from_ref(block).addr();
         for (slot, watched) in self.places() {
@@ -618,8 +618,8 @@ impl Watches {
         }
     }
 
-    /// Puts what is watched into a snapshot whose other parts are complete, and tells the threads which calls are slow. `now` is
-    /// the tick and the time of the capture.
+    /// Puts the watched functions into a snapshot whose other parts are complete, and tells the threads which calls are slow.
+    /// `now` is the tick and the time of the capture.
     pub(crate) fn show(
         &mut self,
         snapshot: &mut Snapshot,
@@ -655,7 +655,7 @@ impl Watches {
         }
     }
 
-    /// Begins to count anew, because counts were reset.
+    /// Empties all sums, because counts were reset.
     pub(crate) fn reset(&mut self) {
         let mut number = self.number;
         for (slot, watched) in self.places() {
@@ -674,13 +674,13 @@ impl Watches {
 }
 
 impl Watched {
-    /// Tells threads what typical calls do, if one has asked for that.
+    /// Passes the sums of typical calls to threads, if a thread has asked for them.
     fn tell_typical(&self, slot: usize) {
         if !typical_paths::are_wanted(slot, self.number) {
             return;
         }
         let mut typical = TypicalPaths::default();
-        // By path: the calls of the watched function that it begins with.
+        // By path: number of calls of the watched function at the beginning of the path.
         let mut of_function: Vec<u64> = Vec::with_capacity(self.all.len());
         for (row, counted) in self.paths.rows.iter().zip(&self.all) {
             let parent = (row.parent != NO_PARENT).then_some(row.parent);
@@ -691,7 +691,7 @@ impl Watched {
         typical_paths::set(slot, self.number, typical);
     }
 
-    /// Returns how many typical and how many slow calls were counted.
+    /// Returns the number of typical calls and of slow calls.
     fn calls(&self) -> (u64, u64) {
         let roots = self.paths.rows.iter().zip(&self.all);
         roots
@@ -702,7 +702,7 @@ impl Watched {
     }
 }
 
-/// Returns how long the finished calls of a watched function took; `None` if no function that was called matches.
+/// Returns the durations of a watched function's finished calls; `None` if no function that was called matches.
 fn durations(snapshot: &Snapshot, slot: usize, sites: &mut SiteIds) -> Option<Histogram> {
     let mut watched: Vec<(u32, bool)> = Vec::new();
     for site in site_table::met().filter(|site| site.watch() == Some(slot as u32)) {

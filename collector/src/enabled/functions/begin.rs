@@ -1,4 +1,4 @@
-//! What happens before `main`: the function table is read, and the sleds of the functions that count are switched on.
+//! Work before `main`: reads the function table, and switches on the sleds of the functions that count.
 
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -19,16 +19,16 @@ use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
 use crate::enabled::runtime::settings::Settings;
 
-/// Where the compiler lists the sleds. Without it no function was prepared.
+/// Section in which the compiler lists the sleds. Without it no function was prepared.
 const MAP: &str = "xray_instr_map";
 
-/// The loader calls what stands in this section, in the order of priorities.
+/// The loader calls the functions in this section, in the order of priorities.
 #[used]
 #[unsafe(link_section = ".init_array.00900")]
 static BEGIN: extern "C" fn() = begin;
 
-// All copies of this library in an image share this word: the first one handles the functions. Its name has the version of
-// what copies agree on.
+// All copies of this library in an image share this word: the first copy handles the functions. The name has the version of the
+// agreement between copies.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",
@@ -54,13 +54,13 @@ extern "C" fn begin() {
     if let Some(choice) = function_choice::of_environment()
         && let Err(why) = load(choice)
     {
-        // A program without scopes has no session that could say it.
+        // A program without scopes has no session that could report it.
         let _ = writeln!(std::io::stderr(), "tickscope: functions do not count: {why}");
         function_sites::note_missing(why);
     }
 }
 
-/// Makes the functions of this image known, and switches on those that count.
+/// Makes the functions of this image known, and switches on the ones that count.
 fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
@@ -68,7 +68,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let image = Image::own().ok_or("the loader does not know this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
-            // It was built without `cargo tickscope`, and something else in its workspace has the feature.
+            // The program was built without `cargo tickscope`, and another crate in its workspace has the feature.
             return Ok(());
         }
         return Err(format!(
@@ -76,7 +76,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
             image.path().display()
         ));
     };
-    // Names are parts of it for as long as the program runs.
+    // Names point into the table for as long as the program runs.
     let bytes: &'static [u8] = bytes.leak();
     let table = FunctionTable::read(bytes).map_err(|error| error.to_string())?;
     let (mut functions, mut sleds) = (

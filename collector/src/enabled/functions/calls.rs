@@ -1,14 +1,14 @@
-//! Functions that tell of their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
+//! Functions that report their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
 //!
-//! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not the
-//! place of the return address on the stack, which is what tells open functions apart and which of them have ended without an event
-//! (`record/frames`). That place is as far above the stack pointer as in the last call of the same function. If the return address
-//! is not there, the frame pointer or the unwinder tells. A search of the stack is the last resort: it may find a copy of the return address
-//! that an earlier call has left behind, in a part of the frame that the function has not written yet.
+//! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not
+//! the place of the return address on the stack. That place distinguishes open functions and finds functions that ended without
+//! an event (`record/frames`). It has the same distance from the stack pointer as in the last call of the function. If the return
+//! address is not there, the frame pointer or the unwinder finds it. A search of the stack is the last resort. It may find a copy
+//! of the return address from an earlier call, in a part of the frame that the function has not written yet.
 //!
-//! A function that was inlined tells of its calls as well. It has the place and the return address of the function that it was
-//! inlined into. So a function that begins at the place of one that is open was either inlined into it, or that one has ended without
-//! an event, by `longjmp` for instance. Where the call came from tells which.
+//! A function that was inlined reports its calls as well. It has the place and the return address of the function into which it
+//! was inlined. So a function that begins at the place of an open function was inlined into it, or the open function has ended
+//! without an event, by `longjmp` for instance. The origin of the call decides between the two.
 
 use tickscope_format::snapshot;
 
@@ -24,29 +24,29 @@ use crate::enabled::record::site::SiteState;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::scope;
 
-/// How far above the stack pointer a return address is looked for, in bytes.
+/// Distance above the stack pointer in which a return address is searched for, in bytes.
 const LOOK: u64 = 1 << 20;
 
 /// Finds the name of the function at an address, when it is shown.
 pub type Describe = fn(u64) -> snapshot::Site;
 
-/// What is known where a function tells that it begins or ends.
+/// State of the program where a function reports its beginning or end.
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     /// The address of the function.
     pub function: u64,
-    /// The address that it returns to.
+    /// Return address of the function.
     pub caller: u64,
     /// The stack pointer in the function.
     pub stack: u64,
-    /// The frame pointer, if the function has one; else anything.
+    /// The frame pointer, if the function has one; otherwise any value.
     pub frame: u64,
-    /// Where the call that tells it returns to.
+    /// Return address of the call that reports the event.
     pub from: u64,
 }
 
 impl Event {
-    /// Returns whether the function jumps to the call that tells its end, which then returns in its place.
+    /// Returns whether the function jumps to the call that reports its end, which then returns in the function's place.
     #[inline(always)]
     fn is_in_place_of_return(&self) -> bool {
         self.from == self.caller
@@ -90,7 +90,7 @@ impl File {
         self.0.file()
     }
 
-    /// Returns what the loader has added to the addresses in the file.
+    /// Returns the difference between loaded addresses and addresses in the file.
     pub fn base(&self) -> u64 {
         self.0.base as u64
     }
@@ -111,7 +111,7 @@ fn begin_usually(event: &Event) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // A thread that does not count now is not made to by this event.
+        // This event does not make an excluded thread count.
         return current_thread::is_decided();
     };
     let Some(top) = tree.frames.top() else {
@@ -161,19 +161,19 @@ fn end_usually(event: &Event) -> bool {
     }
 }
 
-/// The word at an address on the thread's own stack.
+/// Returns the word at an address on the thread's own stack.
 #[inline(always)]
 fn word(tree: &Tree, address: u64) -> Option<u64> {
     if tree.frames.is_elsewhere(address) || !address.is_multiple_of(8) {
         return None;
     }
     let place = std::ptr::with_exposed_provenance::<u64>(address as usize);
-    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned. No other code
-    // of this thread runs meanwhile, and a word of any value is a number.
+    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned. No other
+    // code of this thread runs meanwhile, and a word of any value is a number.
     Some(unsafe { place.read_volatile() })
 }
 
-/// Returns where the return address stands, if it is as far away as the last time.
+/// Returns the place of the return address, if its distance is the same as the last time.
 #[inline(always)]
 fn usual_place(tree: &Tree, function: &Function, event: &Event) -> Option<u64> {
     let place = event.stack.wrapping_add(function.to_return());
@@ -191,7 +191,7 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     let mut outer = top;
     loop {
         if outer.call.from() == event.from {
-            // The same beginning again.
+            // This is the same beginning again.
             return None;
         }
         match outer.below().filter(|below| below.place() == place) {
@@ -202,15 +202,15 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     is_inlined(outer.call.function(), event.function, event.from).then_some(place)
 }
 
-/// Returns whether a function that tells of its beginning from this place in the code was inlined into another one. If not, the place
-/// is behind its own beginning, with no beginning of the other one in between.
+/// Returns whether a function that reports its beginning from this place in the code was inlined into another function. If not,
+/// the place is behind its own beginning, with no beginning of the other function in between.
 #[inline(always)]
 fn is_inlined(into: u64, function: u64, from: u64) -> bool {
     let is_its_own = function <= from && !(function < into && into <= from);
     into == function || !is_its_own
 }
 
-/// Looks for the return address on the stack: where the frame pointer says, where the unwinder says, or anywhere.
+/// Finds the return address on the stack: by the frame pointer, by the unwinder, or by a search.
 fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
     let is_return = |place: &u64| *place >= event.stack && word(tree, *place) == Some(event.caller);
     let by_frame = Some(event.frame.wrapping_add(8)).filter(is_return);
@@ -236,7 +236,7 @@ fn begin_rarely(event: Event, describe: Describe) {
             let is_elsewhere =
                 |tree: &&Tree| tree.frames.top().is_some() && tree.frames.is_elsewhere(event.stack);
             if current_thread::hot().filter(is_elsewhere).is_some() {
-                // On the stack of a coroutine or of a signal handler.
+                // The event is on the stack of a coroutine or of a signal handler.
                 current_thread::drop_call();
             }
             return;
@@ -277,8 +277,8 @@ fn begin_rarely(event: Event, describe: Describe) {
     });
 }
 
-/// If an inlined function begins that has begun at the same place of the code and not ended, closes it and what is inside, and
-/// returns true: the function around it is still open.
+/// Returns true if an inlined function begins again at the same place of the code without an end, after closing it and the calls
+/// inside. The function around it is still open.
 fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     let mut frame = tree.frames.top();
     let mut count = 0;
@@ -316,7 +316,7 @@ fn end_rarely(event: Event) {
         };
         let mut inner = 0;
         let mut frame = tree.frames.top();
-        // One that is not among the open ones began when it did not count.
+        // A function that is not among the open ones began when it did not count.
         while let Some(open) = frame.filter(|open| !is_it(open)) {
             inner += 1;
             frame = open.below();
@@ -335,13 +335,13 @@ mod tests {
 
     #[test]
     fn an_inlined_function_is_told_from_one_that_is_called() {
-        // Where two functions begin; each has 16 bytes.
+        // Addresses at which two functions begin; each has 16 bytes.
         let (low, high) = (0x1000, 0x1010);
         assert!(!is_inlined(low, high, 0x1014));
         assert!(!is_inlined(high, low, 0x1004));
         assert!(is_inlined(low, high, 0x1004));
         assert!(is_inlined(high, low, 0x1014));
-        // Into itself, or moved to where other cold code is.
+        // The function is inlined into itself, or its cold code was moved elsewhere.
         assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
     }
 }

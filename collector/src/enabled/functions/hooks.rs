@@ -1,8 +1,8 @@
-//! What happens at the entry and the end of a function: the usual event, which calls nothing, and all others.
+//! Hooks at the entry and the end of a function: for the usual event, which calls no function, and for all other events.
 //!
-//! These functions run at places where the program expects no call. `enter` and `exit` are compiled for the baseline CPU
-//! and call nothing; `trampolines` says why. Each returns false if `enter_rarely` or `exit_rarely` has to handle the event, with
-//! nothing changed, unless the function was switched off meanwhile: then its end may have no event, and the call is taken back.
+//! These functions run at places where the program expects no call. `enter` and `exit` are compiled for the baseline CPU and call
+//! no function; `trampolines` has the reason. Each returns false, with nothing changed, if `enter_rarely` or `exit_rarely` has to
+//! handle the event. If the function was switched off meanwhile, its end may have no event, and the call is taken back.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;
@@ -21,7 +21,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
         return site.is(SiteState::Disabled);
     }
     let Some(tree) = current_thread::hot() else {
-        // A thread that does not count now is not made to by this event.
+        // This event does not make an excluded thread count.
         return current_thread::is_decided();
     };
     let is_done = usual::begin(
@@ -41,7 +41,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     };
     let Some(top) = tree.frames.top() else { return true };
     if top.place() > place || tree.frames.is_elsewhere(place) {
-        // It began while its sleds were off, or was not counted.
+        // The function began while its sleds were off, or was not counted.
         return true;
     }
     let Some(node) = top.node().filter(|node| {
@@ -91,7 +91,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // Another function stood there, whose end was not seen.
+            // The end of another function at this place was not seen.
             close_ended(tree, place, true);
         }
     });

@@ -1,15 +1,15 @@
-//! What happens at the entry and the end of a function that polls an async body, and where such a future is dropped.
+//! Hooks at the entry and the end of a function that polls an async body, and at the drop of such a future.
 //!
-//! The compiler makes of the body of an `async fn` or an async block a function that is given the address of the future, and
-//! the table says where in the future a byte tells how far the body has come. Before a poll it tells whether a call begins, and
-//! after it whether the call is over: so each future counts one call, as [`Profiled`](crate::enabled::future::Profiled) does
-//! for futures that the source marks.
+//! The compiler turns the body of an `async fn` or an async block into a function that gets the address of the future. The table
+//! has the offset of the future's state byte, which records how far the body has come. Before a poll the byte tells whether a
+//! call begins, and after it whether the call is over. So each future counts one call, as
+//! [`Profiled`](crate::enabled::future::Profiled) does for futures that the source marks.
 //!
-//! A future may be dropped by code that was inlined and has no sled. The call has vanished then, which is noticed when a future of
-//! the same kind begins at its address, or by a look (`capture/lost_futures`). The same happens where some polls of a future are parts
-//! of other functions, unless its drop is seen: the byte says then whether the body has returned.
+//! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. That is noticed when a future of
+//! the same kind begins at its address, or by a look (`capture/lost_futures`). The same happens if some polls of a future are
+//! parts of other functions, unless its drop is seen. The byte then tells whether the body has returned.
 //!
-//! These events may do anything, so they take longer than those of other functions; but a poll is long.
+//! These events may call any function, so they take longer than events of other functions; but a poll is long.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -77,7 +77,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         std::mem::forget(scope);
         let polling = call.begin_poll(site, Some(node), is_first, None);
         if polling.is_none() {
-            // A poll of a call whose beginning was not seen.
+            // This is a poll of a call whose beginning was not seen.
             tree.measure([(Quantity::Polls, 1)], config::exact_path);
         }
         let poll = Poll {
@@ -95,7 +95,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         if tree.frames.open_next(place, node) && tree.frames.open_poll(&poll) {
             std::mem::forget(polling);
         } else {
-            // Its end will not be recognized.
+            // The end of this poll will not be recognized.
             drop(polling);
             hold(tree, future, call, Some(node), state);
         }
@@ -120,7 +120,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // Another function stood there, whose end was not seen.
+                // The end of another function at this place was not seen.
                 close_ended(tree, place, true);
             }
             return;
@@ -172,7 +172,7 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
     Some((function_sites::get(number)?, function_sites::polled_by(number)?))
 }
 
-/// Reads how far a body has come.
+/// Reads the state byte of a body.
 ///
 /// # Safety
 /// The function must have been called with this future and not have returned.
@@ -206,7 +206,7 @@ impl Held {
         }
     }
 
-    /// The node of its last poll, if that was on this thread.
+    /// Returns the node of its last poll, if that poll was on this thread.
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
         let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
         let node = tree.nodes.get(owner.index())?;

@@ -1,13 +1,13 @@
-//! What sleds call: code that keeps the program's registers around the collector's functions.
+//! Targets of sleds: code that keeps the program's registers around the collector's functions.
 //!
-//! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in
-//! registers, and in place of its return, where the result is. So everything that a function may find there is kept. A
-//! sled has put the function's number into `r11d` or `r10d`; which one, and why, is at the top of `platform/sleds`.
+//! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in registers, and
+//! in place of its return, where the result is. So all registers with a function's arguments or result are kept. A sled has put
+//! the function's number into `r11d` or `r10d`; the top of `platform/sleds` says which one, and why.
 //!
-//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls nothing, so it
-//! changes no more than the low halves of vector registers, and these are kept; a test looks at its instructions. Where it
-//! returns false, another function handles the event. That one may do anything, so the whole state of the vector units is
-//! kept around it (`xsave`), which takes about 100 ns.
+//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no function. So it
+//! changes only the low halves of vector registers, and these are kept; a test looks at its instructions. If it returns false,
+//! another function handles the event. That function may run any code, so the whole state of the vector units is kept around it
+//! (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -24,7 +24,7 @@ use crate::enabled::record::{
     tree::Tree,
 };
 
-/// Returns where sleds lead.
+/// Returns the targets of sleds.
 pub(super) fn trampolines() -> Trampolines {
     Trampolines {
         entry: entry as *const () as usize,
@@ -37,13 +37,13 @@ pub(super) fn trampolines() -> Trampolines {
     }
 }
 
-/// Not 0 if the CPU leaves out what is as it was in the beginning, as most of the state is (`xsavec`).
+/// Not 0 if the CPU leaves out components in their initial state, as most components are (`xsavec`).
 static COMPACTS: AtomicU8 = AtomicU8::new(0);
 
 /// Returns whether the CPU and the system can keep the state of the vector units, and chooses how.
 pub(super) fn can_keep_state() -> bool {
     let ecx = __cpuid(1).ecx;
-    // XSAVE, and the system has switched it on.
+    // The CPU has XSAVE, and the system has switched it on.
     let can = ecx & (1 << 26) != 0 && ecx & (1 << 27) != 0;
     if can && __cpuid_count(0xd, 1).eax & (1 << 1) != 0 {
         COMPACTS.store(1, Ordering::Relaxed);
@@ -110,8 +110,8 @@ macro_rules! bring_back {
     };
 }
 
-/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8. The number
-/// is in `$number`, which is kept at `$kept`; `$other` brings the other one of the two registers back.
+/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8. The number is
+/// in `$number`, which is kept at `$kept`; `$other` restores the other register of the two.
 macro_rules! trampoline {
     ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path) => {
         $(#[$doc])*
@@ -143,11 +143,11 @@ macro_rules! trampoline {
 }
 
 trampoline! {
-    /// Called at a function's first instruction. Above the return address of this call stands that of the function.
+    /// Called at a function's first instruction. The function's return address stands above the return address of this call.
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
-/// Jumped to in place of a return. The stack pointer is at the function's return address. Where the innermost open function is
-/// above it, the end is of a call that began while the function was off: of many calls, where one that began before is still open.
+/// Jumped to in place of a return. The stack pointer is at the function's return address. If the innermost open function is above
+/// it, the end belongs to a call that began while the function was off. Many calls end so while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {
@@ -193,9 +193,8 @@ trampoline! {
 }
 
 /// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the fifth and
-/// the sixth one of the hook: those are in registers that [`keeping_all`] leaves alone. A poll has no vector among its
-/// arguments, and a result of it in a register is at most 16 bytes of one, so `$call` need not keep more, but before a jump
-/// to another function.
+/// the sixth argument of the hook, whose registers [`keeping_all`] leaves alone. A poll has no vector among its arguments, and
+/// its result in a register has at most 16 bytes of one. So `$call` need not keep more, except before a jump to another function.
 macro_rules! poll_trampoline {
     ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path) => {
         $(#[$doc])*
@@ -223,25 +222,25 @@ macro_rules! poll_trampoline {
 }
 
 poll_trampoline! {
-    /// As [`entry`].
+    /// The same as [`entry`].
     poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
 }
 poll_trampoline! {
-    /// As [`ret`].
+    /// The same as [`ret`].
     poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
 }
 poll_trampoline! {
-    /// As [`tail_call`].
+    /// The same as [`tail_call`].
     poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end
 }
 poll_trampoline! {
-    /// As [`entry`], of a function that drops a future.
+    /// The same as [`entry`], for a function that drops a future.
     drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
 }
 
-/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512: 2 688 bytes where
-/// the CPU has all, at a multiple of 64. The components of the mask stand at fixed places, so the area is large enough on
-/// each CPU. Its header of 64 bytes, at 512, begins as zeros.
+/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. That is 2 688
+/// bytes if the CPU has all components, at a multiple of 64. The components of the mask stand at fixed places, so the area is
+/// large enough on each CPU. Its header of 64 bytes, at 512, begins as zeros.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

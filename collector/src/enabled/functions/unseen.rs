@@ -1,4 +1,4 @@
-//! Whether an event counts, and the functions and polls that have ended before it without one.
+//! Decides whether an event counts, and closes functions and polls that have ended before it without an event.
 
 #[cfg(feature = "functions")]
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -17,7 +17,7 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// Returns the tree in which a function of this site counts that begins at this place, if it does.
+/// Returns the tree in which a function of this site counts, if it does. The function begins at this place.
 pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
     if site.is(SiteState::New) && !scope::may_count(site) {
         return None;
@@ -43,13 +43,13 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (meets the barrier in all threads between that and the look at open
-    // calls): either the look finds the call, or this finds the function off.
+    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the look at open calls). Either
+    // the look finds the call, or this finds the function off.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }
 
-/// Closes the functions that have ended without an event: those below `place`, or at it.
+/// Closes the functions that have ended without an event: functions below `place`, or at it.
 pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
     if let Some(outermost) = tree.frames.close_below(place, at_it) {
         end_unseen(tree, outermost);
@@ -59,7 +59,7 @@ pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
     }
 }
 
-/// Closes the innermost functions, this many of them: they have ended without an event.
+/// Closes the `count` innermost functions, which have ended without an event.
 pub(super) fn close_inner(tree: &'static Tree, count: usize) {
     if let Some(outermost) = tree.frames.close_inner(count) {
         end_unseen(tree, outermost);
@@ -89,7 +89,7 @@ fn end_unwound(tree: &'static Tree, poll: &Poll) {
     }
 }
 
-/// The thread polls what it polled before.
+/// Ends a poll, so that the thread polls its previous call again. Returns the call of the poll.
 pub(super) fn end_polling(tree: &'static Tree, poll: &Poll) -> Call {
     tree.slots.poll(poll.outer);
     if let Some(slot) = in_flight::slot_of(poll.call) {

@@ -1,5 +1,5 @@
-//! The usual beginnings and ends of functions, which call nothing. Each returns false, with nothing changed, if the event needs a
-//! closer look.
+//! The usual beginnings and ends of functions, which call no function. Each returns false, with nothing changed, if the event
+//! needs a closer look.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;
@@ -9,8 +9,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{Path, Tree};
 
-/// Begins a call of a function whose return address stands at `place`. Whether it is inside the innermost open function is said by
-/// `is_inside`; `open` makes its frame the innermost one.
+/// Begins a call of a function whose return address stands at `place`. `is_inside` is whether it is inside the innermost open
+/// function; `open` makes its frame the innermost one.
 #[inline(always)]
 pub(super) fn begin(
     tree: &'static Tree,

@@ -4,8 +4,8 @@ use super::{INNER, OUTER};
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::in_flight::{CallId, OwnSlots, seen};
 
-/// A capture that reads the place of a call, which is `first` or the one that begins at tick 20, finds one of them with its own
-/// facts, or none.
+/// Checks a capture that reads the place of a call: it finds `first` or the call that begins at tick 20, with its own facts, or
+/// no call.
 fn check_place(first: CallId) {
     if let Some((call, seen)) = seen(first as u32) {
         let of_first = call == first;
@@ -15,7 +15,7 @@ fn check_place(first: CallId) {
     }
 }
 
-/// A call ends while a capture reads its place, and another one takes the place.
+/// A call ends while a capture reads its place, and another call takes the place.
 #[test]
 fn a_call_in_flight_is_seen_whole_or_not_at_all() {
     let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));
@@ -32,7 +32,7 @@ fn a_call_in_flight_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// The same where another thread than the one that ended the call takes its place.
+/// Tests the same if a thread takes the place of a call that another thread has ended.
 #[test]
 fn a_place_that_another_thread_has_left_is_seen_whole_or_not_at_all() {
     let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));

@@ -3,21 +3,21 @@
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::live_blocks::Table;
 
-/// A group with one place.
+/// Returns a table with one group of one place.
 fn small() -> &'static Table<1, 1> {
     let table: &'static Table<1, 1> = Box::leak(Box::new(Table::new()));
     table.put(0x1000, 10, 1);
     table
 }
 
-/// Checks what a capture sees: nothing, or one block with its own bytes and its own owner.
+/// Checks the blocks that a capture sees: no block, or one with its own bytes and its own owner.
 fn check(table: &'static Table<1, 1>) {
     for (_, owner, bytes) in table.read() {
         assert!(matches!((owner, bytes), (1, 10) | (2, 20)), "{owner} has {bytes}");
     }
 }
 
-/// A block is freed while a capture reads, and another one takes its place.
+/// A block is freed while a capture reads, and another block takes its place.
 #[test]
 fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
     let table = small();
@@ -35,7 +35,7 @@ fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
     });
 }
 
-/// A block was freed past the allocator, and its address is another block's.
+/// A block was freed past the allocator, and its address belongs to another block.
 #[test]
 fn an_address_that_was_never_taken_out_has_its_newest_block() {
     let table = small();
@@ -47,7 +47,7 @@ fn an_address_that_was_never_taken_out_has_its_newest_block() {
     });
 }
 
-/// A thread puts its block where another one takes its own out: that one gets its own back, whichever comes first.
+/// A thread puts its block where another thread takes its own out. The other thread gets its own block back in any order.
 #[test]
 fn a_place_that_is_left_serves_another_thread() {
     let table = small();

@@ -12,7 +12,7 @@ use crate::enabled::record::node::Nodes;
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
-/// A reader that sees the number of nodes sees them complete: their pages, sites, parents and places.
+/// Nodes below the number that a reader sees are complete: their pages, sites, parents and places.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
     let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
@@ -50,7 +50,7 @@ fn a_column_is_read_while_its_chunk_is_made() {
     });
 }
 
-/// Runs a model of a node with two buffered durations. Its owner flushes them together with a third one.
+/// Runs a model of a node with two buffered durations. Its owner flushes them together with a third duration.
 fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
@@ -79,8 +79,8 @@ fn a_histogram_is_of_one_moment() {
     });
 }
 
-/// A reading that misses calls during a flush leaves them to the next one: apart from the open call, no epoch has more
-/// calls that end than begin.
+/// A reading that misses calls during a flush leaves them to the next reading: apart from the open call, no epoch has more calls
+/// that end than begin.
 #[test]
 fn a_torn_look_shows_no_more_ends_than_begins() {
     flushing_while(|calls, latency, owner| {
@@ -100,8 +100,8 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
     });
 }
 
-/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. In the
-/// older stretch there is nothing of the newer one.
+/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. The older
+/// stretch has no number of the newer one.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {
@@ -138,8 +138,7 @@ fn numbers_that_are_counted_are_in_their_stretches() {
     });
 }
 
-/// A reader that finds the histogram of a node finds it as it was made for this life of the tree, without what a node
-/// in its place counted in an earlier life.
+/// A reader finds the histogram of a node as it was made for this life of the tree, without counts from an earlier life.
 #[test]
 fn a_reader_finds_no_histogram_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));

@@ -28,7 +28,7 @@ fn calls(block: &'static Block, now: u64) -> u64 {
     reader.counts.iter().map(|counts| counts.calls).sum()
 }
 
-/// Lives as a thread: makes one call, and then adds its calls to those of the finished threads.
+/// Imitates a thread: makes one call, and then adds its calls to the calls of the finished threads.
 fn live(tid: u32, finished: &Mutex<u64>) {
     let block = registry::take().unwrap();
     assert!(block.tree.open(1, NO_LIMIT, 10, 10));
@@ -73,8 +73,8 @@ fn a_thread_that_ends_is_shown_once() {
     });
 }
 
-/// A second thread takes the block that a first one gave back, or a new one: both count once, and the memory of an
-/// earlier life is used again.
+/// A second thread takes the block that a first thread gave back, or a new one: both count once, and the memory of an earlier
+/// life is used again.
 #[test]
 fn a_block_that_is_given_back_is_used_again() {
     modelled::check(Some(2), || {

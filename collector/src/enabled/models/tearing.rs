@@ -22,7 +22,7 @@ impl Ticks {
     }
 }
 
-/// Returns what a capture shows, summed over all nodes, and the tick at which it was taken.
+/// Returns the ticks that a capture shows, summed over all nodes, and the tick at which it was taken.
 fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
     let mut reader = Reader::default();
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());

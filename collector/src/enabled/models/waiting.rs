@@ -3,8 +3,8 @@
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// Threads begin and cease to wait while two holders give the lock back. What the holders take is no more than what was
-/// waited, whichever comes first, and nobody is left.
+/// Threads begin and cease to wait while two holders give the lock back. In any order the holders take no more than the waiting
+/// time, and no waiter is left.
 #[test]
 fn holders_take_no_more_than_was_waited() {
     static WAITERS: Waiters = Waiters::new();
@@ -18,15 +18,15 @@ fn holders_take_no_more_than_was_waited() {
         let taken = WAITERS.take(30);
         WAITERS.leave(35);
         one.join().unwrap();
-        // The first waits until 40 at the latest, the second until 35.
+        // The first thread waits until 40 at the latest, the second until 35.
         let sum = taken + holder.join().unwrap();
         assert!(sum <= 30 + 15, "{sum}");
         assert!(!WAITERS.any());
     });
 }
 
-/// Two threads begin to wait at once. The one that comes first takes nothing away of what the other waits, and nothing that was
-/// waited before is left for a later holder.
+/// Two threads begin to wait at once. The first one takes no waiting time of the other, and no earlier waiting time is left for a
+/// later holder.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
     static WAITERS: Waiters = Waiters::new();

@@ -1,16 +1,17 @@
-//! Keeps what measuring functions costs within its budget, a share of the program's CPU time: functions that cost much and tell
-//! little are switched off until the rest fits. Their time becomes that of their callers, which stay, and samples say what they took of
-//! it. It works in each mode that counts: with what a call costs in that mode, and with the mean time of the calls that are timed
-//! or, where none is, that samples have found.
+//! Keeps the cost of measuring functions within its budget, a share of the program's CPU time. Functions that cost much and tell
+//! little are switched off until the rest fits. Their time moves to their callers, which stay on, and samples estimate their part
+//! of it. The governor works in each mode that counts, with the cost of a call in that mode. It uses the mean time of timed
+//! calls, or of samples where no call is timed.
 //!
-//! Dependencies go before the packages of the workspace, and what costs most for the time that it measures goes first: so few
-//! functions go, and the same ones in each run. It decides by stretches of CPU time that are long enough, and by means of all
-//! calls so far once these are many. Never off is what others need or what costs little for what it tells: polls of async
-//! functions, functions around which nothing counts, and those that last much longer than measuring them.
+//! Dependencies go before the packages of the workspace, and functions with the highest cost for their measured time go first. So
+//! few functions go, and the same ones in each run. The governor decides by stretches of CPU time that are long enough, and by
+//! means of all calls so far once these are many. It never switches off polls of async functions, functions around which nothing
+//! counts, and functions that last much longer than measuring them.
 //!
-//! It looks often in the beginning and rarely later. When the cost has been far below the budget for some time, those that are off
-//! come back, each after a longer time than before. Those that an earlier run has switched off are off from the start and tried once, as
-//! soon as the budget has room for a short trial: so each run decides anew, and begins with what is probably right.
+//! The governor looks often in the beginning and rarely later. When the cost has been far below the budget for some time,
+//! functions come back, each after a longer time than before. Functions that an earlier run has switched off are off from the
+//! start. They are tried once, as soon as the budget has room for a short trial: each run decides anew, and begins with a
+//! probably right choice.
 
 use std::time::{Duration, Instant};
 
@@ -28,50 +29,49 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
-/// The time to the first look. Each further one comes when the program is an [`OFTEN`]th older: what it begins to call costs its
-/// whole until then.
+/// The time to the first look. Each further look comes when the program is an [`OFTEN`]th older, because a newly called function
+/// costs its whole until then.
 const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// A look may cost one in so many parts of the time, but for those of the beginning: a short run would be over before the next
-/// one.
+/// A look may cost 1/`LOOK_SHARE` of the time, except in the beginning: a short run would be over before the next look.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Less CPU time than this says nothing.
+/// Smallest CPU time that a look judges, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
-/// The mean time of a call is known after so many.
+/// Number of calls after which the mean time of a call is known.
 const SETTLED: u64 = 64;
 
-/// How much CPU time goes by before what is tried is judged.
+/// CPU time of a trial before it is judged, in ns.
 const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 
-/// A function whose calls last so many times what measuring them costs stays on.
+/// A function stays on if its calls last this many times longer than measuring them.
 const WORTH: f64 = 100.0;
 
-/// A function whose calls last so many times what measuring them costs stays on once the cost is within the budget; the others go
-/// until the cost is at [`AIM`]. So functions that tell much do not come and go with the last per mille of the cost.
+/// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget; other
+/// functions go until the cost is at [`AIM`]. So functions that tell much do not come and go with the last per mille of the cost.
 const TELLS_MUCH: f64 = 20.0;
 
 /// A function that costs less than this share of the CPU time stays on.
 const HARMLESS: f64 = 0.0005;
 
-/// Once the cost is above the budget, functions are switched off until it is below this part of it. So one look more is seldom
-/// needed, and what a look does not see, as the session itself and caches that are full of the tree, fits as well.
+/// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a further look is
+/// seldom needed, and costs that a look does not see also fit: the session itself, and caches that are full of the tree.
 const AIM: f64 = 0.5;
 
-/// A program's first CPU time is not like the rest, and neither are the functions that it calls. So long the cost may be
-/// so many times the budget, and no function goes that would not have to go then.
+/// A program's first CPU time, in ns, is not like the rest, and neither are the functions that it calls. In this time the cost
+/// may exceed the budget by the factor `EARLY`, and no function goes that would not have to go later.
 const EARLY_NS: f64 = 100_000_000.0;
 const EARLY: f64 = 2.0;
 
-/// Functions come back while the cost, with theirs, is below this part of the budget.
+/// Functions come back while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// How long the cost must have been that low, and how long a function stays off at least. The second time doubles each time
-/// that the function is switched off.
+/// Time for which the cost must have been that low, and shortest time for which a function stays off. `OFF_AT_LEAST` doubles each
+/// time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -80,16 +80,16 @@ const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 struct Off {
     of: Learned,
     since: Instant,
-    /// Whether it is so from the program's start. It was not tried yet.
+    /// Whether the function is off since the program's start. It was not tried yet.
     is_learned: bool,
 }
 
-/// What measuring a call costs in the program, in nanoseconds.
+/// Cost of measuring a call in the program, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CallCost {
     /// A call that is timed.
     pub(crate) timed: f64,
-    /// One that is only counted.
+    /// A call that is only counted.
     pub(crate) counted: f64,
 }
 
@@ -99,18 +99,18 @@ pub(crate) struct Governor {
     budget: f64,
     began: Instant,
     next: Instant,
-    /// The mode of the last look, and what a call costs in it; `None` before the first one.
+    /// The mode of the last look, and the cost of a call in it; `None` before the first look.
     mode: Option<(Switch, CallCost)>,
-    /// By function: what it had done at the last look.
+    /// By function: its sums at the last look.
     seen: Vec<Done>,
     cpu_ns: u64,
-    /// CPU time that looks have judged, and how much of it measuring took, in nanoseconds.
+    /// CPU time that looks have judged, and the part of it that measuring took, in nanoseconds.
     judged_ns: f64,
     cost_ns: f64,
-    /// Whether functions are being tried that an earlier run has switched off.
+    /// Whether functions that an earlier run has switched off are being tried.
     is_trial: bool,
     off: Vec<Off>,
-    /// By function: how often it was switched off.
+    /// By function: number of times that it was switched off.
     times_off: Vec<u8>,
     /// Since when the cost is low.
     low_since: Option<Instant>,
@@ -120,11 +120,11 @@ pub(crate) struct Governor {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
-    /// How long its calls took on average, with all calls inside; a recursion counts once.
+    /// Mean duration of its calls, with all calls inside, in nanoseconds; a recursion counts once.
     mean_ns: f64,
-    /// What measuring those since the last look took, in nanoseconds.
+    /// Cost of measuring its calls since the last look, in nanoseconds.
     cost_ns: f64,
-    /// The same of a call.
+    /// Cost of measuring one call, in nanoseconds.
     call_ns: f64,
     /// Whether it may be switched off.
     may_go: bool,
@@ -132,7 +132,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// Those that go first are the least.
+    /// Orders functions: the first to go is the least.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -176,13 +176,13 @@ impl Governor {
         Some(governor)
     }
 
-    /// Returns how long until the next look.
+    /// Returns the time until the next look.
     pub(crate) fn rest(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks if it is time. Returns whether sleds are to be switched. `call_ns` measures what a call costs after a switch, and
-    /// whether it skips the clock where the mode lets it; 0 if that cannot be told.
+    /// Looks if a look is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call after a switch.
+    /// Its flag says whether the call skips the clock where the mode lets it. It returns 0 if the cost cannot be measured.
     pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         if Instant::now() < self.next {
             return false;
@@ -261,15 +261,15 @@ impl Governor {
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
-        // What is being tried is not judged yet: a run that ends now leaves what it began with.
+        // Functions in a trial are not judged yet, so a run that ends now leaves the choice with which it began.
         if (changed || was_trial) && !self.is_trial {
             learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
         }
         changed
     }
 
-    /// Returns what a call costs in the mode in force; `None` if that cannot be told, or another mode is in force since the last
-    /// look: what was done until then says nothing of this one.
+    /// Returns the cost of a call in the mode in force. Returns `None` if that is unknown, or if the mode has changed since the
+    /// last look, because calls until then say nothing about this mode.
     fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
@@ -294,7 +294,7 @@ impl Governor {
         let Some((_, before)) = before else {
             return Some(cost);
         };
-        // Those that are off would cost this mode less, or more.
+        // Functions that are off would cost less, or more, in this mode.
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
         }
@@ -304,7 +304,7 @@ impl Governor {
         None
     }
 
-    /// Returns what each function that is on did since the last look.
+    /// Returns the calls of each function that is on, since the last look.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
         let sums = collector_state::lock().map(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };
@@ -317,8 +317,8 @@ impl Governor {
         busy
     }
 
-    /// Returns the functions to try of those that were off from the start: as many as a trial has room for within the budget of all
-    /// CPU time so far. A trial is short, and what is too expensive goes again after it.
+    /// Returns the functions to try, of the functions off from the start. Their number fits a trial within the budget of all CPU
+    /// time so far. A trial is short, and functions that are too expensive go again after it.
     fn to_try(&self) -> Vec<u32> {
         let mut room = self.budget * self.judged_ns - self.cost_ns;
         let mut learned: Vec<&Off> = self.off.iter().filter(|off| off.is_learned).collect();
@@ -330,7 +330,7 @@ impl Governor {
         affordable.map(|off| off.of.number).collect()
     }
 
-    /// Returns the functions that come back, if the cost is `share` now.
+    /// Returns the functions that come back, if the cost is now `share` of the CPU time.
     fn bring_back(&mut self, share: f64) -> Vec<u32> {
         if share > self.budget * COMFORT {
             self.low_since = None;
@@ -360,7 +360,7 @@ impl Governor {
         on
     }
 
-    /// Tells snapshots what was done and why.
+    /// Passes the functions that are off, and the reasons, to snapshots.
     fn tell(&self, cost_share: f64, call_ns: f64) {
         let Some(mut state) = collector_state::lock() else {
             return;
@@ -382,7 +382,7 @@ impl Governor {
     }
 }
 
-/// Returns what a function did between two looks, if it was called.
+/// Returns the calls of a function between two looks, if it was called.
 fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
     let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
     let timed = now.timed.saturating_sub(before.timed).min(calls);
@@ -390,7 +390,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let call_ns = cost_ns / calls as f64;
     let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
-    // What lasts no longer than measuring it is nobody's caller.
+    // A function that lasts no longer than measuring it does not count as a caller.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
     Some(Busy {
         number,
@@ -402,8 +402,8 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to switch off, with what each costs: functions that tell much until the rest costs no more than `most`, and the others
-/// until it is no more than `aim`.
+/// Returns the functions to switch off, with the cost of each. Functions that tell much go until the rest costs at most `most`,
+/// and the others until it costs at most `aim`.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
@@ -453,7 +453,7 @@ mod tests {
 
     #[test]
     fn what_costs_most_for_what_it_tells_goes_until_the_rest_fits() {
-        // Of 100 ms, at 30 ns a call: 3 %, 30 %, 3 %, 0.3 %.
+        // Costs of the functions, of 100 ms at 30 ns a call: 3 %, 30 %, 3 %, 0.3 %.
         let all = busy(&[(1e5, 200.0), (1e6, 50.0), (1e5, 90.0), (1e4, 20.0)]);
         let off = |limit| switch_off(all.clone(), limit, limit, 1e8);
         assert!(numbers(&off(0.4)).is_empty());
@@ -465,7 +465,7 @@ mod tests {
 
     #[test]
     fn what_tells_much_stays_once_the_cost_is_within_the_budget() {
-        // 30 %, 3 %, 0.3 %, of which the second one lasts 30 times what measuring it takes.
+        // Costs 30 %, 3 % and 0.3 %. Calls of the second function last 30 times longer than measuring them.
         let all = busy(&[(1e6, 50.0), (1e5, 900.0), (1e4, 50.0)]);
         assert_eq!(numbers(&switch_off(all.clone(), 0.05, 0.025, 1e8)), [0, 2]);
         assert_eq!(numbers(&switch_off(all, 0.029, 0.025, 1e8)), [0, 2, 1]);
@@ -495,10 +495,10 @@ mod tests {
         let found = since(done(11_000, 110, 2_200_000), done(1_000, 10, 200_000)).unwrap();
         assert_eq!((found.number, found.mean_ns, found.may_go), (7, 100.0, true));
         assert!((found.cost_ns - (100.0 * 40.0 + 9_900.0 * 4.0)).abs() < 1e-6);
-        // Too few were timed, or each lasts long for what measuring it costs.
+        // Too few calls were timed, or each lasts much longer than measuring it.
         assert!(!since(done(11_000, 60, 2_200_000), done(0, 0, 0)).unwrap().may_go);
         assert!(!since(done(100, 100, 1_000_000), done(0, 0, 0)).unwrap().may_go);
-        // A recursion tells of its time once.
+        // The time of a recursion counts once.
         let recursion = Done {
             charged: 1_000,
             charged_once: 250,
@@ -515,7 +515,7 @@ mod tests {
         };
         let may_go = |now| since(now, done(0, 0, 0)).unwrap().may_go;
         assert!(!may_go(outermost(200_000, 100_000)) && may_go(outermost(200_000, 100)));
-        // A call that lasts less than measuring it is nobody's caller.
+        // A call that is shorter than measuring it does not count as a caller.
         assert!(may_go(outermost(20_000, 20_000)));
     }
 }

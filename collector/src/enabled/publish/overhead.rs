@@ -1,4 +1,4 @@
-//! Measures what a scope costs on this machine, as two bounds. The code around a scope overlaps with the work in it, so
+//! Measures the cost of a scope on this machine, as two bounds. The code around a scope overlaps with the work in it, so
 //! there is no single true figure. Each mode has its own bounds.
 
 use std::hint::black_box;
@@ -29,31 +29,31 @@ static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!(
 /// Locked during a measurement.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// The number of scopes in a batch. The fastest of [`BATCHES`] batches counts, so that interruptions do not.
+/// Number of scopes in a batch. The fastest of [`BATCHES`] batches counts, so that interruptions do not.
 const SCOPES: u32 = 1000;
 const BATCHES: u32 = 7;
 
-/// The number of timed calls in a batch.
+/// Number of timed calls in a batch.
 const TIMED_IN_BATCH: u64 = 64;
 
-/// In adaptive mode: how many calls of the calibrated node count as timed already.
+/// In adaptive mode: number of calls of the calibrated node that count as timed already.
 const TIMED: u64 = 1 << 20;
 
-/// What a scope costs, in nanoseconds.
+/// Cost of a scope, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
     /// The cost around about 50 ns of work.
     pub(crate) lower: f64,
     /// The cost in an empty loop.
     pub(crate) upper: f64,
-    /// In adaptive mode: the cost of a timed call around about 50 ns of work, and how much of that the call includes in
-    /// its own time.
+    /// In adaptive mode: the cost of a timed call around about 50 ns of work, and the part of it that the call includes in its
+    /// own time.
     pub(crate) timed: f64,
     pub(crate) timed_within: f64,
 }
 
-/// Measures what a scope costs after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a
-/// measurement is running on another thread, or further down this stack, because there is one tree to measure with.
+/// Measures the cost of a scope after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a measurement is
+/// running on another thread, or further down this stack, because there is one tree to measure with.
 pub(crate) fn bounds(switch: Switch) -> Bounds {
     let _alone = match ALONE.try_lock() {
         Ok(alone) => alone,
@@ -88,10 +88,11 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
     true
 }
 
-/// Measures what a function costs whose sleds are on, in nanoseconds, after a switch: in an empty loop, and some more, because in a
-/// program its memory has left the nearest cache, and reading the clock waits for what the program has begun. In ripgrep it was
-/// 31 ns instead of 21. In adaptive mode all its calls skip the clock, or none does: those go the way of rare events, up to where this thread is
-/// found not to count, so their reads of the clock are not in it. Returns 0 if that cannot be told now.
+/// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an empty loop,
+/// and some more. In a program the function's memory has left the nearest cache, and reading the clock waits for instructions in
+/// progress. In ripgrep the cost was 31 ns instead of 21. In adaptive mode all its calls skip the clock, or no call does. Calls
+/// that read the clock take the path of rare events, up to where this thread is found not to count, so their clock reads are not
+/// included. Returns 0 if no measurement is possible now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
@@ -104,7 +105,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Some(node) = node.filter(|_| ready) else {
         return 0.0;
     };
-    // The usual call finds a frame that is made.
+    // A usual call finds its frame already made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
     if skips {
@@ -113,7 +114,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     os::without_signals(|| {
         current_thread::with_tree(&TREE, || {
             let (entry, ret) = (trampolines.entry, trampolines.ret);
-            // SAFETY: the trampolines are those for the functions with such numbers.
+            // SAFETY: the trampolines belong to functions with such numbers.
             let measured = best(|_| unsafe { sleds::measured_call(number, entry, ret) });
             let plain = best(|_| sleds::plain_call(number, entry, ret));
             CALL_IN_PROGRAM * (measured - plain).max(0.0)
@@ -225,7 +226,7 @@ mod tests {
             );
             bounds
         };
-        // What each mode costs beside another is for `tickscope-bench overhead`: on a busy machine it comes out in any order.
+        // Comparing the modes is for `tickscope-bench overhead`: on a busy machine their costs come out in any order.
         let [exact, adaptive, ..] = tickscope_format::snapshot::Mode::ALL.map(of);
         assert!(exact.upper > 0.0);
         assert!(

@@ -5,13 +5,13 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;
 
-/// So many places in the code keep their samples.
+/// Number of places in the code that keep their samples.
 const PLACES_KEPT: usize = 1 << 10;
 
 /// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
-/// Open rows are kept first, then those with the largest totals. The rows removed below a row are summed up in one
-/// child of it, "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
+/// Open rows are kept first, then rows with the largest totals. The rows removed below a row are summed up in one child of it,
+/// "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
 pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
     if before <= rows_max {
@@ -60,7 +60,7 @@ fn kept(order: &[u32], count: usize, rows: usize) -> Vec<bool> {
     keep
 }
 
-/// Returns how many rows there would be: those kept, and one for each parent (or top of a thread) that loses some.
+/// Returns the number of rows after pruning: the kept rows, and one for each parent (or top of a thread) that loses rows.
 fn rows_with(snapshot: &Snapshot, keep: &[bool]) -> usize {
     let nodes = &snapshot.nodes;
     let mut count = 0;
@@ -91,7 +91,7 @@ mod tests {
     use tickscope_format::latency::Histogram;
     use tickscope_format::snapshot::{Count, Extremes, OpenFrame, Site, Tally, Thread};
 
-    /// Makes threads of random trees: each row is below an earlier one of its thread, or at the top.
+    /// Makes threads of random trees: each row is below an earlier row of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
         let mut s = Snapshot {
             sites: [Site::default()].into(),

@@ -43,13 +43,13 @@ pub(crate) use self::rings::replace_ring_warning;
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// The time between two looks at requests, whatever the rate of records.
+/// The time between two looks at requests, at any rate of records.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time to the first look for new threads. Each further one comes when the session is twice as old, up to [`LOOK`].
+/// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// The interval of records for a viewer that has not asked for another.
+/// Interval of records for a viewer that has not asked for another interval.
 const WATCHED: Duration = Duration::from_millis(100);
 
 /// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
@@ -64,17 +64,16 @@ const SHARE_LEAST_NS: u64 = 5_000_000;
 /// The interval is at least this many times the cost of a record: 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// The same in the modes sampled and adaptive, where samples may cost as much again.
+/// Factor of the cost in the modes sampled and adaptive, where samples may cost as much again.
 const COST_SHARE_SAMPLED: u32 = 200;
 
-/// The same without viewers: 0.1 % of a core.
+/// Factor of the cost without viewers: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// A program that asks for a shorter interval than the default gets it at any cost.
+/// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// The longest interval that the cost of records can cause without viewers. A program that is killed loses at most this
-/// much.
+/// Longest interval that the cost of records can cause without viewers. A program that is killed loses at most this time.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 /// The state of the background thread.
@@ -107,18 +106,18 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// How many threads had begun to count at the last look for new ones.
+    /// Number of threads that had begun to count at the last look for new ones.
     threads: u64,
-    /// When requests were last looked at.
+    /// Time of the last look at requests.
     last_look: Instant,
-    /// What requests may still cost.
+    /// Remaining budget of requests.
     budget: RequestBudget,
     began: Instant,
     /// Whether dead rings of other programs have been removed.
     cleaned: bool,
     /// Whether [`Self::prepare`] has run.
     prepared: bool,
-    /// The publisher's thread; 0 before it has begun. Only its CPU time is the publisher's.
+    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
     tid: u32,
 }
 
@@ -129,7 +128,7 @@ pub(crate) fn clean_beside(own: &Path) {
     }
 }
 
-/// Returns whether there are so many rings in the directory of this ring that old ones should be removed at once.
+/// Returns whether the directory of this ring is crowded, so that old rings should be removed at once.
 pub(crate) fn is_crowded(own: &Path) -> bool {
     own.parent().is_some_and(clean::is_crowded)
 }
@@ -147,7 +146,7 @@ fn beat(ring: &mut OwnRing, interval: Duration) {
 }
 
 impl Publisher {
-    /// Makes the ring. What differs from what was asked for becomes a warning.
+    /// Makes the ring. Each setting that could not be applied becomes a warning.
     ///
     /// # Errors
     /// The reason why no directory could be used.
@@ -190,8 +189,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Gives the ring its name, if it has none. A session that the environment has begun has no name until the first scope: `start`
-    /// may come before that, and viewers must not find the ring that it replaces.
+    /// Gives the ring its name, if it has none. A session begun by the environment has no name until the first scope, because
+    /// `start` may come before that scope, and viewers must not find the ring that it replaces.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -246,17 +245,17 @@ impl Publisher {
         }
     }
 
-    /// Does what can wait until the first scope or the start of a session: it makes the ring visible, if it is not, allocates the rest
-    /// of the ring, and measures the cost of a scope.
-    /// Removing old rings can wait longer, because the program may be about to end and wait for its last record, unless there are
-    /// many.
+    /// Does the work that can wait until the first scope or the start of a session. It makes the ring visible, allocates the rest
+    /// of the ring, and measures the cost of a scope. Removing old rings can wait longer, unless there are many, because the
+    /// program may be about to end and wait for its last record.
     fn prepare(&mut self) {
         self.prepared = true;
         self.tid = os::thread_id();
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
         self.sampler.begin_to_wait();
         self.link();
-        // Memory of another thread may be in a part of the allocator that is locked when that thread exits from a signal handler.
+        // The buffer of another thread may be in a part of the allocator that is locked when that thread exits from a signal
+        // handler.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()
@@ -286,19 +285,19 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures what a scope costs in the mode in force, if that is not known.
+    /// Measures the cost of a scope in the mode in force, if it is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
         if self.cost_of != Some(switch) && config::is_settled() {
             let bounds = overhead::bounds(switch);
             (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-            // Switches change nothing of what the clock does to loads.
+            // A switch does not change the clock's effect on loads.
             let drains_ns = self.cost_of.is_none().then(|| {
                 let clock = config::get().chosen.clock;
                 os::without_signals(|| clock_drain::drains_ns(clock))
             });
             self.cost_of = Some(switch);
-            // Without a budget nobody else tells it.
+            // Without a budget there is no governor that passes this cost to snapshots.
             #[cfg(all(feature = "functions", target_arch = "x86_64"))]
             let call_ns = self
                 .governor
@@ -324,7 +323,7 @@ impl Publisher {
         self.rings.path()
     }
 
-    /// Returns how long to wait until there is work.
+    /// Returns the time until there is work.
     pub(crate) fn rest(&self) -> Duration {
         // The threads of a short program are sampled from early on.
         let look = self.began.elapsed().clamp(FIRST_LOOK, LOOK);
@@ -346,10 +345,9 @@ impl Publisher {
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring everything else goes
-    /// on.
+    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring all other work goes on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
-        // The program has met no scope: a session of its own may still take this one's place.
+        // The program has met no scope, so a session of its own may still take this session's place.
         if !config::is_settled() {
             return;
         }
@@ -479,14 +477,14 @@ impl Publisher {
         self.tell();
     }
 
-    /// Ends before anything was counted, as if there had been no publisher.
+    /// Removes the ring before anything was counted, as if there had been no publisher.
     pub(crate) fn withdraw(&self) {
         if let Some(ring) = &self.rings.current {
             ring.remove();
         }
     }
 
-    /// Updates what snapshots report about the publisher.
+    /// Updates the publisher's part of snapshots.
     fn tell(&mut self) {
         if self.is_in_own_thread() {
             self.cost.publisher_cpu_ns = os::own_cpu_ns();
@@ -596,7 +594,7 @@ impl Publisher {
         }
     }
 
-    /// Publishes what `take` returns, and before it the closing snapshots of resets until then. One lock covers both,
+    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
     /// so that a reset in between gets its place in the ring.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
@@ -624,7 +622,7 @@ impl Publisher {
         }
     }
 
-    /// Begins a new epoch after a break of the clock, because its ticks then differ. Returns whether it did.
+    /// Begins a new epoch after a break of the clock, because its ticks then differ. Returns whether the clock has broken.
     fn clock_broke(&mut self) -> bool {
         let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
@@ -654,7 +652,7 @@ impl Publisher {
     /// Captures and publishes. Returns the record's sequence number and reset epoch.
     fn publish_now(&mut self, kind: CaptureKind) -> (u64, u64) {
         let (cpu_before, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
-        // This is measured from record to record, so it includes the cost of the record before.
+        // The share is measured from record to record, so it includes the cost of the previous record.
         let passed = now_ns.saturating_sub(self.share_since.1);
         if passed >= SHARE_LEAST_NS && self.is_in_own_thread() {
             self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
@@ -670,7 +668,7 @@ impl Publisher {
         published
     }
 
-    /// Publishes, and returns the record's sequence number, or 0 if there is none.
+    /// Publishes, and returns the record's sequence number, or 0 if there is no ring.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;
@@ -690,8 +688,8 @@ impl Publisher {
         })
     }
 
-    /// Writes to the coarse ring what it should have of the last records. No viewer waits for that, and it is not part
-    /// of the cost of a record.
+    /// Writes to the coarse ring its part of the last records. No viewer waits for that, and it is not part of the cost of a
+    /// record.
     fn write_coarse(&mut self) {
         let Some(ring) = &mut self.rings.current else {
             return self.coarse.forget();

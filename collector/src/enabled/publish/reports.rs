@@ -1,4 +1,4 @@
-//! What the program itself writes for people: reports, dumps, the log.
+//! Output that the program itself writes for people: reports, dumps, the log.
 //!
 //! The forms and the log come from `tickscope-report`, with the feature `report`. Without it a report is kept as the
 //! snapshot itself, and the message names the command that makes the report from it.

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The long-term limit: 5 % of a core.
 const SHARE: u64 = 20;
 
-/// The most that is saved up without requests. Normal use costs far less.
+/// Maximum time that is saved up without requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// The CPU time that is left for requests.
@@ -14,7 +14,7 @@ const SAVED_MOST: Duration = Duration::from_millis(250);
 pub(crate) struct RequestBudget {
     /// The time left in nanoseconds; negative if the last request cost more than was left.
     left: i64,
-    /// When `left` was last updated, on the monotonic clock in nanoseconds.
+    /// Time of the last update of `left`, on the monotonic clock in nanoseconds.
     reckoned_ns: u64,
     /// The slot whose request is carried out first.
     turn: usize,

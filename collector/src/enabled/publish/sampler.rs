@@ -1,6 +1,6 @@
-//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random distances, and so
-//! rarely that it stays below its share of a core. In adaptive mode it looks still more rarely at a program that takes no CPU time: its
-//! calls are long then, and the clock knows their times.
+//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random distances.
+//! The rate stays below its share of a core. In adaptive mode an idle program is looked at still more rarely, because its calls
+//! are long then, and the clock knows their times.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use crate::enabled::record::{mode_switch, untimed};
 /// The shortest mean distance between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest mean distance, however many threads there are.
+/// The longest mean distance, for any number of threads.
 const LONGEST: Duration = Duration::from_secs(1);
 
 /// The distance is this many times the cost of a look: 0.5 % of a core.
@@ -20,11 +20,11 @@ const COST_SHARE: f64 = 200.0;
 /// The cost is recomputed after this many looks.
 const BLOCK: u32 = 8;
 
-/// Of a program that takes no CPU time, the distance doubles after so many looks. The kernel counts the time of a thread that runs at
+/// Number of looks after which the distance doubles while the program is idle. The kernel counts the time of a running thread at
 /// its own ticks, which are up to 10 ms apart.
 const IDLE_LOOKS: u32 = 16;
 
-/// The longest mean distance for that reason: a program that begins to work again is seen after so long.
+/// Longest mean distance of an idle program, and so the longest time until a look finds that it works again.
 const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
 /// A program that takes less than this share of a core is idle.
@@ -36,7 +36,7 @@ pub(crate) struct Sampler {
     mean: Duration,
     idle: Idle,
     next: Instant,
-    /// The looks since the cost was computed, and what they have cost, in nanoseconds.
+    /// Number of looks since the cost was computed, and their cost in nanoseconds.
     looks: (u32, u64),
     /// The publisher's CPU time when it began to wait for the next look.
     waits_since: u64,
@@ -46,9 +46,9 @@ pub(crate) struct Sampler {
 /// Whether the program takes CPU time, apart from the publisher.
 #[derive(Debug, Default)]
 struct Idle {
-    /// When it was last asked: the CPU time of the process, that of the publisher, and real time.
+    /// At the last look: the CPU time of the process and of the publisher in ns, and real time.
     since: Option<(u64, u64, Instant)>,
-    /// So many looks in a row have found it idle.
+    /// Number of looks in a row that have found the program idle.
     looks: u32,
 }
 
@@ -65,7 +65,7 @@ impl Idle {
         }
     }
 
-    /// Returns the distance of looks, which is `mean` where the program works.
+    /// Returns the distance of looks, which is `mean` while the program works.
     fn distance(&self, mean: Duration) -> Duration {
         let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
         doubled.min(IDLE_LONGEST.max(mean))
@@ -84,7 +84,7 @@ impl Sampler {
         }
     }
 
-    /// Returns how long until the next look; `None` in other modes.
+    /// Returns the time until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let looks = collector_state::wants_samples(mode_switch::newest().mode);
         looks.then(|| self.next.saturating_duration_since(Instant::now()))
@@ -95,7 +95,7 @@ impl Sampler {
         self.waits_since = os::own_cpu_ns();
     }
 
-    /// Looks if it is time. Returns how often a second it looks, if that has changed.
+    /// Looks if a look is due. Returns the number of looks a second, if it has changed.
     pub(crate) fn round(&mut self) -> Option<f64> {
         if self.rest() != Some(Duration::ZERO) {
             return None;
@@ -109,7 +109,7 @@ impl Sampler {
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         let waited_since = self.waits_since;
         self.begin_to_wait();
-        // In sampled mode looks are all that is known of times.
+        // In sampled mode, looks are the only source of times.
         if mode_switch::newest().mode.is_sampling() {
             self.idle = Idle::default();
         } else {
@@ -118,7 +118,7 @@ impl Sampler {
         let distance = self.idle.distance(self.mean);
         self.next = Instant::now() + distance.mul_f64(jitter);
         if distance > self.mean {
-            // What a look costs at a core that sleeps says nothing of the others.
+            // The cost of a look on a sleeping core says nothing about other looks.
             self.looks = (0, 0);
             return None;
         }

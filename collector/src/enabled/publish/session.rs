@@ -1,4 +1,4 @@
-//! Sessions: the start and end of publishing, and what the environment starts by itself.
+//! Sessions: the start and end of publishing, and sessions that the environment starts.
 
 mod early_fork;
 mod ending;
@@ -32,16 +32,16 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::ending::RESET_ASKED;
 
-/// The stack that a start takes at most.
+/// Stack that a start takes at most, in bytes.
 const STACK: u64 = 128 << 10;
 
-/// How long a start waits for the end of the session before, without progress.
+/// Time for which a start waits for the end of the previous session, without progress.
 const BEFORE: Duration = Duration::from_secs(1);
 
 /// Viewers can attach to this program as long as a session lives.
 ///
-/// Dropping the last session publishes a last record. That takes as long as a capture, encoding and writing it, and is given up after
-/// [`Builder::end_within`](crate::Builder::end_within) without progress.
+/// Dropping the last session publishes a last record. That takes as long as a capture, encoding and writing it. It is given up
+/// after [`Builder::end_within`](crate::Builder::end_within) without progress.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
@@ -54,7 +54,7 @@ pub struct Session {
 /// Whether [`at_exit`] is registered.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
-/// Locks the shared state for a call by the user. `None` in a forked child, where the thread that held the lock may not
+/// Locks the shared state for a call by the user. Returns `None` in a forked child, where the thread that held the lock may not
 /// exist.
 fn shared_unless_forked() -> Option<MutexGuard<'static, Shared>> {
     (!config::is_forked_child()).then(shared)
@@ -64,7 +64,7 @@ extern "C" fn at_exit() {
     ending::at_exit(fill_in_cost);
 }
 
-/// Has the last record written when the program exits normally. It neither allocates nor takes a lock.
+/// Registers the writing of the last record for a normal exit of the program. It neither allocates nor takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
         os::at_exit(at_exit);
@@ -79,12 +79,13 @@ fn expect_report(shared: &mut Shared, settings: &Settings) {
 }
 
 os::before_main!(
-    /// What the loader calls. A static library has to refer to it, as linkers take nothing out of one that nothing refers to.
+    /// Function that the loader calls. A static library has to refer to it, because linkers drop unreferenced parts of such a
+    /// library.
     pub BEFORE_MAIN,
     begin_before_main
 );
 
-/// Starts what `TICKSCOPE` asks for, before `main`.
+/// Starts the session or report that `TICKSCOPE` asks for, before `main`.
 extern "C" fn begin_before_main() {
     os::note_standard();
     Settings::warn_of_bad_auto_start();
@@ -95,8 +96,8 @@ extern "C" fn begin_before_main() {
     }
 }
 
-/// Has the publisher's thread give the ring its name. A child that was forked before its first scope begins a session of its own; the
-/// scope may be inside the program's allocator, so a thread does it; without one, scopes are still counted.
+/// Makes the publisher's thread give the ring its name. A child forked before its first scope begins a session of its own in a
+/// thread, because the scope may be inside the program's allocator. If the thread fails, scopes are still counted.
 fn at_first_scope() {
     if config::begins_anew() {
         let _ = os::spawn(|| {
@@ -108,7 +109,7 @@ fn at_first_scope() {
     }
 }
 
-/// Starts what `TICKSCOPE` asks for.
+/// Starts the session or report that `TICKSCOPE` asks for.
 fn begin_by_environment() {
     let _own = current_thread::own_work();
     let auto_start = Settings::auto_start();
@@ -135,8 +136,8 @@ fn begin_by_environment() {
     begin(&mut shared, process_name::of_executable(), settings, warnings);
 }
 
-/// Ends the session that the environment has begun, before anything was counted: a session of the program's own takes its place, with
-/// its own name and settings.
+/// Ends the session that the environment has begun, before anything was counted. A session of the program's own takes its place,
+/// with its own name and settings.
 fn withdraw(shared: &mut Shared) {
     if let Some(publisher) = session_state::publisher().take() {
         publisher.withdraw();
@@ -148,7 +149,7 @@ fn withdraw(shared: &mut Shared) {
     shared.phase = Phase::Idle;
 }
 
-/// Starts or joins the session of this process. On a small stack, as of a coroutine, another thread does it.
+/// Starts or joins the session of this process. On a small stack, such as a coroutine's, another thread does it.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let _own = current_thread::own_work();
     if os::stack_left(os::own_stack()) >= STACK {
@@ -221,7 +222,7 @@ fn start_here(program: &str, settings: Settings) -> Session {
     }
 }
 
-/// Begins a session: what is asked for is in force, and the ring with its first record is there, when this returns.
+/// Begins a session. When this returns, its settings are in force, and its ring has the first record.
 fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
     shared.warnings = warnings;
@@ -264,7 +265,7 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
     }
 }
 
-/// Tells the collector what a session asks for.
+/// Applies the settings of a session to the collector.
 fn put_in_force(shared: &mut Shared, settings: &Settings) {
     if let Some(mut state) = collector_state::lock() {
         let now = mode_switch::newest();
@@ -398,7 +399,7 @@ impl Session {
         }
     }
 
-    /// Returns what differs from what was asked for: one sentence each, with the next step.
+    /// Returns a sentence for each setting that could not be applied, with the next step.
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.warnings.clone();
         copies::look();
@@ -409,7 +410,7 @@ impl Session {
         warnings
     }
 
-    /// Returns the files in this process that bring a copy of tickscope of their own which has counted: libraries that were linked with it, or
+    /// Returns the files in this process that contain another copy of tickscope which has counted: libraries linked with it, or
     /// the executable. Each copy has rows and a ring of its own. A warning says the same.
     pub fn other_copies(&self) -> Vec<PathBuf> {
         copies::look();
@@ -424,7 +425,7 @@ impl Session {
     /// Returns the session if it publishes.
     ///
     /// # Errors
-    /// The reason why it does not.
+    /// The reason why the session does not publish.
     pub(crate) fn if_publishing(self) -> Result<Self, StartError> {
         let message = match self.status() {
             Status::Publishing => return Ok(self),
@@ -485,7 +486,7 @@ mod tests {
             dir: Some(dir.path().to_path_buf()),
             ..Settings::default()
         };
-        // A thread that never gets a CPU.
+        // This flag stands for a thread that never gets a CPU.
         shared().has_thread = true;
         let session = start("starved", settings);
         assert_eq!(session.status(), Status::Publishing);

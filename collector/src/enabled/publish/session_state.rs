@@ -31,7 +31,7 @@ pub(crate) enum Phase {
     Finishing,
 }
 
-/// What the session, the publisher and the end of the program tell each other.
+/// State that the session, the publisher and the end of the program share.
 pub(crate) struct Shared {
     pub(crate) phase: Phase,
     pub(crate) sessions: u32,
@@ -65,7 +65,7 @@ static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 /// Signals that something in `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
-/// How long the end waits for the last record without progress, in milliseconds.
+/// Time for which the end waits for the last record without progress, in milliseconds.
 pub(crate) static END_WITHIN_MS: AtomicU64 = AtomicU64::new(0);
 
 /// Whether a report at exit is wanted.
@@ -87,7 +87,7 @@ impl Shared {
         }
     }
 
-    /// Asks for the last record, and returns whether one is to be written.
+    /// Asks for the last record, and returns whether it is to be written.
     pub(crate) fn ask_to_finish(&mut self) -> bool {
         match self.phase {
             Phase::Publishing | Phase::Lost => {
@@ -101,7 +101,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that there is no publisher any more: the session has ended, or goes on without one.
+    /// Notes that there is no publisher any more, because the session has ended or goes on without one.
     pub(crate) fn stop_publishing(&mut self) {
         if let Some(mut state) = collector_state::lock() {
             state.set_publishing(false);
@@ -121,7 +121,7 @@ pub(crate) fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the shared state if no thread holds the lock, which may be the calling one, further down its stack.
+/// Locks the shared state if no thread holds the lock. The holder may be the calling thread, further down its stack.
 pub(crate) fn try_shared() -> Option<MutexGuard<'static, Shared>> {
     try_lock(&SHARED)
 }
@@ -144,7 +144,7 @@ fn try_lock<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
     }
 }
 
-/// Applies the environment to the settings, and warns of everything that will differ from what was asked for.
+/// Applies the environment to the settings, and adds a warning for each setting that cannot be applied.
 pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settings {
     let settings = settings.with_environment_and_warnings(warnings);
     warnings.extend(settings.report_at_exit.as_ref().and_then(report_file::instead));

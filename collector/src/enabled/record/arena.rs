@@ -1,8 +1,8 @@
 //! Memory for call trees: pages that are reused but never unmapped, so that no reference dangles.
 //!
-//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must
-//! work. Everything in them is an atomic, so sharing them is sound whatever other threads do. Atomics with a single
-//! writer are read and written with plain loads and stores.
+//! The pages come from the kernel and not from the program's allocator, because a scope inside a global allocator must work.
+//! Everything in them is an atomic, so sharing them is sound for any access of other threads. Atomics with a single writer are
+//! read and written with plain loads and stores.
 
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -96,27 +96,27 @@ const READY_PAGES: usize = 32;
 /// The number of places in the first chunk. Each further chunk is as large as all before it.
 const FIRST_CHUNK: u32 = 256;
 
-/// Enough chunks for 2^20 places.
+/// Number of chunks, enough for 2^20 places.
 const CHUNKS: usize = 13;
 
 /// The number of places in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks, each made when one of its values is needed. A single thread makes chunks. Values keep what an
-/// earlier life of the tree left in them.
+/// Many values in chunks. A chunk is made when one of its values is needed, by a single thread. Values keep their contents from
+/// an earlier life of the tree.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
 }
 
-/// Values that are made one after another and live for ever, at most `N`. Without any it takes no memory but addresses.
+/// At most `N` values that are made one after another and live for ever. Without values it takes only addresses, no memory.
 pub(crate) struct Made<T, const N: usize> {
     count: AtomicU32,
     places: [UnsafeCell<MaybeUninit<T>>; N],
 }
 
-// SAFETY: a place is written once, by the caller that `count` gave its number to, and only that caller gets a reference to
-// it, which it may hand to other threads as `T` is `Sync`. Values are sent to the place and never dropped.
+// SAFETY: a place is written once, by the caller to which `count` gave its number, and only that caller gets a reference to it.
+// The caller may hand it to other threads because `T` is `Sync`. Values are sent to the place and never dropped.
 unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
 
 impl<T, const N: usize> Made<T, N> {
@@ -140,13 +140,13 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
-/// Texts that are kept one behind the other and live for ever, at most `N` bytes. Without any it takes no memory but addresses.
+/// Texts that are kept one behind the other and live for ever, at most `N` bytes. Empty, it takes only addresses, no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
     bytes: UnsafeCell<[u8; N]>,
 }
 
-// SAFETY: a range of bytes is written once, by the caller that `used` gave it to, and only then read.
+// SAFETY: a range of bytes is written once, by the caller to which `used` gave it, and is only read after that.
 unsafe impl<const N: usize> Sync for Texts<N> {}
 
 impl<const N: usize> Texts<N> {
@@ -183,7 +183,7 @@ impl<const N: usize> Texts<N> {
             if part.len() > bytes as usize - written {
                 return None;
             }
-            // SAFETY: the range is inside the bytes, as just checked, and no other caller has any of it.
+            // SAFETY: the range is inside the bytes, as just checked, and no other caller has any part of it.
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), to.wrapping_add(written), part.len()) };
             written += part.len();
         }
@@ -235,27 +235,27 @@ impl<T: Sync + 'static> Ref<T> {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
     }
 
-    /// Asks the CPU to bring the value near, which nothing waits for.
+    /// Asks the CPU to bring the value near. Nothing waits for it.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
             let address = self.0.load(Ordering::Relaxed).cast_const().cast();
-            // SAFETY: the instruction belongs to SSE, which every x86-64 CPU has, and does nothing that a program can see, whatever
-            // the address is.
+            // SAFETY: the instruction belongs to SSE, which every x86-64 CPU has, and has no effect visible to a program at any
+            // address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(address) };
         }
     }
 
-    /// Sets the value to that of another reference, whether there is one or not.
+    /// Copies the value of another reference, also if it is `None`.
     #[inline(always)]
     #[cfg_attr(test, track_caller)]
     pub(crate) fn copy(&self, other: &Self) {
         self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Sets the value if there is none, and returns the one that is there then.
+    /// Sets the value if there is none, and returns the value that is then there.
     pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
         loop {
             let none = std::ptr::null_mut();
@@ -366,8 +366,8 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Asks the kernel to make the pages of this element and of those after it present, at most `pages`, unless it was
-    /// asked before.
+    /// Asks the kernel to make the page of this element and the pages after it present, at most `pages`, unless it was asked
+    /// before.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;
@@ -396,12 +396,12 @@ impl<T: FromZeros + 'static> Array<T> {
             return None;
         }
         let element = self.first.load(Ordering::Relaxed).wrapping_add(index as usize);
-        // SAFETY: the element is in bounds of pages that are never unmapped; it is aligned, because they begin at a
-        // page; it is valid from the zeros on (`FromZeros`); and it is shared only as `&T` of a `Sync` type.
+        // SAFETY: the element is in bounds of pages that are never unmapped. It is aligned, because they begin at a page. It is
+        // valid from the zeros on (`FromZeros`), and shared only as `&T` of a `Sync` type.
         Some(unsafe { &*element })
     }
 
-    /// Returns the element that any number names, if there are elements: their number is a power of two.
+    /// Returns the element that any number names, if there are elements. The number of elements is a power of two.
     #[inline(always)]
     pub(crate) fn wrapped(&self, number: u32) -> Option<&'static T> {
         let mask = self.length.load(Ordering::Acquire).checked_sub(1)?;
@@ -421,7 +421,7 @@ impl<T: FromZeros + 'static> Column<T> {
         }
     }
 
-    /// Returns the chunk and the place in it. Chunk 0 has 256 places, and each further chunk as many as all before it.
+    /// Returns the chunk and the place in it. Chunk 0 has 256 places, and each further chunk doubles the sum.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };

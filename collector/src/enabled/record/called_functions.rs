@@ -1,4 +1,4 @@
-//! The functions that tell of their calls themselves, by their addresses. Finding one takes no lock and does not use the allocator.
+//! Functions that report their calls themselves, by address. Finding one takes no lock and does not use the allocator.
 
 use tickscope_format::snapshot;
 
@@ -6,21 +6,21 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::{Made, Ref};
 use crate::enabled::record::site::Site;
 
-/// The largest number of functions. Calls of further ones are dropped, and the drop is counted.
+/// Maximum number of functions. Calls of further functions are dropped, and the drop is counted.
 const FUNCTIONS_MAX: usize = 65_536;
 
-/// The slots of the table, so that it is at most half full.
+/// Number of slots of the table, which is at most half full.
 const SLOTS: usize = 2 * FUNCTIONS_MAX;
 
-/// No word of a stack is so far away.
+/// A distance larger than any word of a stack has.
 const NOWHERE: u64 = u64::MAX;
 
-/// A function that tells of its calls.
+/// A function that reports its calls.
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// How far above the stack pointer its return address stands when it tells of a beginning or an end, as of the last call in
-    /// which it had to be looked for; [`NOWHERE`] before.
+    /// Distance of its return address above the stack pointer when it reports a beginning or an end. It comes from the last call
+    /// with a search for the address; [`NOWHERE`] before that call.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }
@@ -48,7 +48,7 @@ pub(crate) fn find(address: u64) -> Option<&'static Function> {
     }
 }
 
-/// Returns the function at an address, which is made known; `None` if there are too many.
+/// Returns the function at an address, and makes it known. Returns `None` if there are too many functions.
 #[cold]
 pub(crate) fn meet(address: u64, describe: fn(u64) -> snapshot::Site) -> Option<&'static Function> {
     if let Some(known) = find(address) {

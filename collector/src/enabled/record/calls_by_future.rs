@@ -1,10 +1,10 @@
 //! The calls in flight of futures that the source does not mark, by the address of the future.
 //!
-//! A future that is marked in the source carries its call with it. One that is not has nothing but its address, which stays the
-//! same from its first poll on. So its call stands here between two polls. While it is polled it is not here, so a thread that
-//! finds it is the only one that has it.
+//! A future that is marked in the source carries its call with it. Any other future has only its address, which stays the same
+//! from its first poll on. So its call is in this table between two polls. While the future is polled, its call is not here, so
+//! only one thread at a time has the call.
 //!
-//! The table is in static memory. A future has its place in one group; each group has a lock of its own, which is held for some
+//! The table is in static memory. A future has its place in one group. Each group has a lock of its own, which is held for some
 //! loads and stores. A thread that does not get it gives up ([`retried`]).
 
 use tickscope_format::snapshot::Quantity;
@@ -18,14 +18,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const GROUPS: usize = 4096;
 
-/// The places of one group.
+/// Number of places of one group.
 const GROUP: usize = 32;
 
-/// The first state of a body that waits.
+/// First state of a body that waits.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. A future inside of another one may have the address
-/// of that.
+/// A future: its address, and the number of the function that polls it. A future inside another one may have the same address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,
@@ -38,32 +37,32 @@ pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 for none.
+    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if it has none.
     pub(crate) row: u64,
-    /// The state that its last poll left.
+    /// State of the future after its last poll.
     pub(crate) state: u8,
 }
 
-/// What is thought of a call.
+/// Whether a call is over, as far as a look can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
     None,
-    /// It seems to be over.
+    /// The call seems to be over.
     Some,
-    /// It is over, or was polled without being seen.
+    /// The call is over, or was polled without being seen.
     Certain,
 }
 
 #[derive(Debug)]
 struct Place {
-    /// 0 where there is none.
+    /// Address of the future; 0 if the place is free.
     address: AtomicU64,
     function: AtomicU32,
     began: AtomicU64,
     call: AtomicU64,
     row: AtomicU64,
     state: AtomicU32,
-    /// Since which tick it seems to be over; 0 if it does not.
+    /// Tick since which the call seems to be over; 0 if it does not.
     suspected: AtomicU64,
 }
 
@@ -75,7 +74,7 @@ struct Group {
 
 #[derive(Debug)]
 struct Table<const GROUPS: usize> {
-    /// How many places of each group are taken. They stand together, because most are 0 and all are looked at.
+    /// Number of taken places of each group. They stand together, because most are 0 and all are looked at.
     counts: [AtomicU32; GROUPS],
     groups: [Group; GROUPS],
     /// The group that is looked at next.
@@ -87,8 +86,8 @@ static TABLE: Table<GROUPS> = Table::new();
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of calls whose end was not seen, since the start of the program: the future was dropped by code that was inlined,
-/// or some of its polls are parts of other functions.
+/// Returns the number of calls whose end was not seen, since the start of the program. The future was dropped by inlined code, or
+/// some of its polls are parts of other functions.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
@@ -100,7 +99,7 @@ pub(crate) fn put(future: Future, held: Held) -> bool {
 
 /// Puts in the call of a future that is over, for the next look to find.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is there, so its state is another one.
+    // No memory is at this address, so the future's state looks different.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -125,7 +124,7 @@ pub(crate) fn are_none() -> bool {
         .all(|count| count.load(Ordering::Relaxed) == 0)
 }
 
-/// Gives the calls in rows of a tree whose thread has ended to other rows, by the index of the node.
+/// Moves the calls of a tree whose thread has ended to other rows, by the index of the node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);
     let groups = TABLE.groups.iter().zip(&TABLE.counts);
@@ -143,8 +142,8 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Looks at all calls, or at some where there are more than `most`, and takes out those that are over and those that have seemed
-/// to be over for `ticks` up to `now`.
+/// Looks at all calls, or at some if there are more than `most`. Takes out calls that are over, and calls that have seemed to be
+/// over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     most: u32,
     now: u64,
@@ -156,8 +155,8 @@ pub(crate) fn take_suspected(
 }
 
 impl Held {
-    /// Ends the call, whose end was not seen: when that was is not known, so it has no latency. It counts in the row of its last poll.
-    /// Returns that row if it is not of a thread that runs: the rows of finished threads have others who count.
+    /// Ends the call, whose end was not seen. The time of its end is unknown, so it has no latency. It counts in the row of its
+    /// last poll. Returns that row if it belongs to no running thread, because rows of finished threads are counted elsewhere.
     pub(crate) fn vanish(self) -> Option<Owner> {
         VANISHED.fetch_add(1, Ordering::Relaxed);
         in_flight::end_without_tree(self.call);
@@ -167,7 +166,7 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over, so this quantity alone is not its own thread's to write.
+            // Any thread may find that the call is over, so this quantity alone is not written only by its own thread.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -214,7 +213,7 @@ impl Group {
         }
     }
 
-    /// Does something with the places, if the lock can be had.
+    /// Calls `change` with the places, if the lock can be taken.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
             let lock = &self.is_locked;
@@ -238,7 +237,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     /// Returns the number of a future's group.
     fn group(future: Future) -> usize {
-        // Futures are aligned, so the lowest bits say nothing.
+        // Futures are aligned, so their lowest bits are always 0.
         let mixed =
             (future.address >> 3 ^ u64::from(future.function) << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         (mixed >> 40) as usize % GROUPS
@@ -264,7 +263,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The thread that has the future has seen how it was put in.
+        // The thread that has the future has seen its call put in.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -274,7 +273,7 @@ impl<const GROUPS: usize> Table<GROUPS> {
         })
     }
 
-    /// Leaves a place, whose group is locked.
+    /// Frees a place, whose group is locked.
     fn leave(&self, group: usize, place: &Place) -> Held {
         let held = place.held();
         place.address.store(0, Ordering::Relaxed);
@@ -412,7 +411,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // What was polled meanwhile begins anew.
+        // A future that was polled meanwhile begins anew.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

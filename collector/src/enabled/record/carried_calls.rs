@@ -1,8 +1,8 @@
-//! Watched calls of futures between two polls: what happened in each so far.
+//! Watched calls of futures between two polls, with the words of each so far.
 //!
-//! While such a call is polled, its events go into the journal of the thread, as those of each watched call. If it is not over
-//! when the poll ends, they move here. The thread that ends the call reads them all. The next poll may be on another thread,
-//! whose nodes are others: so the words of a poll come with the nodes that they name.
+//! While such a call is polled, its events go into the journal of the thread, like the events of each watched call. If the call
+//! is not over when the poll ends, its words move here. The thread that ends the call reads them all. The next poll may be on
+//! another thread, which has other nodes, so the words of a poll come with the nodes that they name.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -11,7 +11,7 @@ use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 
-/// So many calls may be between two polls, and so many places may hold their words and nodes: 64 MiB each.
+/// Maximum number of calls between two polls, and of places for their words and nodes: 64 MiB each.
 const CALLS_MOST: u32 = 1 << 16;
 const WORDS_MOST: u32 = 1 << 17;
 const NODES_MOST: u32 = 1 << 17;
@@ -25,7 +25,7 @@ zeroed! {
     /// A call.
     #[derive(Debug)]
     pub(crate) struct CarriedCall {
-        /// [`FREE`], [`RESTS`] or [`POLLED`], and in the higher bits how often it was taken.
+        /// [`FREE`], [`RESTS`] or [`POLLED`]; the higher bits count how often the place was taken.
         state: AtomicU32,
         /// Its number in the pool.
         own: AtomicU32,
@@ -34,12 +34,12 @@ zeroed! {
         pub(crate) slot: AtomicU32,
         pub(crate) number: AtomicU64,
         call: AtomicU64,
-        /// The tick at which it began, and that at which its last poll ended.
+        /// Tick at which it began, and tick at which its last poll ended.
         pub(crate) began: AtomicU64,
         pub(crate) rests_since: AtomicU64,
-        /// How long it took until then, without pauses, in ticks.
+        /// Duration until then, without pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// The node that it waited in, as its last words name it.
+        /// The node in which it waited, as its last words name it.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -106,7 +106,7 @@ static BY_SLOT: Column<AtomicU32> = Column::new();
 /// Held while [`BY_SLOT`] grows.
 static GROWS: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// Takes a place for a watched call that is polled; `None` if there is none.
+/// Takes a place for a watched call that is polled; `None` if no place is free.
 pub(crate) fn take() -> Option<&'static CarriedCall> {
     let (number, call) = CALLS.take()?;
     call.own.store(number, Ordering::Relaxed);
@@ -117,11 +117,11 @@ pub(crate) fn take() -> Option<&'static CarriedCall> {
     Some(call)
 }
 
-/// Returns the watched call of a future that is polled again, if it is one.
+/// Returns the watched call of a future that is polled again, if the future's call is watched.
 pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     let number = BY_SLOT.get(in_flight::index_of(id)).filter(|_| id != 0)?;
     let call = CALLS.get(number.load(Ordering::Relaxed))?;
-    // SYNC POINT: what the thread of the poll before did to it.
+    // SYNC POINT: changes to the call by the thread of the previous poll.
     let state = call.state.load(Ordering::Acquire);
     if call.call.load(Ordering::Relaxed) != id {
         return None;
@@ -129,8 +129,8 @@ pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     call.leave_rest(state).then_some(call)
 }
 
-/// Gives the calls back that rest and will not be polled again as what they are: their watch counts no longer, or they have
-/// ended without being seen.
+/// Gives back resting calls that will not be polled again as watched calls, because their watch no longer counts, or because they
+/// have ended without being seen.
 pub(crate) fn give_lost_back() {
     for number in 1..=CALLS.made() {
         let Some(call) = CALLS.get(number) else { continue };
@@ -151,7 +151,7 @@ pub(crate) fn give_lost_back() {
 }
 
 impl CarriedCall {
-    /// Leaves the call for its next poll, which is on any thread. Returns false if it could not be found then.
+    /// Leaves the call for its next poll, on any thread. Returns false if the next poll could not find it.
     pub(crate) fn rest(&self, id: CallId) -> bool {
         let slot = in_flight::index_of(id);
         let by_slot = BY_SLOT
@@ -184,18 +184,18 @@ impl CarriedCall {
         CALLS.give(own, own);
     }
 
-    /// Forgets what happened so far.
+    /// Removes all words and nodes so far.
     pub(crate) fn clear(&self) {
         self.words.clear(&WORDS);
         self.nodes.clear(&NODES);
     }
 
-    /// Returns how many words there are.
+    /// Returns the number of words.
     pub(crate) fn len(&self) -> u32 {
         self.words.len()
     }
 
-    /// Adds a word; false if there is no place.
+    /// Adds a word; returns false if no place is free.
     pub(crate) fn push(&self, word: u64) -> bool {
         let place = self.words.add(&WORDS);
         place.is_some_and(|(words, at)| {
@@ -204,7 +204,7 @@ impl CarriedCall {
         })
     }
 
-    /// Adds a node that the words behind the next ones name; false if there is no place.
+    /// Adds a node that the following words name; returns false if no place is free.
     pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> bool {
         let place = self.nodes.add(&NODES);
         place.is_some_and(|(nodes, at)| {
@@ -264,7 +264,7 @@ mod tests {
         assert!(call.rest(ids[1]));
         give_lost_back();
         assert_eq!(watch.lost().discarded, 0);
-        // One has ended without being seen.
+        // One call has ended without being seen.
         slots.end(ids[0]);
         give_lost_back();
         assert_eq!(watch.lost().discarded, 1);

@@ -1,5 +1,4 @@
-//! Catching up with mode switches. A thread does so at its first event after a switch, with the same result as if it
-//! had done so at the switch.
+//! Catching up with mode switches. A thread catches up at its first event after a switch, with the same result as at the switch.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -33,8 +32,7 @@ impl Tree {
         self.discard_watched();
         loop {
             for switch in mode_switch::after(self.caught_up_to.load(Ordering::Relaxed)) {
-                // The thread may have had an event since the switch. If the mode before has no time, nothing is
-                // charged.
+                // The thread may have had an event since the switch. If the previous mode has no time, nothing is charged.
                 let tick = match self.last.load(Ordering::Relaxed) {
                     PAUSED => switch.tick,
                     last => switch.tick.max(last),
@@ -42,7 +40,7 @@ impl Tree {
                 if switch.follows(self.caught_up_to.load(Ordering::Relaxed)) {
                     self.charge_past(Self::charged(current), tick);
                 } else if !self.stands_still() {
-                    // More switches happened than are kept, so it is unknown how long time was measured in between.
+                    // More switches happened than are kept, so it is unknown for how long time was measured in between.
                     self.lose_gap(Self::charged(current));
                 }
                 self.stop();
@@ -66,7 +64,7 @@ impl Tree {
                 break;
             }
         }
-        // The event that comes now is not before the switch.
+        // The current event must not read a tick before the switch.
         clock::after_loads();
         self.put(current);
     }
@@ -82,7 +80,7 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // The next calls have other numbers and would find the places taken.
+                    // The next calls have other numbers, and would find the places taken.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }
@@ -94,7 +92,7 @@ impl Tree {
     }
 }
 
-/// Begins to charge time to the open frames, including those that began without a clock.
+/// Begins to charge time to the open frames, including frames that began without a clock.
 fn begin_to_charge(innermost: &'static Node) {
     let mut at = Some(innermost);
     while let Some(node) = at {

@@ -1,7 +1,7 @@
-//! Lists of patterns that decide what happens to a site, which a thread reads without a lock when it meets one.
+//! Lists of patterns that decide how a site is treated. A thread reads them without a lock when it meets a site.
 //!
-//! It is a sequence lock: a reader that finds that the list has changed meanwhile leaves the site to the writer, who looks at all known
-//! sites after each change.
+//! Each list is a sequence lock. A reader that finds that the list has changed meanwhile leaves the site to the writer, who looks
+//! at all known sites after each change.
 
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
@@ -9,7 +9,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
-/// A list of at most `N` patterns, each with a number that says what it decides.
+/// A list of at most `N` patterns, each with the number of its decision.
 #[derive(Debug)]
 pub(crate) struct Choices<const N: usize> {
     /// Odd while the list is being changed.
@@ -68,8 +68,8 @@ impl<const N: usize> Choices<N> {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Calls `apply` with what the last pattern that matches a path decides; with `None` if none does any more that did. The site of that
-    /// path is in the list of known sites already.
+    /// Calls `apply` with the decision of the last pattern that matches a path, and with `None` if no pattern matches any more.
+    /// The site of that path is in the list of known sites already.
     pub(crate) fn decide(&self, path: &str, apply: impl Fn(Option<u64>)) {
         let mut was_applied = false;
         loop {
@@ -90,7 +90,7 @@ impl<const N: usize> Choices<N> {
                 apply(decides);
             }
             was_applied = decides.is_some();
-            // SYNC POINT: what was decided before the look whether it still holds.
+            // SYNC POINT: the decision before the check whether it still holds.
             fence(Ordering::SeqCst);
             if self.version.load(Ordering::Relaxed) == version {
                 return;

@@ -36,7 +36,7 @@ struct Own {
 thread_local! {
     /// Whether the thread works for the collector itself.
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
-    /// What was counted before the thread's first scope.
+    /// Amounts counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
     /// Whether the thread is no longer new, in a word that is read without a call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
@@ -50,7 +50,7 @@ pub(crate) fn hot() -> Option<&'static Tree> {
     hot_tree::get()
 }
 
-/// Returns whether it is decided whether the calling thread counts.
+/// Returns whether the decision that the calling thread counts, or does not, is made.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
@@ -61,7 +61,7 @@ pub(crate) fn phase() -> Phase {
     OWN.get().phase
 }
 
-/// Returns the tree of the calling thread, whether it counts now or not.
+/// Returns the tree of the calling thread, also while the thread does not count.
 pub(crate) fn own() -> Option<&'static Tree> {
     let own = OWN.get();
     own.block
@@ -74,8 +74,8 @@ pub(crate) fn block() -> Option<&'static Block> {
     OWN.get().block
 }
 
-/// Sets the phase and block of the calling thread. A signal handler in between may find a thread with a tree that does
-/// not count, but never one that counts without a tree.
+/// Sets the phase and block of the calling thread. A signal handler in between may find a thread with a tree that does not count,
+/// but never a thread that counts without a tree.
 pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     let counts = phase == Phase::Counting;
     let tree = block.filter(|_| counts).map(|block| &block.tree);
@@ -90,7 +90,7 @@ pub(crate) fn set(phase: Phase, block: Option<&'static Block>) {
     hot_tree::set(tree);
 }
 
-/// Marks what the calling thread does as the collector's own work, whose allocations are not the program's.
+/// Marks the following work of the calling thread as the collector's own, whose allocations are not the program's.
 #[must_use = "the work ends with this guard"]
 pub(crate) fn own_work() -> OwnWork {
     OwnWork {
@@ -98,7 +98,7 @@ pub(crate) fn own_work() -> OwnWork {
     }
 }
 
-/// The collector's own work, until this is dropped.
+/// The collector's own work, until this guard is dropped.
 #[derive(Debug)]
 pub(crate) struct OwnWork {
     before: bool,
@@ -116,7 +116,7 @@ pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()
 }
 
-/// Counts amounts of a thread that has no tree. They are the thread's if it is yet to meet its first scope.
+/// Counts amounts of a thread that has no tree. They belong to the thread if it has not met its first scope yet.
 #[cold]
 #[inline(never)]
 pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {
@@ -131,7 +131,7 @@ pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {
     EARLY.set(early);
 }
 
-/// Returns what was counted before the thread's first scope, and forgets it.
+/// Returns the amounts counted before the thread's first scope, and forgets them.
 pub(crate) fn take_early() -> [u64; QUANTITIES] {
     EARLY.replace([0; QUANTITIES])
 }

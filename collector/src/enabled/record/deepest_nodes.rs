@@ -1,8 +1,8 @@
-//! Where on the stack the deepest nodes were made, by which leaked guards are told from recursion.
+//! Places on the stack where the deepest nodes were made. They distinguish leaked guards from recursion.
 //!
-//! A guard that is leaked in a loop leaves one more call open each time, until no deeper one is allowed. Recursion gets there as
-//! well, but there each call stands further down on the stack than the call around it. So it is noted where on the stack the
-//! deepest nodes were made: at a single place only if nothing had returned in between, and none of those calls has ended.
+//! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion gets there as well, but
+//! there each call stands further down on the stack than the call around it. So the stack places of the deepest nodes are
+//! recorded. They are one place only if nothing had returned in between, and none of the calls has ended.
 
 use std::hint::black_box;
 
@@ -10,11 +10,11 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::node::Node;
 
-/// How many calls are open at one place of the stack before they count as leaked.
+/// Number of open calls at one place of the stack that count as leaked.
 pub(crate) const LEAKED: usize = 32;
 
 zeroed! {
-    /// Where on the stack the deepest nodes were made, by their depth.
+    /// Places on the stack where the deepest nodes were made, by their depth.
     #[derive(Debug)]
     pub(crate) struct DeepestNodes {
         stack: [AtomicU64; LEAKED],
@@ -34,7 +34,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Notes that a node was made here, if it is one of the deepest.
+    /// Records the place of a new node, if it is one of the deepest.
     #[inline(never)]
     pub(crate) fn note(&self, node: &Node, depth_max: u32) {
         if node.depth() + LEAKED as u32 > depth_max
@@ -46,7 +46,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Returns whether all of them were made at one place.
+    /// Returns whether all recorded nodes were made at one place.
     pub(crate) fn are_at_one_place(&self) -> bool {
         let [first, others @ ..] = &self.stack;
         let first = first.load(Ordering::Relaxed);

@@ -1,9 +1,9 @@
 //! The functions of a thread that are open, by the place of their return address on its stack.
 //!
-//! The compiler's sleds stand at a function's first instruction, in place of its return and before a tail call. At all
-//! three the stack pointer is at the return address, whose place on the stack no other open function has. So this place
-//! tells which function an event is of, and which functions have ended without one: all whose places are below. They
-//! were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
+//! The compiler's sleds stand at a function's first instruction, in place of its return and before a tail call. At all three the
+//! stack pointer is at the return address, whose place on the stack no other open function has. So this place identifies the
+//! function of an event, and the functions that have ended without an event: all whose places are below. They were unwound by a
+//! panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -15,11 +15,11 @@ zeroed! {
     /// An open function, or the end of the list.
     #[derive(Debug)]
     pub(crate) struct Frame {
-        /// Where its return address stands; [`BOTTOM`] in the first one, which is no function.
+        /// Stack place of its return address; [`BOTTOM`] in the first frame, which is no function.
         place: AtomicU64,
         /// The node of the call.
         node: Ref<Node>,
-        /// The call in which the compiler tells of its beginning; all are 0 if sleds do.
+        /// The call by which compiler-inserted code reports its beginning; all fields are 0 if sleds report it.
         pub(crate) call: Call,
         /// The frame that is open around it.
         below: Ref<Frame>,
@@ -29,17 +29,17 @@ zeroed! {
 }
 
 zeroed! {
-    /// What tells calls apart that the compiler has put into functions. Those of functions that are inlined into one another have one
-    /// place and one caller.
+    /// Facts that distinguish calls that the compiler has put into functions. Functions inlined into one another have one place
+    /// and one caller for their calls.
     #[derive(Debug)]
     pub(crate) struct Call {
         /// The address of the function.
         function: AtomicU64,
-        /// Where the function returns to.
+        /// Return address of the function.
         caller: AtomicU64,
-        /// Where the call that told of the beginning returns to.
+        /// Return address of the call that reported the beginning.
         from: AtomicU64,
-        /// The stack pointer then.
+        /// The stack pointer at that call.
         stack: AtomicU64,
     }
 }
@@ -53,7 +53,7 @@ zeroed! {
         /// The address of the future, and the number of the function that polls it.
         address: AtomicU64,
         function: AtomicU64,
-        /// When its call began, and the call's [`CallId`](crate::enabled::record::in_flight::CallId).
+        /// Tick at which its call began, and the call's [`CallId`](crate::enabled::record::in_flight::CallId).
         began: AtomicU64,
         call: AtomicU64,
         /// The call that the thread polled before.
@@ -63,7 +63,7 @@ zeroed! {
     }
 }
 
-/// What is kept of a poll while it is open.
+/// Data of a poll while it is open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Poll {
     pub(crate) place: u64,
@@ -82,31 +82,31 @@ zeroed! {
     pub(crate) struct Frames {
         /// The innermost one; `None` before the thread's first function.
         top: Ref<Frame>,
-        /// The thread's own stack: its lowest address and its bytes.
+        /// The thread's own stack: its lowest address and its size in bytes.
         low: AtomicU64,
         bytes: AtomicU64,
         all: Column<Frame>,
         made: AtomicU32,
         polls: Column<OpenPoll>,
         open_polls: AtomicU32,
-        /// How many functions returned.
+        /// Number of functions that returned.
         pub(crate) returned: AtomicU64,
-        /// How many ended without returning.
+        /// Number of functions that ended without returning.
         pub(crate) unwound: AtomicU64,
-        /// How many events were on other stacks: those of coroutines and of signal handlers. They are not counted.
+        /// Number of events on other stacks: stacks of coroutines and of signal handlers. These events are not counted.
         pub(crate) elsewhere: AtomicU64,
     }
 }
 
-/// Higher than any place.
+/// A place higher than any real one.
 const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
-    /// Where in it the place stands, for assembly.
+    /// Offset of `place` in a frame, for assembly.
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const PLACE: usize = std::mem::offset_of!(Self, place);
 
-    /// Returns where the return address stands.
+    /// Returns the stack place of the return address.
     #[inline(always)]
     pub(crate) fn place(&self) -> u64 {
         self.place.load(Ordering::Relaxed)
@@ -161,7 +161,7 @@ impl Call {
 }
 
 impl Frames {
-    /// Where in it the innermost frame stands, for assembly.
+    /// Offset of the innermost frame, for assembly.
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
@@ -180,7 +180,7 @@ impl Frames {
         }
     }
 
-    /// Forgets all, for another life of the tree.
+    /// Forgets all frames, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.top.set(None);
         self.open_polls.store(0, Ordering::Relaxed);
@@ -189,7 +189,7 @@ impl Frames {
         }
     }
 
-    /// Begins, on a thread with this stack. Returns false if there is no memory.
+    /// Begins on a thread with this stack. Returns false if there is no memory.
     pub(crate) fn begin(&self, low: u64, bytes: u64) -> bool {
         self.low.store(low, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
@@ -237,7 +237,7 @@ impl Frames {
         self.top.set(Some(frame));
     }
 
-    /// Opens a frame, which is made if needed. Without memory the function stays open only in the tree.
+    /// Opens a frame, which is made if needed. Returns false without memory; the function is then open only in the tree.
     #[cold]
     pub(crate) fn open_next(&self, place: u64, node: &'static Node) -> bool {
         let top = self.top();
@@ -315,27 +315,27 @@ impl Frames {
         self.top.set(top.below.get());
     }
 
-    /// Closes all frames whose functions have ended without returning, because their places are below this one, or at
-    /// it if `at_it` says so. Returns the node of the outermost of them.
+    /// Closes all frames whose functions have ended without returning, because their places are below `place`, or at it if
+    /// `at_it` is true. Returns the node of the outermost closed frame.
     pub(crate) fn close_below(&self, place: u64, at_it: bool) -> Option<&'static Node> {
         self.close_while(|frame| frame.place() < place || at_it && frame.place() == place)
     }
 
-    /// Closes the innermost frames, this many of them, whose functions have ended without returning. Returns the node of the outermost
-    /// of them.
+    /// Closes the `count` innermost frames, whose functions have ended without returning. Returns the node of the outermost
+    /// closed frame.
     pub(crate) fn close_inner(&self, count: usize) -> Option<&'static Node> {
         let mut left = count;
         self.close_while(|_| left.checked_sub(1).map(|rest| left = rest).is_some())
     }
 
-    /// Closes the frames of nodes inside `node`, a scope that has ended. Returns how many there were.
+    /// Closes the frames of nodes inside `node`, a scope that has ended. Returns their number.
     pub(crate) fn close_inside(&self, node: &'static Node) -> u64 {
         let before = self.unwound.load(Ordering::Relaxed);
         self.close_while(|frame| frame.node().is_some_and(|open| open.depth() > node.depth()));
         self.unwound.load(Ordering::Relaxed) - before
     }
 
-    /// Closes all frames: the thread counts no longer. Calls that are polled stay in flight.
+    /// Closes all frames, because the thread no longer counts. Calls that are polled stay in flight.
     pub(crate) fn close_all(&self) {
         self.close_while(|_| true);
         while let Some(poll) = self.take_poll(|_| true) {
@@ -358,7 +358,7 @@ impl Frames {
 }
 
 impl Poll {
-    /// Where the call is found again at its next poll.
+    /// Returns the key under which the call is found at its next poll.
     pub(crate) fn future(&self) -> Future {
         Future {
             address: self.address,
@@ -375,7 +375,7 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
-            // A poll is in progress, which goes on unseen.
+            // The current poll is in progress and goes on unseen.
             state: 0,
         };
         if self.began != 0 && !calls_by_future::put(self.future(), held) {
@@ -392,7 +392,7 @@ mod tests {
 
     static F: Site = Site::named("f", "m", "f.rs", 1);
 
-    /// A chain of open nodes.
+    /// Returns a chain of open nodes.
     fn nodes(tree: &Tree, depth: usize) -> Vec<&'static Node> {
         assert!(tree.open(0, NO_LIMIT, 1000, 1000));
         let mut at = tree.take().unwrap();

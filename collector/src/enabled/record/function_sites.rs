@@ -1,4 +1,4 @@
-//! The sites of the program's functions, and which of their sleds are on.
+//! The sites of the program's functions, and the state of their sleds.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -17,7 +17,7 @@ use crate::enabled::record::site::Site;
 /// All functions.
 #[derive(Debug)]
 struct Functions {
-    /// The last one is no function of the program: what a call costs is measured with it.
+    /// The last entry is no function of the program: the cost of a call is measured with it.
     by_number: Box<[Function]>,
     /// The sleds of a function stand together.
     sleds: Box<[Sled]>,
@@ -29,11 +29,11 @@ struct Functions {
 #[derive(Debug)]
 pub(crate) struct Function {
     site: Site,
-    /// What it polls, if that is an async body.
+    /// The async body that it polls, if it polls one.
     polls: Option<PolledBy>,
-    /// Whether it is of a package of the workspace.
+    /// Whether it belongs to a package of the workspace.
     is_own: bool,
-    /// Which of all sleds are its own.
+    /// Range of its sleds among all sleds.
     sleds: Range<usize>,
     /// A [`Sleds`].
     state: AtomicU8,
@@ -44,42 +44,42 @@ pub(crate) struct Function {
 pub(crate) struct PolledBy {
     /// The number of the first function of its name: all of them poll futures of one type.
     pub(crate) first: u32,
-    /// Where its future is.
+    /// Description of the function, with the place of its future.
     pub(crate) of: PollFunction,
 }
 
 impl PolledBy {
-    /// Returns where a future's byte is that tells how far its body has come.
+    /// Returns the address of a future's state byte, which records how far its body has come.
     pub(crate) fn state_place(self, future: Future) -> u64 {
         future.address.wrapping_add(self.of.state_offset.into())
     }
 }
 
-/// Which sleds of a function are on.
+/// The sleds of a function that are on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Sleds {
     None,
-    /// Those of ends.
+    /// Only the sleds of ends.
     Ends,
     All,
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
 
-/// Why sleds can no longer be switched: then only the states of sites decide what counts.
+/// Reason why sleds can no longer be switched. Then only the states of sites decide which functions count.
 static REFUSED: OnceLock<Refusal> = OnceLock::new();
 
 /// The functions whose ends are to be switched off.
 static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
-/// Why no functions are known although they were asked for.
+/// Reason why no functions are known although they were asked for.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Makes the functions known, once, by number, and their sleds in the same order.
+/// Makes the functions known, by number, and their sleds in the same order. It is called once.
 ///
 /// # Safety
-/// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
+/// The sleds must be the sleds of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
     mut functions: Vec<Function>,
     sleds: Vec<Sled>,
@@ -113,17 +113,17 @@ pub(crate) fn get(number: u32) -> Option<&'static Site> {
     function(number).map(|function| &function.site)
 }
 
-/// Returns what the function with this number polls, if it polls an async body.
+/// Returns the async body that the function with this number polls, if it polls one.
 pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
     function(number)?.polls
 }
 
-/// Returns whether the function with this number is of a package of the workspace.
+/// Returns whether the function with this number belongs to a package of the workspace.
 pub(crate) fn is_own(number: u32) -> bool {
     function(number).is_some_and(|function| function.is_own)
 }
 
-/// Returns the number of the function that a site is of.
+/// Returns the number of a site's function.
 pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
     let all = FUNCTIONS.get()?.of_program();
     let first = std::ptr::from_ref(&all.first()?.site).addr();
@@ -131,7 +131,7 @@ pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
     (number < all.len()).then_some(number as u32)
 }
 
-/// Returns the number and the site with which the cost of a call is measured, and where sleds lead.
+/// Returns the number and the site with which the cost of a call is measured, and the trampolines.
 pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
     let (calibration, all) = functions.by_number.split_last()?;
@@ -149,12 +149,12 @@ pub(crate) fn all() -> impl ExactSizeIterator<Item = &'static Site> {
     all.iter().map(|function| &function.site)
 }
 
-/// Notes why functions are not known although they were asked for.
+/// Records the reason why functions are not known although they were asked for.
 pub(crate) fn note_missing(why: String) {
     let _ = MISSING.set(why);
 }
 
-/// Returns why functions do not count as asked: a sentence for the user.
+/// Returns the reason why functions do not count as asked: a sentence for the user.
 pub(crate) fn warning() -> Option<String> {
     if let Some(why) = MISSING.get() {
         return Some(format!("functions do not count: {why}"));
@@ -168,19 +168,19 @@ pub(crate) fn warning() -> Option<String> {
     ))
 }
 
-/// Returns why sleds cannot be switched, if a system has refused it.
+/// Returns the reason why sleds cannot be switched, if a system has refused it.
 pub(crate) fn refused() -> Option<Refusal> {
     REFUSED.get().copied()
 }
 
-/// How many functions there are, and for how many sleds are on.
+/// Number of functions, and of functions whose sleds are on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counts {
     pub(crate) known: u32,
     pub(crate) on: u32,
 }
 
-/// Returns how many functions there are; `None` if they are not known.
+/// Returns the number of functions; `None` if they are not known.
 pub(crate) fn counts() -> Option<Counts> {
     let all = FUNCTIONS.get()?.of_program();
     let is_on = |function: &&Function| {
@@ -192,7 +192,7 @@ pub(crate) fn counts() -> Option<Counts> {
     })
 }
 
-/// Makes eight functions known that have no sleds. Their states are as if they had some.
+/// Makes eight functions without sleds known. Their states are as if they had sleds.
 #[cfg(test)]
 pub(crate) fn set_for_tests() {
     let functions = (0..8).map(|_| Function::new(Site::named("f", "m", "f.rs", 1), None, true));
@@ -217,14 +217,14 @@ pub(crate) fn sleds_of(number: u32) -> Sleds {
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
-/// Returns how long until [`follow`] has sleds of ends to switch off; `None` if none wait.
+/// Returns the time until [`follow`] has sleds of ends to switch off; `None` if no ends wait.
 pub(crate) fn ends_wait() -> Option<Duration> {
     let leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     leaving.rest(Instant::now()).filter(|_| REFUSED.get().is_none())
 }
 
-/// Switches sleds so that those of the functions that are to count are on, and no others but the ends of calls that are still
-/// open. `alone` says that no other thread runs yet.
+/// Switches sleds so that only the sleds of functions that are to count are on, and the ends of calls that are still open.
+/// `alone` is whether no other thread runs yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
@@ -276,14 +276,14 @@ impl Functions {
         self.by_number.split_last().map_or(&[], |(_, all)| all)
     }
 
-    /// Switches those sleds of functions that are wanted. Returns false if the system refuses it.
+    /// Switches the wanted sleds of functions. Returns false if the system refuses it.
     fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
         let all = numbers
             .iter()
             .flat_map(|number| &self.sleds[self.by_number[*number as usize].sleds.clone()]);
         let mut sleds: Vec<Sled> = all.filter(|sled| is_wanted(sled.kind)).copied().collect();
         sleds.sort_unstable_by_key(|sled| sled.at);
-        // SAFETY: the sleds and the trampolines are those that `set` was given.
+        // SAFETY: `set` was given these sleds and trampolines.
         let switched = unsafe { sleds::switch(&sleds, on, &self.trampolines, alone) };
         switched.map_err(|why| REFUSED.set(why)).is_ok()
     }
@@ -296,14 +296,14 @@ impl Functions {
     }
 }
 
-/// Switches the sleds of all functions at once, whichever are to count, until the next look at the rules. It is for tests of
-/// switching. Returns how many sleds were switched.
+/// Switches the sleds of all functions at once, including functions that are not to count, until the next look at the rules. It
+/// is for tests of switching. Returns the number of sleds switched.
 pub fn switch_all(on: bool) -> usize {
     let Some(functions) = FUNCTIONS.get() else {
         return 0;
     };
     let mut sleds = functions.sleds.to_vec();
     sleds.sort_unstable_by_key(|sled| sled.at);
-    // SAFETY: the sleds and the trampolines are those that `set` was given.
+    // SAFETY: `set` was given these sleds and trampolines.
     unsafe { sleds::switch(&sleds, on, &functions.trampolines, false) }.unwrap_or(0)
 }

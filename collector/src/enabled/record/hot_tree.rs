@@ -1,13 +1,14 @@
 //! The pointer to the tree of the calling thread, which each scope reads.
 //!
-//! It is a `const` thread-local without a destructor, so a program reads it with one instruction, at any time of a thread's life. In a shared
-//! library the compiler would have it read by a call (`__tls_get_addr`), twice for each scope. The libraries for C therefore have a
-//! thread-local of the model *initial exec* (Ulrich Drepper, ELF Handling For Thread-Local Storage, 4.3), which stands at a fixed distance
-//! from the thread pointer. A library that is loaded later takes that place from a reserve of glibc's; other C libraries have none.
+//! The pointer is a `const` thread-local without a destructor, so it is read with one instruction, at any time of a thread's
+//! life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope. The libraries for C
+//! therefore have a thread-local of the model *initial exec* (Ulrich Drepper, ELF Handling For Thread-Local Storage, 4.3), at a
+//! fixed distance from the thread pointer. A library loaded later takes its place from a reserve of glibc's; other C libraries
+//! have none.
 
 use crate::enabled::record::tree::Tree;
 
-/// The linker's name of the word. Other versions of this library in the same program have others.
+/// The linker's name of the word. Other versions of this library in the same program have other names.
 #[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
 macro_rules! hot_tree_name {
     () => {

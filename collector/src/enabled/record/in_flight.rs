@@ -1,8 +1,8 @@
-//! The table of calls of futures that are in flight: which future each is of, when it began, and which one awaits it.
+//! The table of calls of futures that are in flight: the site of each call, its beginning, and the call that awaits it.
 //!
-//! A call takes a slot at its first poll and gives it back at its end, on whichever thread that is. Each thread has a list of
-//! free slots of its own, and lists pass on whole batches, so most calls meet neither a lock nor another thread. Captures
-//! read slots while they change: a slot's generation tells whether one call had it all the time.
+//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has a list of free slots of its
+//! own, and threads exchange whole batches, so most calls meet neither a lock nor another thread. Captures read slots while they
+//! change: a slot's generation tells whether one call had it all the time.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// How many slots a thread takes from others at once, and gives to them.
+/// Number of slots that a thread takes from others at once, and gives to them.
 const BATCH: u32 = 64;
 
 /// A thread with this many free slots gives a batch away.
@@ -28,14 +28,14 @@ zeroed! {
         /// The tick of the first poll.
         began: AtomicU64,
         site: Ref<Site>,
-        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While it is free: the next slot of
-        /// its list, and in the high half, at the head of a batch, the next batch.
+        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While it is free: the next slot of its
+        /// list, and in the high half, at the head of a batch, the next batch.
         link: AtomicU64,
     }
 }
 
 zeroed! {
-    /// A thread's free slots, and what it polls.
+    /// A thread's free slots, and the call that it polls.
     #[derive(Debug)]
     pub(crate) struct OwnSlots {
         /// The head of the list; 0 if it is empty.
@@ -58,16 +58,16 @@ pub(crate) struct Seen {
     pub(crate) awaited_by: CallId,
 }
 
-/// Slots from 1 on. They are made under the lock.
+/// Slots from 1 on. They are made under the lock of `BATCHES`.
 static SLOTS: Column<Slot> = Column::new();
 
-/// So many slots have been made.
+/// Number of slots that have been made.
 static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Calls in flight that have no slot.
+/// Number of calls in flight that have no slot.
 static BEYOND: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// The head of the list of batches that no thread has.
+/// Head of the list of batches that belong to no thread.
 static BATCHES: Mutex<u32> = Mutex::new(0);
 
 #[inline]
@@ -112,7 +112,7 @@ impl OwnSlots {
         self.polled.load(Ordering::Relaxed)
     }
 
-    /// Makes a call the innermost one that the thread polls, and returns the one before.
+    /// Makes a call the innermost one that the thread polls, and returns the previous innermost call.
     #[inline]
     pub(crate) fn poll(&self, call: CallId) -> CallId {
         let before = self.polled.load(Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl OwnSlots {
     }
 }
 
-/// Ends a call on a thread that has no tree: its slot is a batch of its own.
+/// Ends a call on a thread that has no tree. Its slot becomes a batch of its own.
 pub(crate) fn end_without_tree(call: CallId) {
     let own = OwnSlots::new();
     own.end(call);
@@ -268,17 +268,17 @@ pub(crate) fn is_left_behind(call: CallId) -> bool {
     awaited_by != 0 && is_live(call) && !is_live(awaited_by)
 }
 
-/// Returns how many calls in flight have no slot.
+/// Returns the number of calls in flight that have no slot.
 pub(crate) fn beyond() -> u64 {
     BEYOND.load(Ordering::Relaxed)
 }
 
-/// Returns the largest slot that there is.
+/// Returns the number of the last slot.
 pub(crate) fn last_slot() -> u32 {
     MADE.load(Ordering::Acquire)
 }
 
-/// Returns the call in a slot and its id, or none if the slot is free or changed meanwhile.
+/// Returns the call in a slot and its id, or `None` if the slot is free or changed meanwhile.
 pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
     let slot = slot(index)?;
     let generation = slot.generation.load(Ordering::Acquire);
@@ -315,7 +315,7 @@ mod tests {
             }
             calls.iter().for_each(|&call| other.end(call));
             assert!(calls.iter().all(|&call| seen(index_of(call)).is_none()));
-            // The other thread keeps fewer than it would give away.
+            // The other thread keeps fewer slots than it would give away.
             let most = 1_000 + FREE_MAX + 2 * BATCH;
             assert!(
                 last_slot() - made <= most,

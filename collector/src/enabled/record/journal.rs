@@ -1,16 +1,16 @@
-//! What happened in the watched call that is open on a thread: a word for each event.
+//! The events of the watched call that is open on a thread: a word for each event.
 //!
-//! A record names the node that was *charged* (20 bits), how that ended (2 bits), and its ticks (42 bits). So neither parents
-//! nor a stack are needed to add records up, and guards that were leaked or closed out of order need no special case.
+//! A record names the node that was *charged* (20 bits), the end of its time (2 bits), and its ticks (42 bits). So records are
+//! added up without parents or a stack, and guards that were leaked or closed out of order need no special case.
 //!
-//! Of a call with more records than there is space for, the first half of the space and the newest quarter or two stay. What
-//! makes way has been added up before.
+//! If a call has more records than the space holds, the first half of the space and the newest quarter or two stay. Records that
+//! are overwritten have been added up before.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Array, zeroed};
 use crate::enabled::record::node::NODES_MAX;
 
-/// The space, in words: 512 KiB of addresses for each thread with a watched call, and memory for what is used of it.
+/// Size of the space in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
 const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
@@ -19,15 +19,15 @@ const KIND_AT: u32 = 42;
 const NODE_AT: u32 = 44;
 const MORE_AT: u32 = 39;
 
-/// The most ticks of one record.
+/// Maximum number of ticks of one record.
 pub(crate) const TICKS_MAX: u64 = (1 << KIND_AT) - 1;
 
-/// The largest number that belongs to a record.
+/// Largest number that belongs to a record.
 pub(crate) const MORE_MAX: u64 = (1 << MORE_AT) - 1;
 
 const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
 
-/// What ended the time of a record.
+/// The event that ended the time of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum Kind {
@@ -37,10 +37,10 @@ pub(crate) enum Kind {
     GoOn = 2,
 }
 
-/// The kind of the records that are no event.
+/// Kind of the records that are no event.
 const MORE: u64 = 3;
 
-/// What such a record says.
+/// Meaning of a record that is no event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum More {
@@ -48,17 +48,17 @@ pub(crate) enum More {
     Stay = 0,
     /// Ticks of the next record in which the thread waited.
     Waiting = 1,
-    /// Ticks of the next record in which it could run and had no CPU.
+    /// Ticks of the next record in which the thread could run and had no CPU.
     Ready = 2,
-    /// An allocation of so many bytes.
+    /// An allocation of `number` bytes.
     Allocation = 3,
-    /// A value that the program notes: so many words follow, the first of which is the address of its key.
+    /// A value that the program notes: `number` words follow, the first of which is the address of its key.
     Note = 4,
-    /// Only of a call between two polls: the records from here on name other nodes, the next so many of those that it has.
+    /// Only in a call between two polls: from here on, records name other nodes, the next `number` nodes of the call.
     Nodes = 5,
-    /// Calls whose records were added up, and are here no longer.
+    /// Calls whose records were added up and removed.
     Calls = 6,
-    /// Allocations whose bytes the record before has.
+    /// Allocations whose bytes are in the previous record.
     Allocations = 7,
 }
 
@@ -73,16 +73,16 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct Journal {
         words: Array<AtomicU64>,
-        /// Where the next word goes.
+        /// Position of the next word.
         at: AtomicU32,
-        /// Where the area ends that is being written: the head, or one of two quarters.
+        /// End of the area that is being written: the head, or one of two quarters.
         end: AtomicU32,
-        /// How many areas were full.
+        /// Number of areas that were full.
         areas: AtomicU32,
     }
 }
 
-/// The words of a call that are left, in their order.
+/// The remaining words of a call, in their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Left {
     /// The beginning and the end of each part.
@@ -146,7 +146,7 @@ impl Journal {
         }
     }
 
-    /// Begins with the head; false if there is no memory.
+    /// Begins with the head; returns false if there is no memory.
     pub(crate) fn begin(&self) -> bool {
         if self.words.len() == 0 && !self.words.allocate(WORDS) {
             return false;
@@ -157,13 +157,13 @@ impl Journal {
         true
     }
 
-    /// Returns whether the area has space for so many words.
+    /// Returns whether the area has space for this number of words.
     #[inline(always)]
     pub(crate) fn has_space(&self, words: u32) -> bool {
         self.end.load(Ordering::Relaxed) - self.at.load(Ordering::Relaxed) >= words
     }
 
-    /// Adds a word, for which there is space.
+    /// Adds a word. The caller has checked that there is space.
     #[inline(always)]
     pub(crate) fn push(&self, word: u64) {
         let at = self.at.load(Ordering::Relaxed);
@@ -173,14 +173,14 @@ impl Journal {
         self.at.store(at + 1, Ordering::Relaxed);
     }
 
-    /// Returns where the words of the area are that is being written.
+    /// Returns the range of words in the area that is being written.
     pub(crate) fn area(&self) -> (u32, u32) {
         let end = self.end.load(Ordering::Relaxed);
         let begin = if end == HEAD { 0 } else { end - QUARTER };
         (begin, self.at.load(Ordering::Relaxed))
     }
 
-    /// Goes on in the next area: the older of the quarters. What is in it makes way.
+    /// Goes on in the next area: the older of the quarters, which is overwritten.
     pub(crate) fn next_area(&self) {
         let end = self.end.load(Ordering::Relaxed);
         let next = if end == HEAD || end == WORDS {
@@ -194,9 +194,9 @@ impl Journal {
             .store(self.areas.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Returns how many words have made way.
+    /// Returns the number of words that were overwritten.
     pub(crate) fn missing(&self) -> u64 {
-        // The head and the quarter before this one are there.
+        // The head and the previous quarter remain.
         let areas = u64::from(self.areas.load(Ordering::Relaxed));
         areas.saturating_sub(2) * u64::from(QUARTER)
     }
@@ -211,7 +211,7 @@ impl Journal {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the words that are left of the call.
+    /// Returns the remaining words of the call.
     pub(crate) fn left(&self) -> Left {
         let (begin, at) = self.area();
         let areas = self.areas.load(Ordering::Relaxed);
@@ -247,7 +247,7 @@ impl Left {
         })
     }
 
-    /// Returns how many words they are.
+    /// Returns the number of words.
     pub(crate) fn len(self) -> u32 {
         self.parts.iter().map(|(begin, end)| end - begin).sum()
     }

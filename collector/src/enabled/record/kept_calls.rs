@@ -1,6 +1,6 @@
-//! Slow calls of a watched function that are kept whole: the longest ones, and some that are chosen at random.
+//! Slow calls of a watched function that are kept whole: the longest calls, and some that are chosen at random.
 //!
-//! The threads of the program write here, and the publisher reads. Both hold a lock for as long as copying takes. A thread
+//! The threads of the program write here, and the publisher reads. Both hold a lock while they copy. A thread of the program
 //! waits for it only briefly: a call that is not kept is still counted.
 
 use tickscope_format::snapshot::CauseKind;
@@ -9,22 +9,22 @@ use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, spin_loop};
 use crate::enabled::record::arena::{Array, Ref, zeroed};
 use crate::enabled::record::site::Site;
 
-/// How many of the longest calls are kept.
+/// Number of the longest calls that are kept.
 const LONGEST: usize = 8;
 
-/// How many are kept beside them.
+/// Number of calls that are kept beside them.
 const RANDOM: usize = 4;
 
-/// How often a thread of the program looks whether the lock is free: some microseconds.
+/// Number of checks by a thread of the program whether the lock is free: some microseconds.
 const LOOKS: u32 = 1000;
 
-/// The least space, in words or nodes, so that a call that is a little longer needs no new pages.
+/// Smallest space, in words or nodes, so that a call that is a little longer needs no new pages.
 const LEAST: u32 = 512;
 
-/// The value of [`KeptCall::cause`] without a cause.
+/// Value of [`KeptCall::cause`] for a call without a cause.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// The number of the next call. It orders nothing, so models use std's atomic.
+/// Number of the next call. It orders nothing, so models use std's atomic.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
@@ -48,7 +48,7 @@ pub(crate) struct KeptCalls {
 /// A call that is kept whole.
 #[derive(Debug)]
 pub(crate) struct KeptCall {
-    /// Which one it is; 0 where none is kept.
+    /// Number of the call; 0 if no call is kept here.
     number: AtomicU64,
     ticks: AtomicU64,
     began: AtomicU64,
@@ -56,7 +56,7 @@ pub(crate) struct KeptCall {
     name: [AtomicU64; 2],
     /// The node and the kind of its cause.
     cause: AtomicU64,
-    /// In front of which word some are missing, and how many; 0 and 0 if none are.
+    /// Index of the first word behind missing words, and the number of missing words; 0 and 0 if no words are missing.
     gap_at: AtomicU32,
     gap: AtomicU64,
     words: Array<AtomicU64>,
@@ -64,7 +64,7 @@ pub(crate) struct KeptCall {
     node_count: AtomicU32,
 }
 
-/// What is known of a call beside what happened in it.
+/// Facts about a call beside its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,
@@ -74,7 +74,7 @@ pub(crate) struct Facts {
     /// The kernel's name of its thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// In front of which word some are missing, and how many.
+    /// Index of the first word behind missing words, and the number of missing words.
     pub(crate) gap: Option<(u32, u64)>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Facts {
 pub(crate) struct Copied {
     pub(crate) facts: Facts,
     pub(crate) words: Vec<u64>,
-    /// The nodes that it was in: index, index of the parent, and site.
+    /// Nodes of the call: index, index of the parent, and site.
     pub(crate) nodes: Vec<(u32, u32, &'static Site)>,
 }
 
@@ -95,15 +95,15 @@ impl KeptCalls {
         }
     }
 
-    /// Forgets all calls. One that is being written now stays; it is of no watch that still counts.
+    /// Forgets all calls. A call that is being written now stays; it belongs to no watch that still counts.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
             call.number.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Keeps a slow call of this duration if it is one of the longest, or by chance. It is the `count`th slow one. Returns false
-    /// if it should have been kept and another thread was writing.
+    /// Keeps a slow call of this duration if it is one of the longest, or by chance. It is slow call number `count`. Returns
+    /// false if it should have been kept and another thread was writing.
     pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
         if self.place(ticks, count, random).is_none() {
             return true;
@@ -132,12 +132,12 @@ impl KeptCalls {
         if key(&shortest) <= ticks {
             return Some(shortest);
         }
-        // Each slow call that is none of the longest has the same chance (algorithm R, Vitter 1985).
+        // Each slow call outside the longest has the same chance (algorithm R, Vitter 1985).
         by_chance.get((random % count.max(1)) as usize)
     }
 
-    /// Calls `read` with the lock held, for each call that is kept, with its number and whether it is one of the longest. Returns
-    /// false if a thread of the program holds the lock for long.
+    /// Calls `read` with the lock held, for each kept call, with its number and whether it is one of the longest. Returns false
+    /// if a thread of the program holds the lock for long.
     pub(crate) fn read(&self, mut read: impl FnMut(u64, bool, &KeptCall)) -> bool {
         if !self.take_lock(LOOKS, std::thread::yield_now) {
             return false;
@@ -183,7 +183,7 @@ impl KeptCall {
         }
     }
 
-    /// Writes a call. The caller holds the lock. Without memory it stays without words.
+    /// Writes a call. The caller holds the lock. Without memory the call has no words.
     pub(crate) fn write(
         &self,
         facts: &Facts,
@@ -262,7 +262,7 @@ impl KeptCall {
     }
 }
 
-/// Makes the array this long; false if there is no memory.
+/// Gives the array this length; returns false if there is no memory.
 fn with_space<T: crate::enabled::record::arena::FromZeros>(array: &Array<T>, length: u32) -> bool {
     array.reuse(length) || array.allocate(length.next_power_of_two().max(LEAST)) && array.reuse(length)
 }
@@ -288,7 +288,7 @@ mod tests {
         let mut random = 1u64;
         for count in 1..=10_000u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            // Each number below 10 000 once.
+            // Distinct numbers below 10 007.
             let ticks = count * 7_919 % 10_007;
             let words = (0..ticks % 700).collect::<Vec<_>>().into_iter();
             assert!(kept.keep(ticks, count, random >> 33, |call| {

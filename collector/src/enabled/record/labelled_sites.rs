@@ -1,16 +1,16 @@
-//! The sites of locks and of tasks that a call names: one for each name and place of the source, made at the first wait for
-//! such a lock, or with the first such task. However many are made at one place, they share a site. Finding one takes no lock
-//! and does not use the allocator.
+//! The sites of locks and of tasks that a call names: one for each name and place of the source. A site is made at the first wait
+//! for such a lock, or with the first such task. All locks or tasks that are made at one place share a site. Finding one takes no
+//! lock and does not use the allocator.
 
 use std::panic::Location;
 
 use crate::enabled::record::arena::{Made, Ref};
 use crate::enabled::record::site::{Labelled, Site};
 
-/// The largest number of sites; locks and tasks of further places share one row for each kind.
+/// Maximum number of sites; locks and tasks of further places share one row for each kind.
 const SITES_MAX: usize = 2048;
 
-/// The slots of the table, so that it is at most half full.
+/// Number of slots of the table, which is at most half full.
 const SLOTS: usize = 2 * SITES_MAX;
 
 static SITES: Made<Site, SITES_MAX> = Made::none();
@@ -27,16 +27,16 @@ static OTHERS: [Site; 5] = [
     others(Labelled::Task),
 ];
 
-/// What a lock or a task is called.
+/// The label of a lock or a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) name: Option<&'static str>,
-    /// Where it was made.
+    /// The place where it was made.
     pub(crate) place: &'static Location<'static>,
 }
 
 impl Label {
-    /// Labels it with a name, if it has one, and with the caller's place.
+    /// Returns a label with a name, if there is one, and with the caller's place.
     #[track_caller]
     pub(crate) const fn new(name: Option<&'static str>) -> Self {
         Self {
@@ -55,7 +55,7 @@ pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     for _ in 0..SLOTS {
         let slot = &TABLE[at];
         let found = slot.get_acquire().or_else(|| {
-            // Another thread may take the slot first. What was made here then goes to the next free one, or to none.
+            // Another thread may take the slot first. The site made here then goes to the next free slot, or to none.
             made = made.or_else(|| SITES.keep(Site::labelled(kind, name, file, line)));
             made.map(|site| slot.set_first(site))
         });

@@ -1,10 +1,10 @@
-//! How long the calls of a node took: a histogram, and what adaptive mode knows of the node. An octave of buckets is
+//! The durations of a node's calls: a histogram, and the facts about the node that adaptive mode needs. An octave of buckets is
 //! allocated at its first hit.
 //!
-//! A clock read waits for the instructions before it, so finding the bucket of a duration, a chain of about 25 cycles,
-//! would lengthen every scope. Instead, a duration is buffered, which is one store. A call that finds its place taken
-//! flushes the buffer: all buffered durations find their buckets at once, which the CPU does in parallel. With thousands
-//! of nodes, what a flush waits for are cache lines: two of the latency, and the counters of two or three octaves.
+//! A clock read waits for the instructions before it, so finding the bucket of a duration, a chain of about 25 cycles, would
+//! lengthen every scope. Instead, a duration is buffered, which is one store. A call that finds its place taken flushes the
+//! buffer: all buffered durations find their buckets at once, which the CPU does in parallel. With thousands of nodes, a flush
+//! waits for cache lines: two of the latency, and the counters of two or three octaves.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small};
 
@@ -17,7 +17,7 @@ pub(crate) use crate::enabled::record::node::{Latency, Octave};
 /// call.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// How often a reader tries to read a histogram at one moment.
+/// Number of tries of a reader to read a histogram at one moment.
 const LOOKS: u32 = 20;
 
 zeroed! {
@@ -26,7 +26,7 @@ zeroed! {
     pub(crate) struct Latencies {
         nodes: Column<Latency>,
         octaves: Column<Octave>,
-        /// The number of octaves in use.
+        /// Number of octaves in use.
         used: AtomicU64,
         /// The number of the tree's life, from 1.
         life: AtomicU64,
@@ -70,8 +70,8 @@ impl Latency {
         self.flushing.store(flushing + 2, Ordering::Release);
     }
 
-    /// Puts the buffered durations whose octaves exist into their buckets, without a call. Returns whether all are there;
-    /// the others stay where they are.
+    /// Puts the buffered durations whose octaves exist into their buckets, without a call. Returns whether all octaves exist; the
+    /// other durations stay in the buffer.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
@@ -127,12 +127,11 @@ impl Latency {
         }
     }
 
-    /// Reads what has been counted into `histogram`, and returns what `calls` counted at that time; it reads its counters
-    /// in order (`Acquire`). `known` returns the calls and the calls in the histogram at the last reading.
+    /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` reads its counters in order
+    /// (`Acquire`). `known` returns the calls and the calls in the histogram at the last reading.
     ///
-    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
-    /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
-    /// them.
+    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that the
+    /// histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted them.
     pub(crate) fn read(
         &self,
         calls: impl Fn() -> u64,
@@ -142,7 +141,7 @@ impl Latency {
         self.read_within(LOOKS, calls, known, histogram)
     }
 
-    /// Does the same with at most `looks` tries, at least one.
+    /// Reads like [`Self::read`], with at most `looks` tries, at least one.
     pub(crate) fn read_within(
         &self,
         looks: u32,
@@ -156,7 +155,7 @@ impl Latency {
             let before = self.flushing.load(Ordering::Acquire);
             least = calls();
             counted = self.look(&calls, histogram);
-            // SYNC POINT: what was looked at before the second look at `flushing`.
+            // SYNC POINT: the histogram before the second look at `flushing`.
             fence(Ordering::Acquire);
             let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
             if flushed && counted.wrapping_sub(least) <= 1 {
@@ -173,8 +172,8 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// Returns how often it was emptied. A caller that asks before [`Self::read`] reads nothing from before the last
-    /// time.
+    /// Returns how many times it was emptied. A caller that asks before [`Self::read`] reads nothing from before the last
+    /// emptying.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
@@ -191,7 +190,7 @@ impl Latency {
             .buffered
             .each_ref()
             .map(|place| place.load(Ordering::Acquire));
-        // The calls are read after everything that has ended, so that no more calls end than begin.
+        // The calls are read after all ended calls, so that no more calls end than begin.
         let calls = calls();
         for ticks in buffered {
             if ticks > 0 {
@@ -376,7 +375,7 @@ mod tests {
             };
             assert_eq!(count(100).map(|&(_, count)| count), Some(49));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
-            // Histograms were switched off and on again in the same life: this one is empty, and no octave is lost.
+            // Histograms were switched off and on again in the same life: this histogram is empty, and no octave is lost.
             let again = pool.make(5).unwrap();
             again.read(|| 0, || (0, 0), &mut histogram);
             assert!(histogram.is_empty());
@@ -390,7 +389,7 @@ mod tests {
     fn each_octave_has_a_place_of_its_own() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
-        // Longer calls are not buffered, and the longest that is, is.
+        // Longer calls are not buffered; a call of exactly the limit is.
         assert!(
             latency.buffer(1, BUFFERED_MAX) && !latency.buffer(2, BUFFERED_MAX + 1) && !latency.buffer(3, 0)
         );

@@ -1,8 +1,8 @@
-//! The functions that were switched off while calls of them were open: their ends stay on until each of these calls has ended.
+//! Functions that were switched off while calls of them were open. Their ends stay on until each of these calls has ended.
 //!
-//! Once its beginnings are off, no call of a function begins: an event that was in progress meanwhile finds its site disabled
-//! and takes the call back. So a thread in which none is open at some moment has none from then on, and the open calls of a
-//! thread are the nodes from its current one to the root. However long it takes, an end that is still to come is seen.
+//! Once its beginnings are off, no call of a function begins: an event that was in progress finds its site disabled and takes the
+//! call back. So a thread without an open call at some moment has no open call from then on. The open calls of a thread are the
+//! nodes from its current one to the root. An end that is still to come is seen at any later time.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -12,11 +12,11 @@ use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 
-/// The time from the first look to the second. Each further one comes after twice the time.
+/// Time from the first look to the second. Each further look comes after twice the time.
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// A look may take one in so many parts of the time.
+/// A look may take 1/`LOOK_SHARE` of the time.
 const LOOK_SHARE: u32 = 200;
 
 /// The functions whose ends are on although their beginnings are off.
@@ -30,16 +30,16 @@ pub(crate) struct Leaving {
 #[derive(Debug)]
 struct Function {
     number: u32,
-    /// The trees in which it may be open; `None` before the first look.
+    /// Addresses of the trees in which it may be open; `None` before the first look.
     trees: Option<Vec<usize>>,
 }
 
-/// Which functions are open in a thread.
+/// The functions that are open in a thread.
 #[derive(Debug)]
 struct OpenCalls {
     /// The address of the thread's tree.
     tree: usize,
-    /// By number; `None` if that cannot be told now.
+    /// Open functions by number; `None` if they are unknown now.
     functions: Option<HashSet<u32>>,
 }
 
@@ -52,7 +52,7 @@ impl Leaving {
         }
     }
 
-    /// Returns how long until the next look; `None` if no ends wait.
+    /// Returns the time until the next look; `None` if no ends wait.
     pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
         self.next.map(|next| next.saturating_duration_since(now))
     }
@@ -69,8 +69,8 @@ impl Leaving {
         self.functions.retain(|function| function.number != number);
     }
 
-    /// Returns the functions of which no call is open any more, in the order of numbers, if it is time to look. `number_of` says
-    /// which function a site is of.
+    /// Returns the functions without open calls, in the order of numbers, if a look is due. `number_of` returns the number of a
+    /// site's function.
     pub(crate) fn ended(&mut self, number_of: fn(&'static Site) -> Option<u32>) -> Vec<u32> {
         let now = Instant::now();
         if self.next.is_none_or(|next| next > now) {
@@ -152,14 +152,14 @@ mod tests {
             functions: None,
         };
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
-        // A thread that had none open before has none.
+        // A thread that had no open call of it before has none now.
         leaving.begin(5);
         assert!(
             leaving
                 .look(&[open(1, &[]), open(2, &[7, 1]), in_event])
                 .is_empty()
         );
-        // A thread that has ended has none either, and one whose events were never seen in progress may have one.
+        // A thread that has ended has no open call either. A thread that was in an event may have one.
         assert_eq!(leaving.look(&[open(1, &[7]), open(3, &[5])]), [7]);
         leaving.forget(5);
         assert!(leaving.look(&[open(3, &[5])]).is_empty());

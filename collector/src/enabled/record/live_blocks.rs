@@ -1,12 +1,12 @@
-//! Blocks of memory that the program has now, sampled: which node allocated them.
+//! Samples of the live blocks of memory, with the node that allocated each.
 //!
-//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block on which
-//! a point lies goes into a table, under its address, with the node. The thread that frees the block takes it out again, on any
-//! thread. A capture reads the table: what is live is in it and nowhere else, so resets have nothing to do with it.
+//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block with a point
+//! goes into a table, under its address, with the node. The thread that frees the block takes it out again; any thread may do so.
+//! A capture reads the table: live blocks are in it and nowhere else, so resets do not change it.
 //!
-//! The table is in static memory. Neither end allocates, locks or calls the kernel. A block is put in before the program knows
-//! its address, and taken out before the allocator may give the address to another thread, so no two threads change the place
-//! of one block at once.
+//! The table is in static memory. Neither putting in nor taking out allocates, locks or calls the kernel. A block is put in
+//! before the program knows its address, and taken out before the allocator may give the address to another thread. So no two
+//! threads change the place of one block at once.
 
 use std::cell::Cell;
 use std::ops::{AddAssign, RangeInclusive};
@@ -18,13 +18,13 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 
-/// The places of one block: it is in any of them, and nowhere else.
+/// Number of places of one block: it is in any of them, and nowhere else.
 const GROUP: usize = 32;
 
-/// So many that some 16 GiB may be live before a group is full.
+/// Number of groups, so that some 16 GiB may be live before a group is full.
 const GROUPS: usize = 2048;
 
-/// How many counters tell that a block is not in the table, without looking.
+/// Number of counters that tell without a search that a block is not in the table.
 const FILTER: usize = 1 << 14;
 
 /// A sampled block that was taken out of the table.
@@ -34,22 +34,22 @@ pub(crate) struct Block {
     pub(crate) owner: u64,
 }
 
-/// Where a block is: its group, and its place in that.
+/// Place of a block: its group, and its place in the group.
 type At = (usize, usize);
 
 #[derive(Debug)]
 pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
-    /// How many blocks in the table have this hash. A counter that has reached its end stays there.
+    /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
     filter: [AtomicU8; FILTER],
     /// The addresses; 0 where there is no block.
     blocks: [[AtomicU64; GROUP]; GROUPS],
     bytes: [[AtomicU64; GROUP]; GROUPS],
     /// The owners; 0 while a place changes.
     owners: [[AtomicU64; GROUP]; GROUPS],
-    /// How many places were taken, and how many were left.
+    /// Number of places that were taken, and of places that were left.
     put: AtomicU64,
     taken: AtomicU64,
-    /// Sampled blocks for which there was no place.
+    /// Number of sampled blocks for which there was no place.
     lost: AtomicU64,
 }
 
@@ -61,7 +61,7 @@ static THREADS: AtomicU64 = AtomicU64::new(0);
 thread_local! {
     /// Bytes until the next point; below 0 if it has been passed.
     static LEFT: Cell<i64> = const { Cell::new(0) };
-    /// The state of the random numbers; 0 before the first.
+    /// State of the random numbers; 0 before the first.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -88,7 +88,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         let hash = hash(block);
         let block = block as u64;
         let places = Self::places(hash);
-        // A block that was freed past this allocator may have left its address.
+        // A block that was freed past this allocator may have left its address in the table.
         let old = places
             .clone()
             .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block);
@@ -172,8 +172,8 @@ pub(crate) fn is_due(bytes: usize) -> bool {
     left < 0
 }
 
-/// Puts a block of the calling thread's open call into the table, after [`is_due`] has said so, and draws the distance to the
-/// next point. Without a tree it only does the latter. The first block of a thread is due for the first point to be drawn.
+/// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true, and draws the next distance.
+/// Without a tree it only draws the distance. A thread's first block is due, to draw the first point.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
@@ -203,7 +203,7 @@ pub(crate) fn take(block: usize) -> Option<Block> {
     }
 }
 
-/// Puts a block back that was not freed after all.
+/// Puts back a block that was not freed after all.
 #[cold]
 pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     if owner != 0 {
@@ -211,7 +211,7 @@ pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     }
 }
 
-/// Gives the blocks of a tree whose thread has ended to other owners, by the index of the node.
+/// Moves the blocks of a tree whose thread has ended to other owners, by the index of the node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     if !tree.has_sampled_blocks() {
         return;
@@ -221,7 +221,7 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         let Some(node) = Owner::numbered(owner).filter(|owner| of_tree.contains(owner)) else {
             continue;
         };
-        // The block may be freed at this moment. Its place belongs to another owner, or to none, then.
+        // The block may be freed at this moment. Its place then belongs to another owner, or to none.
         _ = TABLE.owners[group][at].compare_exchange(
             owner,
             heir(node.index()).number(),
@@ -231,12 +231,12 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Returns how many blocks could not be put into the table.
+/// Returns the number of blocks that could not be put into the table.
 pub(crate) fn lost() -> u64 {
     TABLE.lost.load(Ordering::Relaxed)
 }
 
-/// What sampled blocks stand for.
+/// Memory that sampled blocks represent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sampled {
     bytes: f64,
@@ -244,8 +244,8 @@ pub(crate) struct Sampled {
 }
 
 impl Sampled {
-    /// Returns what a block stands for: itself, and all others of its size that no point lay on. A block of `bytes` is in the
-    /// table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
+    /// Returns the memory that a block represents: itself, and the blocks of its size without a point. A block of `bytes` is in
+    /// the table with the probability `1 - exp(-bytes / LIVE_SAMPLE_BYTES)`.
     fn block(bytes: u64) -> Self {
         let sampled = -(-(bytes as f64) / LIVE_SAMPLE_BYTES as f64).exp_m1();
         let stands_for = bytes as f64 / sampled.max(f64::MIN_POSITIVE);
@@ -271,10 +271,10 @@ impl AddAssign for Sampled {
     }
 }
 
-/// What is live of all rows, at one moment.
+/// Live memory of all rows, at one moment.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    /// By owner, in rising order.
+    /// Rows by owner, in rising order.
     rows: Vec<(Owner, Sampled)>,
 }
 
@@ -296,12 +296,12 @@ impl Live {
         Self { rows }
     }
 
-    /// Returns what is live of a tree, by the index of the node, in rising order.
+    /// Returns the live memory of a tree, by the index of the node, in rising order.
     pub(crate) fn of_tree(&self, tree: &'static Tree) -> Vec<(u32, Sampled)> {
         self.within(Owner::of_tree(tree))
     }
 
-    /// Returns what is live of the finished threads of a name, by the row, in rising order.
+    /// Returns the live memory of the finished threads of a name, by the row, in rising order.
     pub(crate) fn of_finished(&self, name: u32) -> Vec<(u32, Sampled)> {
         self.within(Owner::of_finished(name))
     }
@@ -315,7 +315,7 @@ impl Live {
     }
 }
 
-/// Mixes an address. Blocks are aligned, so their lowest bits say nothing.
+/// Mixes an address. Blocks are aligned, so their lowest bits are always 0.
 #[inline(always)]
 fn hash(block: usize) -> u64 {
     (block as u64 >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -369,7 +369,7 @@ mod tests {
             table.put(0x1000 * number, number as u64, 7);
         }
         assert_eq!(all(table).len(), 1_000);
-        // An address is in it once.
+        // An address is in the table once.
         table.put(0x1000, 55, 8);
         assert_eq!(all(table).len(), 1_000);
         assert_eq!(
@@ -387,7 +387,7 @@ mod tests {
                 .iter()
                 .all(|count| count.load(Ordering::Relaxed) == 0)
         );
-        // A full group says so, and what is in it stays.
+        // A full group counts its losses, and its blocks stay.
         let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
             .map(|number| number * 0x10)
@@ -408,7 +408,7 @@ mod tests {
         let count = 100_000;
         let sum: f64 = (0..count).map(|_| next_distance() as f64).sum();
         let mean = sum / f64::from(count) / LIVE_SAMPLE_BYTES as f64;
-        // The mean of so many has a standard deviation of 0.3 %.
+        // The mean has a standard deviation of 0.3 %.
         assert!((mean - 1.0).abs() < 0.015, "{mean}");
     }
 

@@ -1,12 +1,12 @@
-//! What is counted of a node beside calls and time, in a column of its own: nodes keep their size, and a thread in which
-//! nothing of this is counted has no memory for it.
+//! Amounts of a node beside calls and time, in a column of their own. Nodes keep their size, and a thread without such amounts
+//! has no memory for them.
 
 use tickscope_format::snapshot::Quantity;
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
-/// How many quantities nodes may count. Of live bytes they count none: those are read elsewhere.
+/// Number of quantities that nodes may count. Nodes count no live bytes, because these are read elsewhere.
 pub(crate) const QUANTITIES: usize = Quantity::ALL.len();
 
 zeroed! {
@@ -17,7 +17,7 @@ zeroed! {
     }
 }
 
-/// Amounts to add, each of another quantity.
+/// Amounts to add, each of a different quantity.
 pub(crate) type Amounts<const N: usize> = [(Quantity, u64); N];
 
 impl NodeMeasures {
@@ -34,7 +34,7 @@ impl NodeMeasures {
         &self.values[quantity.code() as usize]
     }
 
-    /// Forgets what an earlier life of the tree has counted.
+    /// Forgets the amounts of an earlier life of the tree.
     pub(crate) fn clear(&self) {
         for value in &self.values {
             value.store(0, Ordering::Relaxed);
@@ -44,7 +44,7 @@ impl NodeMeasures {
     /// Returns all values, for another thread.
     pub(crate) fn read(&self) -> [u64; QUANTITIES] {
         let mut values = self.values.each_ref().map(|value| value.load(Ordering::Relaxed));
-        // What a node has there is of calls that are none of futures (`Tree::leave_out_calls`).
+        // A node's own count here is of calls outside futures (`Tree::leave_out_calls`).
         values[Quantity::InFlight.code() as usize] = 0;
         values
     }

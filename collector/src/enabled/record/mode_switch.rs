@@ -1,9 +1,8 @@
 //! Switches between modes: the mode in force, and the last switches with their ticks.
 //!
-//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at
-//! its next event and catches up with all switches since the last one it knows of. It charges time for each stretch in
-//! a mode that measures time, and none for the others. So a thread that sleeps through a switch is charged exactly, to
-//! the tick.
+//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at its next
+//! event and catches up with all switches since the last one it knows of. It charges time for each stretch in a mode that
+//! measures time, and no time for the other stretches. So a thread that sleeps through a switch is charged exactly, to the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -49,8 +48,7 @@ impl Switch {
         self.word >> FLAG_BITS
     }
 
-    /// Returns whether this is the next switch after the one with this word, so that none in between has been
-    /// forgotten.
+    /// Returns whether this is the next switch after the one with this word, so that no switch in between has been forgotten.
     pub(crate) fn follows(self, word: u64) -> bool {
         self.number() == (word >> FLAG_BITS) + 1
     }
@@ -65,7 +63,7 @@ impl Switch {
         self.mode.charges_time()
     }
 
-    /// Returns whether nodes keep latencies: the adaptive mode finds with them which calls are short.
+    /// Returns whether nodes keep latencies: adaptive mode uses them to find short calls.
     pub(crate) fn wants_latencies(self) -> bool {
         self.histograms || self.mode.times_some_calls()
     }
@@ -103,8 +101,7 @@ impl<const KEPT: usize> Switches<KEPT> {
         (first..=newest).filter_map(move |number| {
             let (word, tick) = self.kept(number);
             let word = word.load(Ordering::Relaxed);
-            // SYNC POINT: newest before tick: a reader that sees the tick of a later switch sees here that this one is
-            // gone.
+            // SYNC POINT: newest before tick: a reader that sees the tick of a later switch sees here that this switch is gone.
             let switch = Switch::of(word, tick.load(Ordering::Acquire));
             let is_kept = number >= oldest(self.newest.load(Ordering::Relaxed) >> FLAG_BITS);
             (is_kept && switch.number() == number).then_some(switch)
@@ -129,8 +126,8 @@ pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept: a thread that sleeps
-/// through more loses the time up to the oldest one, and counts it as a gap that was not charged.
+/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept. A thread that sleeps through more
+/// switches loses the time up to the oldest one, and counts it as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }

@@ -1,5 +1,5 @@
-//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both
-//! stand here; what a latency does is in `latency.rs`.
+//! Nodes: each is one function at one place of a thread's call tree. A node and its latency refer to each other, so both are
+//! defined here; `latency.rs` has the functions of a latency.
 
 use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
 
@@ -12,7 +12,7 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Node {
-        /// The calls begun. Only the thread writes this and all fields below.
+        /// Number of calls begun. Only the thread writes this and all fields below.
         pub(crate) calls: AtomicU64,
         /// The ticks spent in the node itself.
         pub(crate) self_ticks: AtomicU64,
@@ -23,10 +23,10 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child that is guessed when a call begins, [`NO_CHILD`] at first: the one entered last, or, in exact mode with
-        /// latencies, the one entered last before all others. A wrong guess only costs time.
+        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in exact mode
+        /// with latencies, the child entered last before all others. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
-        /// How long the calls took; `None` if that is not collected.
+        /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
         /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
         place: AtomicU32,
@@ -36,8 +36,8 @@ zeroed! {
     }
 }
 
-/// The number of buffered durations. One call in 17 finds no place and flushes them. With 8 it would be one in nine, and each
-/// of these waits for the cache lines of the counters. With 32 it would be one in 33, and take 75 ns longer.
+/// Number of buffered durations. One call in 17 finds no place and flushes them. With 8 it would be one in nine, and each flush
+/// waits for the cache lines of the counters. With 32 it would be one in 33, and take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
 /// The first octave in [`Latency::octaves`]. It and the eight above it, 16 to 8191 ticks, have their places in the first two cache
@@ -45,7 +45,7 @@ pub(super) const BUFFERED: usize = 16;
 pub(super) const FIRST_OCTAVE: usize = 4;
 
 zeroed! {
-    /// The latencies of one node. Only its thread writes them. The first cache line has what an end and most flushes need.
+    /// The latencies of one node. Only its thread writes them. The first cache line serves an end and most flushes.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
@@ -55,22 +55,21 @@ zeroed! {
         pub(super) max: AtomicU64,
         /// Odd while the buffer is flushed.
         pub(super) flushing: AtomicU64,
-        /// The sibling that was entered after the newest call that was followed by one that was not guessed. A wrong guess only
-        /// costs time.
+        /// The sibling that was entered after the newest call whose successor was not guessed. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
         pub(super) octaves: [Ref<Octave>; OCTAVES],
-        /// In adaptive mode: calls that were timed.
+        /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
-        /// In adaptive mode: ticks of the calls that were timed, with all calls in them.
+        /// In adaptive mode: ticks of the timed calls, with all calls in them.
         pub(crate) timed_ticks: AtomicU64,
-        /// In adaptive mode: one in 2^rate calls is timed.
+        /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
         /// A bit for each octave that exists.
         pub(super) present: AtomicU64,
-        /// The life of the tree in which it was made.
+        /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
-        /// How often it was made. Each time empties it.
+        /// Number of times that the latency was made. Each time empties it.
         pub(super) made: AtomicU64,
     }
 }
@@ -86,11 +85,11 @@ zeroed! {
 
 const _: () = assert!(size_of::<Octave>() == 64 && size_of::<Latency>() == 640);
 
-/// The value of [`Node::began`] if the call is not timed.
+/// Value of [`Node::began`] if the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;
 
-/// The value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches it, so the time
-/// from it to any tick is longer than any call.
+/// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches it, so the time from it to any
+/// tick is longer than any call.
 pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
@@ -139,8 +138,8 @@ impl Node {
         self.place.load(Ordering::Relaxed) & (NODES_MAX - 1)
     }
 
-    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and counts down if so. Calls
-    /// inside a call that is not timed are not timed either and do not count down.
+    /// In adaptive mode: returns whether a call inside a call of `parent` skips the clock, and counts down if so. Calls inside an
+    /// untimed call are not timed either and do not count down.
     #[inline(always)]
     pub(crate) fn is_skipped(&self, parent: &Self) -> bool {
         if !parent.is_timed() {
@@ -159,15 +158,14 @@ impl Node {
         self.began.load(Ordering::Relaxed) != UNTIMED
     }
 
-    /// Corrects the beginning of a call that has just begun: a clock of the program may start at 0, which means
-    /// [`UNTIMED`] here.
+    /// Corrects the beginning of a call that has just begun: a clock of the program may start at 0, which means [`UNTIMED`] here.
     pub(crate) fn mend_beginning(&self) {
         if self.began.load(Ordering::Relaxed) == UNTIMED {
             self.began.store(UNTIMED + 1, Ordering::Relaxed);
         }
     }
 
-    /// Forgets when the open call began, so that its end has no latency.
+    /// Forgets the beginning of the open call, so that its end has no latency.
     pub(crate) fn forget_beginning(&self) {
         if self.is_timed() {
             self.began.store(UNKNOWN, Ordering::Relaxed);
@@ -186,14 +184,14 @@ impl Node {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Counts one execution of a value with this number, which is in its bucket and among its numbers already.
+    /// Counts one execution of a value with this number, which is already in its bucket and among its numbers.
     #[inline(always)]
     pub(crate) fn count_number(&self, number: u64) {
         add(&self.began, number);
         self.count_noted();
     }
 
-    /// Counts one execution of a gauge, whose level is among its numbers already.
+    /// Counts one execution of a gauge, whose level is already among its numbers.
     #[inline(always)]
     pub(crate) fn set_level(&self, level: i64) {
         self.began.store(level.cast_unsigned(), Ordering::Relaxed);
@@ -212,7 +210,7 @@ impl Node {
         self.began.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns the place of the numbers of a value or a gauge among those of its tree; `None` if it has none.
+    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if it has none.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> Option<u32> {
         self.skip.load(Ordering::Acquire).checked_sub(1)
@@ -224,7 +222,7 @@ impl Node {
         self.skip.store(place + 1, Ordering::Release);
     }
 
-    /// Returns what the site of the node does; the root is a scope.
+    /// Returns the kind of the node's site; the root is a scope.
     pub(crate) fn kind(&self) -> SiteKind {
         self.site.get().map_or(SiteKind::Scope, Site::kind)
     }
@@ -235,18 +233,18 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether calls without a row of their own are counted here. Nothing stands below such a node.
+    /// Returns whether calls without a row of their own are counted here. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }
 
-    /// Returns when the open call began, if that is measured.
+    /// Returns the beginning of the open call, if it is measured.
     #[inline(always)]
     pub(crate) fn known_beginning(&self) -> Option<u64> {
         Some(self.began.load(Ordering::Relaxed)).filter(|&began| began != UNTIMED && began != UNKNOWN)
     }
 
-    /// Returns how long the open call has lasted at tick `now`, if that is measured.
+    /// Returns the duration of the open call at tick `now`, if it is measured.
     #[inline(always)]
     pub(crate) fn lasted(&self, now: u64) -> Option<u64> {
         self.known_beginning()
@@ -286,8 +284,8 @@ impl Nodes {
         self.column.make(self.length.load(Ordering::Relaxed)).is_some()
     }
 
-    /// Adds a node, or reuses one of an earlier life; `None` if there is no memory or no space. Only the thread that
-    /// owns the tree may call this.
+    /// Adds a node, or reuses a node of an earlier life; `None` if there is no memory or no space. Only the thread that owns the
+    /// tree may call this.
     pub(crate) fn add(
         &self,
         site: Option<&'static Site>,

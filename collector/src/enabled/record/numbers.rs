@@ -1,9 +1,9 @@
-//! What values and gauges were given: the smallest and the largest number, and of values a histogram.
+//! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only its thread writes here, and a reset writes nothing of it. A reset begins a new *stretch* of time instead: each
-//! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are those of its
-//! stretches. While a reset reads the threads it is a stretch of its own, because it is unknown which of its executions the
-//! closing snapshot has counted.
+//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each execution
+//! notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the extremes of its stretches.
+//! While a reset reads the threads it is a stretch of its own, because it is unknown which executions the closing snapshot has
+//! counted.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
 
@@ -12,10 +12,10 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::latency::{Latencies, Octave, fill, read_octaves};
 use crate::enabled::record::node::Node;
 
-/// The stretches that are kept of each node: that between two resets, and those of both resets.
+/// Number of stretches that are kept of each node: the stretch between two resets, and the stretches of both resets.
 pub(crate) const STRETCHES: usize = 3;
 
-/// Places for older stretches: two that are read, and one in which the next is kept meanwhile.
+/// Number of places for older stretches: two that are read, and one into which the next stretch goes meanwhile.
 const OLDER: usize = STRETCHES;
 
 /// The number of the stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
@@ -25,9 +25,9 @@ zeroed! {
     /// The numbers of one stretch.
     #[derive(Debug)]
     struct Stretch {
-        /// Which stretch; 0 if there is none.
+        /// Number of the stretch; 0 if there is none.
         number: AtomicU64,
-        /// The executions of the node before those of the stretch.
+        /// Number of the node's executions before the stretch.
         first: AtomicU64,
         min: AtomicU64,
         max: AtomicU64,
@@ -39,19 +39,19 @@ zeroed! {
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Numbers {
-        /// The stretch in which it was executed last.
+        /// The stretch of the last execution.
         newest: Stretch,
         /// The stretches before it: number `n`, from 0, is in place `n % OLDER`.
         older: [Stretch; OLDER],
-        /// Twice the number of older stretches; odd while `newest`, which is kept as the last of them, changes.
+        /// Twice the number of older stretches. It is odd while `newest`, which is kept as the last of them, changes.
         turning: AtomicU64,
-        /// Of a value: a bit for each octave that exists.
+        /// For a value: a bit for each octave that exists.
         present: AtomicU64,
-        /// Of a value: executions for which there was no memory for a bucket.
+        /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
-        /// Of a gauge: the tick at which it was set.
+        /// For a gauge: the tick at which it was set.
         set_tick: AtomicU64,
-        /// Of a value: buckets by octave; `None` before the first hit.
+        /// For a value: buckets by octave; `None` before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
 }
@@ -70,7 +70,7 @@ zeroed! {
 /// The numbers of a stretch, as read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Which stretch; 0 if there is none.
+    /// Number of the stretch; 0 if there is none.
     pub(crate) stretch: u64,
     pub(crate) first: u64,
     pub(crate) min: u64,
@@ -80,7 +80,7 @@ pub(crate) struct Seen {
 /// Returns the number of the stretch.
 #[inline(always)]
 pub(crate) fn stretch() -> u64 {
-    // SYNC POINT: stretch before numbers: what is noted in a stretch after a reset was counted by no reading before.
+    // SYNC POINT: stretch before numbers: no earlier reading has counted a number noted in a stretch after a reset.
     STRETCH.load(Ordering::Acquire)
 }
 
@@ -120,13 +120,13 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution before which there were `calls` others. `current` is taken out.
+    /// Notes the number of an execution after `calls` others. `current` is taken out.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
     }
 
-    /// The same in a stretch.
+    /// Notes the number like `note`, in a given stretch.
     #[inline(always)]
     pub(crate) fn note_in(&self, stretch: u64, number: u64, calls: u64) {
         let newest = &self.newest;
@@ -191,19 +191,19 @@ impl Numbers {
         self.present.store(present | 1 << at, Ordering::Release);
     }
 
-    /// Notes when a gauge is set.
+    /// Notes the tick at which a gauge is set.
     #[inline(always)]
     pub(crate) fn set_at(&self, tick: u64) {
         self.set_tick.store(tick, Ordering::Relaxed);
     }
 
-    /// Returns when a gauge was set.
+    /// Returns the tick at which a gauge was set.
     pub(crate) fn set_tick(&self) -> u64 {
         self.set_tick.load(Ordering::Relaxed)
     }
 
-    /// Reads the histogram of a value into `histogram`, and returns how many numbers are counted: those in it and those
-    /// for which there was no memory.
+    /// Reads the histogram of a value into `histogram`. Returns the number of executions in it and of executions without memory
+    /// for a bucket.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
         // This allocates first, because the allocator may be measured as well.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
@@ -217,11 +217,11 @@ impl Numbers {
             .wrapping_add(self.missed.load(Ordering::Relaxed))
     }
 
-    /// Reads the stretches, the newest first. All numbers that a histogram read before has counted are in them, also while the
-    /// thread begins another stretch.
+    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, also
+    /// while the thread begins another stretch.
     ///
-    /// The caller holds the capture lock, so that no stretch begins meanwhile, and the thread begins at most those that it has
-    /// found: this looks a second or third time at most.
+    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread turns only to stretches that it has
+    /// found, so this loop runs at most three times.
     pub(crate) fn stretches(&self) -> [Seen; STRETCHES] {
         loop {
             let before = self.turning.load(Ordering::Acquire);
@@ -235,7 +235,7 @@ impl Numbers {
             } else {
                 [older(1), older(2), Seen::default()]
             };
-            // SYNC POINT: what was looked at before the second look at `turning`.
+            // SYNC POINT: the stretches before the second look at `turning`.
             fence(Ordering::Acquire);
             if self.turning.load(Ordering::Relaxed) == before {
                 return seen;
@@ -244,7 +244,7 @@ impl Numbers {
         }
     }
 
-    /// Forgets everything of an earlier life.
+    /// Forgets all numbers of an earlier life.
     fn clear(&self) {
         self.octaves.iter().for_each(|octave| octave.set(None));
         self.newest.set(Seen::default());
@@ -272,7 +272,7 @@ impl NumbersOfTree {
         }
     }
 
-    /// Returns the numbers of a node; `None` if it is no value and no gauge, or there was no memory.
+    /// Returns the numbers of a node; `None` if it is neither value nor gauge, or there was no memory.
     #[inline(always)]
     pub(crate) fn of(&self, node: &Node) -> Option<&'static Numbers> {
         self.places.get(node.numbers()?)
@@ -314,7 +314,7 @@ mod tests {
         }
     }
 
-    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may be all that comes before it goes on.
+    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before it goes on.
     #[test]
     fn stretches_are_read_while_another_begins() {
         let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());

@@ -1,10 +1,10 @@
-//! Spans: calls that a program names by a number, enters as often as it likes, on any thread, and closes at last. And which of
-//! them each thread has open.
+//! Spans, and the spans that each thread has open. A span is a call that a program names by a number, enters any number of times,
+//! on any thread, and closes at last.
 //!
 //! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans meet no lock.
 //!
-//! Two threads may enter a span at once for the first time, and one of them is to count it, which takes an exchange. Closing takes none:
-//! who has the only handle is alone with the span. Fields and parents are not kept, because no number needs them.
+//! Two threads may enter a span at once for the first time, and one of them has to count it, which takes an exchange. Closing
+//! takes none, because the owner of the only handle has no rival. Fields and parents are not kept, because no number needs them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
@@ -20,20 +20,20 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct Span {
         pub(crate) site: Ref<Site>,
-        /// Not 0 if it was entered.
+        /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 if a thread has begun to find out that its call is one of a future.
+        /// Not 0 if a thread has begun to find out that its call belongs to a future.
         pub(crate) is_decided: AtomicU32,
-        /// Not 0 if its call is one of a future, and stands in `began` and `call`.
+        /// Not 0 if its call belongs to a future. `began` and `call` then hold the call.
         pub(crate) is_future: AtomicU32,
-        /// How many handles there are.
+        /// Number of handles.
         pub(crate) handles: AtomicU32,
-        /// The tick at which it was entered first, if that was counted as a call of a function: `spans.rs` says more.
+        /// Tick of its first entry, if that was counted as a call of a function: see `spans.rs`.
         pub(crate) first: AtomicU64,
-        /// When the call of the future began, and its id.
+        /// Tick at which the call of the future began, and its id.
         pub(crate) began: AtomicU64,
         pub(crate) call: AtomicU64,
-        /// What its maker wants to know of it.
+        /// Tag of the span's maker.
         pub(crate) tag: AtomicU32,
         /// The next free place.
         next: AtomicU32,
@@ -47,9 +47,9 @@ zeroed! {
         pub(crate) node: Ref<Node>,
         /// The number of the span.
         pub(crate) span: AtomicU32,
-        /// Not 0 if it is a poll of a call in flight.
+        /// Not 0 if the entry is a poll of a call in flight.
         pub(crate) is_poll: AtomicU32,
-        /// Of a poll: the call that the thread polled before, and the number of the poll in its row.
+        /// For a poll: the call that the thread polled before, and the number of the poll in its row.
         pub(crate) outer: AtomicU64,
         pub(crate) number: AtomicU64,
     }
@@ -60,7 +60,7 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct OpenSpans {
         depth: AtomicU32,
-        /// The first free place; 0 if there is none.
+        /// Number of the first free place; 0 if there is none.
         free: AtomicU32,
         free_count: AtomicU32,
         open: Column<OpenSpan>,
@@ -83,14 +83,14 @@ pub(crate) fn get(number: u32) -> Option<&'static Span> {
     SPANS.get(number)
 }
 
-/// Takes a free place on a thread that has none of its own; `None` if there are as many spans as can be.
+/// Takes a free place on a thread without free places; `None` if the maximum number of spans exists.
 #[cold]
 #[inline(never)]
 pub(crate) fn take() -> Option<(u32, &'static Span)> {
     SPANS.take()
 }
 
-/// Gives a place back on a thread that keeps none.
+/// Gives a place back on a thread that keeps no free places.
 #[cold]
 #[inline(never)]
 pub(crate) fn give(number: u32) {
@@ -107,12 +107,12 @@ impl OpenSpans {
         }
     }
 
-    /// Forgets what is open. The free places stay.
+    /// Closes all entries. The free places stay.
     pub(crate) fn clear(&self) {
         self.depth.store(0, Ordering::Relaxed);
     }
 
-    /// Returns how many entries are open.
+    /// Returns the number of open entries.
     #[inline]
     pub(crate) fn depth(&self) -> u32 {
         self.depth.load(Ordering::Relaxed)
@@ -131,7 +131,7 @@ impl OpenSpans {
         self.open.get(depth).or_else(|| self.open.make(depth))
     }
 
-    /// Sets how many entries are open.
+    /// Sets the number of open entries.
     #[inline]
     pub(crate) fn set_depth(&self, depth: u32) {
         self.depth.store(depth, Ordering::Relaxed);
@@ -197,7 +197,7 @@ mod tests {
             for (number, span) in taken {
                 other.give_place(number, span);
             }
-            // The other thread keeps fewer than it gives away.
+            // The other thread keeps fewer places than it gives away.
             let most = 1_000 + FREE_MAX;
             assert!(SPANS.made() - made <= most, "round {round}");
         }

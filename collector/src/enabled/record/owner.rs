@@ -1,4 +1,4 @@
-//! Which row something belongs to, as one number that stays valid while trees grow: of a sampled block, of a sample of the code.
+//! The row of a sampled block or of a sample of the code, as one number that stays valid while trees grow.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use crate::enabled::record::tree::Tree;
 /// The bits that hold the node's index.
 const NODE_BITS: u32 = NODES_MAX.ilog2();
 
-/// The bit that tells a row of finished threads from a node of a tree.
+/// The bit that distinguishes a row of finished threads from a node of a tree.
 const FINISHED: u64 = 1 << 63;
 
 /// A node of a tree, or a row of the finished threads of a name. It is not 0.
@@ -40,12 +40,12 @@ impl Owner {
         Self::finished(name, 0)..=Self::finished(name, u32::MAX)
     }
 
-    /// Returns it as a number.
+    /// Returns the owner as a number.
     pub(crate) fn number(self) -> u64 {
         self.0
     }
 
-    /// Returns the owner that has this number; none for 0.
+    /// Returns the owner that has this number; `None` for 0.
     pub(crate) fn numbered(number: u64) -> Option<Self> {
         (number != 0).then_some(Self(number))
     }

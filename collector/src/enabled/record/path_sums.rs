@@ -1,4 +1,4 @@
-//! What watched calls of a thread did in each of its nodes: in typical calls, in slow ones, and in the one that is added up.
+//! Sums of a thread's watched calls by node: of typical calls, of slow calls, and of the call that is being added up.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -37,19 +37,19 @@ zeroed! {
     pub(crate) struct PathSums {
         pub(crate) typical: Sums,
         pub(crate) slow: Sums,
-        /// Of the call that has just ended, or is too long for the journal.
+        /// Sums of the call that has just ended, or is too long for the journal.
         pub(crate) pending: Sums,
-        /// Not 0 if the node is in the list of those with something pending.
+        /// Not 0 if the node is in the list of nodes with pending sums.
         pub(crate) is_touched: AtomicU64,
-        /// By how much the call exceeds the typical in the node and all below it, and how much of that is waiting: two's
-        /// complement.
+        /// Time by which the call exceeds the typical call in the node and all nodes below it, and the waiting part of that:
+        /// two's complement.
         pub(crate) excess: AtomicU64,
         pub(crate) excess_waiting: AtomicU64,
-        /// The time of the call in the node and all below it, without that in which it had no CPU.
+        /// Ticks of the call in the node and all nodes below it, without the time in which it had no CPU.
         pub(crate) whole: AtomicU64,
-        /// The number of its path among those of all threads, plus 1; 0 if it has none.
+        /// Number of its path among the paths of all threads, plus 1; 0 if it has none.
         pub(crate) path: AtomicU64,
-        /// By kind.
+        /// Slow calls by kind of cause.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
     }
 }
@@ -58,7 +58,7 @@ zeroed! {
     /// The sums of one watch in a thread's tree, by node.
     #[derive(Debug)]
     pub(crate) struct SumsOfWatch {
-        /// The number of the watch that they belong to; 0 while they are cleared.
+        /// Number of the watch to which the sums belong; 0 while they are cleared.
         number: AtomicU64,
         pub(crate) nodes: Column<PathSums>,
     }
@@ -86,7 +86,7 @@ impl Sums {
         }
     }
 
-    /// Adds what is in `other`, and empties it.
+    /// Adds the sums of `other`, and empties it.
     pub(crate) fn take(&self, other: &Self) {
         for (to, from) in self.all().into_iter().zip(other.all()) {
             add(to, from.load(Ordering::Relaxed));
@@ -117,12 +117,12 @@ impl SumsOfWatch {
         }
     }
 
-    /// Returns the number of the watch that they belong to; 0 if to none.
+    /// Returns the number of the watch to which the sums belong; 0 if there is none.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Makes them belong to the watch with this number: empties them if they belong to another one. The tree has `nodes` nodes.
+    /// Assigns the sums to the watch with this number, emptying sums of another watch. The tree has `nodes` nodes.
     pub(crate) fn belong_to(&self, number: u64, nodes: u32) {
         if self.number.load(Ordering::Relaxed) == number {
             return;
@@ -135,7 +135,7 @@ impl SumsOfWatch {
         self.number.store(number, Ordering::Release);
     }
 
-    /// Makes them belong to no watch.
+    /// Assigns the sums to no watch.
     pub(crate) fn forget(&self) {
         self.number.store(0, Ordering::Release);
     }

@@ -1,10 +1,10 @@
-//! Where a thread was when a timer interrupted it. The thread's signal handler writes, and the publisher reads.
+//! Places in the code where a timer interrupted a thread. The thread's signal handler writes, and the publisher reads.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Array, zeroed};
 use crate::enabled::record::owner::Owner;
 
-/// How many samples wait for the publisher at most: those of a quarter of a second, at a thousand a second.
+/// Maximum number of samples that wait for the publisher: a quarter of a second's samples, at a thousand a second.
 const PLACES: u32 = 256;
 
 zeroed! {
@@ -22,7 +22,7 @@ zeroed! {
     pub(crate) struct PcRing {
         written: AtomicU32,
         read: AtomicU32,
-        /// Samples that had no place, and their CPU time.
+        /// Number of samples that had no place, and their CPU time.
         lost: AtomicU64,
         lost_ns: AtomicU64,
         /// The thread's CPU time at the last sample.
@@ -31,10 +31,10 @@ zeroed! {
     }
 }
 
-/// Where a thread was, and how much CPU time it had used since the sample before.
+/// The place of a thread, and the CPU time that it has used since the previous sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PcSample {
-    /// The innermost open node, which is the root outside all scopes; none in an event of the tree.
+    /// The innermost open node, which is the root outside all scopes; `None` in an event of the tree.
     pub(crate) inside: Option<Owner>,
     pub(crate) pc: u64,
     pub(crate) cpu_ns: u64,
@@ -47,7 +47,7 @@ impl PcRing {
         pages.allocate(1).then(|| pages.get(0))?
     }
 
-    /// Begins with a thread that has used so much CPU time. No timer runs for the thread before that.
+    /// Begins with a thread that has used `cpu_ns` of CPU time. No timer runs for the thread before that.
     pub(crate) fn begin(&self, cpu_ns: u64) {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }
@@ -57,7 +57,7 @@ impl PcRing {
         let since = cpu_ns.saturating_sub(self.cpu_ns.load(Ordering::Relaxed));
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
         let written = self.written.load(Ordering::Relaxed);
-        // SYNC POINT: places that were read before they are written again.
+        // SYNC POINT: places are read before they are written again.
         if written.wrapping_sub(self.read.load(Ordering::Acquire)) >= PLACES {
             add(&self.lost, 1);
             add(&self.lost_ns, since);
@@ -86,11 +86,11 @@ impl PcRing {
             });
             at = at.wrapping_add(1);
         }
-        // SYNC POINT: what was read before the places are free.
+        // SYNC POINT: the samples are read before their places are free.
         self.read.store(at, Ordering::Release);
     }
 
-    /// Returns how many samples had no place so far, and their CPU time.
+    /// Returns the number of samples that had no place so far, and their CPU time.
     pub(crate) fn lost(&self) -> (u64, u64) {
         (
             self.lost.load(Ordering::Relaxed),

@@ -1,5 +1,5 @@
-//! Places for values that threads take and give back, whichever thread that is. The free ones are in a list under a lock, which
-//! is held for a few loads and stores.
+//! Places for values that any thread takes and gives back. The free ones are in a list under a lock, which is held for a few
+//! loads and stores.
 
 use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
@@ -7,17 +7,17 @@ use std::time::Duration;
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
 use crate::enabled::record::arena::{Column, FromZeros, zeroed};
 
-/// How often a thread looks whether it can have a lock: at once, and then with pauses, because who holds it may have no CPU.
+/// Number of tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
 const LOOKS_AT_ONCE: u32 = 100;
 const LOOKS_LATER: u32 = 400;
 const PAUSE: Duration = Duration::from_micros(250);
 
 /// A value that may be in a list.
 pub(crate) trait Linked: FromZeros + 'static {
-    /// How many elements it has, where a [`Chain`] is made of such values.
+    /// Number of elements of the value, where a [`Chain`] is made of such values.
     const LENGTH: u32;
 
-    /// Where the number of the next one is noted.
+    /// Returns the field for the number of the next value.
     fn next(&self) -> &AtomicU32;
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Pool<T: 'static> {
     made: std::sync::atomic::AtomicU32,
 }
 
-/// The first free place; 0 if there is none.
+/// Number of the first free place; 0 if no place is free.
 #[derive(Debug)]
 struct Free {
     first: u32,
@@ -46,7 +46,7 @@ zeroed! {
     }
 }
 
-/// Does something under a lock that is held briefly; `None` if it cannot be had.
+/// Calls `change` under a lock that is held briefly; returns `None` if the lock cannot be taken.
 pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> Option<R> {
     let mut value = retried(|| match lock.try_lock() {
         Ok(value) => Some(value),
@@ -56,8 +56,8 @@ pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -
     Some(change(&mut value))
 }
 
-/// Tries to get what other threads have for a few loads and stores. Gives up after a tenth of a second or more: whoever had it
-/// is gone if the process was forked meanwhile, and cannot go on if this is a signal handler on its thread.
+/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or more. The
+/// holder is gone if the process was forked meanwhile, and cannot go on if this is a signal handler on its thread.
 pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS_AT_ONCE {
         if let Some(got) = attempt() {
@@ -84,7 +84,7 @@ impl<T: Linked> Pool<T> {
         }
     }
 
-    /// Returns how many places have been made.
+    /// Returns the number of places that have been made.
     pub(crate) fn made(&self) -> u32 {
         self.made.load(Ordering::Acquire)
     }
@@ -93,7 +93,7 @@ impl<T: Linked> Pool<T> {
         self.places.get(number).filter(|_| number != 0)
     }
 
-    /// Takes a place, with what its last user left there; `None` if there are as many as can be, or no memory.
+    /// Takes a place, with the contents of its last user; `None` if all places are taken, or without memory.
     pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
         let taken = briefly(&self.free, |free| {
             if let Some(place) = self.get(free.first) {
@@ -112,7 +112,7 @@ impl<T: Linked> Pool<T> {
         Some(taken)
     }
 
-    /// Gives a list of places back. If the lock cannot be had, they are lost.
+    /// Gives a list of places back. If the lock cannot be taken, the places are lost.
     pub(crate) fn give(&self, first: u32, last: u32) {
         let Some(last) = self.get(last) else { return };
         briefly(&self.free, |free| {
@@ -132,12 +132,12 @@ impl Chain {
         }
     }
 
-    /// Returns how many elements it has.
+    /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Makes it longer by one element, and returns where that is; `None` if there is no place.
+    /// Adds one element, and returns its place; `None` if no place is free.
     pub(crate) fn add<T: Linked>(&self, pool: &Pool<T>) -> Option<(&'static T, usize)> {
         let length = self.len();
         let at = length % T::LENGTH;
@@ -156,7 +156,7 @@ impl Chain {
         Some((last, at as usize))
     }
 
-    /// Returns where its elements are, in their order.
+    /// Returns the places of its elements, in their order.
     pub(crate) fn elements<T: Linked>(
         &self,
         pool: &'static Pool<T>,
@@ -211,7 +211,7 @@ mod tests {
             Some(())
         };
         for round in 0..3 {
-            // Five places have 15 elements: eight are three places, and six are two.
+            // Five places have 15 elements: eight elements take three places, and six take two.
             for number in 0..8 {
                 add(&one, round + number).unwrap();
                 if number < 6 {

@@ -15,11 +15,11 @@ zeroed! {
         pub(crate) tree: Tree,
         /// The kernel's id of the thread; 0 before its tree is ready.
         pub(crate) tid: AtomicU32,
-        /// Where timers found the thread, if that was ever asked for.
+        /// Places where timers interrupted the thread, if sampling of them was ever requested.
         pub(crate) pcs: Ref<PcRing>,
         /// [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
-        /// The name and CPU time of its thread when it left.
+        /// Name and CPU time of its thread when the thread left.
         left_name: [AtomicU64; 2],
         left_cpu_ns: AtomicU64,
         /// The next block in the list. It does not change once the block is in the list.
@@ -27,16 +27,16 @@ zeroed! {
     }
 }
 
-/// The nodes of all live threads, without roots. It orders nothing, so models use std's atomic.
+/// Number of nodes of all live threads, without roots. It orders nothing, so models use std's atomic.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// How many nodes there may be.
+/// Maximum number of nodes.
 static NODES_MOST: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(u32::MAX);
 
-/// Calls that no tree could count: those of ending threads, and those inside events.
+/// Number of calls that no tree could count: calls of ending threads, and calls inside events.
 static DROPPED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// How many threads have begun to count.
+/// Number of threads that have begun to count.
 static BEGUN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 const FREE: u32 = 0;
@@ -45,7 +45,7 @@ const TAKEN: u32 = 1;
 /// The thread has ended without the capture lock; the next thread that takes the lock merges the block.
 const LEFT: u32 = 2;
 
-/// How many blocks were left behind and not merged yet. At 0 the walk over all blocks is not needed.
+/// Number of blocks that were left behind and not merged yet. At 0 the walk over all blocks is not needed.
 static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 static ALL: Ref<Block> = Ref::none();
@@ -79,8 +79,8 @@ pub(crate) fn take() -> Option<&'static Block> {
     Some(block)
 }
 
-/// Gives a block back. The caller is its thread, or merges the block. If the block has begun to count, the caller holds
-/// the capture lock, so that no other thread reads the block.
+/// Gives a block back. The caller is its thread, or merges the block. If the block has begun to count, the caller holds the
+/// capture lock, so that no other thread reads the block.
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);
@@ -92,12 +92,12 @@ pub(crate) fn forget(block: &'static Block) {
     give_back(block);
 }
 
-/// Sets how many nodes there may be.
+/// Sets the maximum number of nodes.
 pub(crate) fn set_most_nodes(most: u32) {
     NODES_MOST.store(most, Ordering::Relaxed);
 }
 
-/// Counts one more node in this process; false, without counting it, if there are as many as may be.
+/// Counts one more node in this process. Returns false, without counting it, at the maximum number.
 pub(crate) fn may_add_node() -> bool {
     let has_space = NODES.fetch_add(1, Ordering::Relaxed) < NODES_MOST.load(Ordering::Relaxed);
     if !has_space {
@@ -106,12 +106,12 @@ pub(crate) fn may_add_node() -> bool {
     has_space
 }
 
-/// Counts one more node in this process, however many there are.
+/// Counts one more node in this process, without a limit.
 pub(crate) fn add_node() {
     NODES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns how many threads have begun to count.
+/// Returns the number of threads that have begun to count.
 pub(crate) fn begun() -> u64 {
     BEGUN.load(Ordering::Relaxed)
 }
@@ -121,7 +121,7 @@ pub(crate) fn drop_call() {
     DROPPED.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Returns how many calls no tree could count.
+/// Returns the number of calls that no tree could count.
 pub(crate) fn dropped_calls() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
@@ -132,7 +132,7 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
         word.store(u64::from_ne_bytes(*bytes), Ordering::Relaxed);
     }
     block.left_cpu_ns.store(cpu_ns, Ordering::Relaxed);
-    // SYNC POINT: all that the thread did before it left.
+    // SYNC POINT: all work of the thread before it left.
     block.state.store(LEFT, Ordering::Release);
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
@@ -142,7 +142,7 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();
-    // SYNC POINT: all that the thread did before it left.
+    // SYNC POINT: all work of the thread before it left.
     let left = blocks.filter(|block| block.state.load(Ordering::Acquire) == LEFT);
     left.map(|block| {
         LEFT_BEHIND.fetch_sub(1, Ordering::Relaxed);
@@ -154,17 +154,17 @@ pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     })
 }
 
-/// All blocks, the newest first.
+/// Returns all blocks, the newest first.
 pub(crate) fn all() -> impl Iterator<Item = &'static Block> {
     std::iter::successors(ALL.get_acquire(), |block| block.next.get_acquire())
 }
 
-/// The blocks of threads that have begun to count, including ended threads that are not merged yet.
+/// Returns the blocks of threads that have begun to count, including ended threads that are not merged yet.
 pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
     all().filter(|block| is_living(block))
 }
 
-/// The same blocks, those behind `at` in the list first.
+/// Returns the same blocks, beginning behind `at` in the list.
 pub(crate) fn living_after(at: Option<&'static Block>) -> impl Iterator<Item = &'static Block> {
     let behind = at
         .into_iter()

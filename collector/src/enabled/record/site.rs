@@ -17,7 +17,7 @@ pub struct Site {
     line: u32,
     group: &'static str,
     kind: SiteKind,
-    /// Whether it is a name for an await.
+    /// Whether the site is a name for an await.
     names_await: bool,
     /// Whether its scopes count: a [`SiteState`].
     state: AtomicU32,
@@ -25,41 +25,41 @@ pub struct Site {
     future: AtomicU32,
     /// Not 0 if it is in the list of known sites.
     claimed: AtomicU32,
-    /// Whether it counts only if a rule says so.
+    /// Whether the site counts only if a rule enables it.
     is_off_by_default: bool,
-    /// Whether its calls are watched where nothing says otherwise.
+    /// Whether its calls are watched unless a rule or a viewer decides otherwise.
     wants_watch: bool,
-    /// What rules and the budget say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
+    /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
-    /// The monotonic clock when a rule or the budget last changed what was disabled; 0 if none has.
+    /// Time of the monotonic clock when a rule or the budget last changed a disabled site; 0 if no such change has happened.
     off_until_ns: AtomicU64,
     /// The place of the watch of its calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
-    /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
+    /// In adaptive mode: the largest rate that any thread has found. Timing one in 2^rate calls is enough.
     rate: AtomicU32,
-    /// The site that was met before it.
+    /// The site that was met before this one.
     pub(crate) next: Ref<Site>,
 }
 
-/// The site was taken for one of functions before it was known for one of futures.
+/// Value for a site that was taken for a function's site before it was known to be a future's.
 const LATE: u32 = 2;
 
-/// So many sites were known late.
+/// Number of sites that were known late.
 static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Returns how many sites were known for those of futures only after they were met.
+/// Returns the number of sites that were known to be futures' sites only after they were met.
 pub(crate) fn late_futures() -> u32 {
     LATE_SITES.load(Ordering::Acquire)
 }
 
-/// A rule disables the site, or none enables it where that is needed.
+/// A rule disables the site, or no rule enables a site that is off by default.
 const RULED_OFF: u32 = 1;
 /// A rule enables the site.
 const RULED_ON: u32 = 2;
-/// A function that is off for the budget.
+/// The budget disables the function.
 const OVER_BUDGET: u32 = 4;
 
-/// What a site does.
+/// Kind of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SiteKind {
     /// It opens scopes.
@@ -77,16 +77,16 @@ pub(crate) enum SiteKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum SiteState {
-    /// None of its scopes has been met yet.
+    /// No scope of the site has been met yet.
     New,
     Enabled,
     Disabled,
-    /// They count, and their calls are watched.
+    /// Its scopes count, and their calls are watched.
     Watched,
 }
 
-/// The sites of rows for calls that get no row of their own, because there are too many: functions, and futures, whose rows count calls
-/// that last over many polls.
+/// The sites of rows for calls that get no row of their own, because there are too many rows. One is for functions, and one for
+/// futures, whose calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
     Site::named("(futures over the limit)", "", "", 0).of_futures(),
@@ -114,11 +114,11 @@ enum Name {
     /// The function at an address. It is described when it is shown, because that reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
-    /// The name of a lock or a task. One without a name of its own is called after the place where it was made.
+    /// The name of a lock or a task. Without a name of its own it is called after the place where it was made.
     WithLabel(Labelled, Option<&'static str>),
 }
 
-/// What a site with a label stands for.
+/// Kind of a site with a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Labelled {
     Mutex,
@@ -183,7 +183,7 @@ impl Site {
         }
     }
 
-    /// Makes it count only if a rule says so.
+    /// Makes the site count only if a rule enables it.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn off_by_default(mut self) -> Self {
         self.is_off_by_default = true;
@@ -191,13 +191,13 @@ impl Site {
         self
     }
 
-    /// Lets its calls be watched.
+    /// Makes its calls watched.
     pub const fn watched(mut self) -> Self {
         self.wants_watch = true;
         self
     }
 
-    /// Returns whether its calls are to be watched where nothing says otherwise.
+    /// Returns whether its calls are to be watched unless a rule or a viewer decides otherwise.
     pub(crate) fn wants_watch(&self) -> bool {
         self.wants_watch
     }
@@ -214,7 +214,7 @@ impl Site {
         self
     }
 
-    /// Returns whether the site is that of such a lock or task.
+    /// Returns whether the site has this label.
     pub(crate) fn is_labelled(
         &self,
         kind: Labelled,
@@ -238,7 +238,7 @@ impl Site {
         self
     }
 
-    /// Returns what the site does.
+    /// Returns the kind of the site.
     pub(crate) fn kind(&self) -> SiteKind {
         self.kind
     }
@@ -259,7 +259,7 @@ impl Site {
         self.names_await
     }
 
-    /// Makes the site one of futures.
+    /// Makes the site a site of futures.
     pub(crate) const fn of_futures(mut self) -> Self {
         self.future = AtomicU32::new(1);
         self
@@ -273,7 +273,7 @@ impl Site {
         }
     }
 
-    /// Notes that scopes of the site are polls of futures, after some were counted as those of a function.
+    /// Notes that scopes of the site are polls of futures, after some scopes were counted as a function's.
     #[cold]
     pub(crate) fn note_late_future(&self) {
         if self.future.swap(LATE, Ordering::Relaxed) != LATE {
@@ -281,7 +281,7 @@ impl Site {
         }
     }
 
-    /// Returns whether the site was known late for one of futures.
+    /// Returns whether the site was known late to be a future's.
     pub(crate) fn is_late_future(&self) -> bool {
         self.future.load(Ordering::Relaxed) == LATE
     }
@@ -316,7 +316,7 @@ impl Site {
         self.watch.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Lets its calls be watched by the watch at this place, or no longer.
+    /// Sets the place of the watch that watches its calls; `None` ends watching.
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
@@ -349,14 +349,14 @@ impl Site {
         }
     }
 
-    /// Applies a rule. What the user switches on is off for the budget no more.
+    /// Applies a rule. A site that the user switches on is no longer off because of the budget.
     pub(crate) fn set_ruled_off(&self, off: bool) {
         self.note_off();
         self.ruled_off
             .store(if off { RULED_OFF } else { RULED_ON }, Ordering::Relaxed);
     }
 
-    /// Goes back to what the site was before all rules.
+    /// Restores the state of the site before all rules.
     pub(crate) fn forget_rules(&self) {
         self.note_off();
         let off = if self.is_off_by_default { RULED_OFF } else { 0 };
@@ -368,7 +368,8 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site for the budget, or enables it again. Returns false if a rule has decided, or its calls are watched.
+    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided, or its calls are
+    /// watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {
         if over && self.watch().is_some() {
@@ -384,7 +385,7 @@ impl Site {
     /// Writes the site's path, `module::name`, without allocating.
     ///
     /// # Errors
-    /// The path is too long, or known only when it is shown.
+    /// The path is too long, or becomes known only when the site is shown.
     pub(crate) fn write_path(&self, out: &mut ShortText) -> fmt::Result {
         #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
         if let Name::OfFunction(..) = self.name {
@@ -396,7 +397,7 @@ impl Site {
         self.write_name::<ShortText>(out)
     }
 
-    /// Writes the site's name. `T` is the text that parts are kept in meanwhile.
+    /// Writes the site's name. `T` is the type of the buffer for parts of the name.
     fn write_name<T: Text>(&self, out: &mut impl Write) -> fmt::Result {
         match self.name {
             #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
@@ -422,7 +423,7 @@ impl Site {
         }
     }
 
-    /// Returns the site as snapshots show it.
+    /// Returns the site in the form of snapshots.
     pub(crate) fn describe(&self) -> snapshot::Site {
         #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
         if let Name::OfFunction(address, describe) = self.name {
@@ -441,7 +442,7 @@ impl Site {
     }
 }
 
-/// A text that parts of names are kept in.
+/// A buffer for parts of names.
 trait Text: Write + AsRef<str> + Default {}
 
 impl<T: Write + AsRef<str> + Default> Text for T {}
@@ -452,7 +453,7 @@ pub(crate) struct ShortText {
     length: usize,
 }
 
-/// Enough for most paths, and little enough for the stack of a signal handler.
+/// Length in bytes that fits most paths and the stack of a signal handler.
 const SHORT_TEXT_BYTES: usize = 384;
 
 impl Default for ShortText {
@@ -481,7 +482,7 @@ impl Write for ShortText {
     }
 }
 
-/// Returns the short name of a file: without the folders up to `src`, or without any.
+/// Returns the short name of a file: without the folders up to `src`, or without any folder.
 fn short_file(file: &str) -> &str {
     match file.rfind("src/") {
         Some(at) => &file[at + "src/".len()..],
@@ -494,7 +495,7 @@ fn short_file(file: &str) -> &str {
 /// The compiler prints `app::fib::here`, `app::Sq::area::here`, `<app::Sq as app::Shape>::area::here` and, for an impl
 /// outside the type's module, `app::other::<impl app::Sq>::area::here`. Closures and async bodies add `{{closure}}`.
 ///
-/// `T` is the text that parts are kept in meanwhile.
+/// `T` is the type of the buffer for parts of the name.
 fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> fmt::Result {
     let path = item.rsplit_once("::").map_or(item, |(function, _)| function);
     let mut function = T::default();

@@ -1,8 +1,8 @@
 //! All known sites, and which of them count.
 //!
-//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and
-//! allocates nothing. Rules and watches are applied under the capture lock to the sites that are known, and by the thread that meets
-//! a site to that site. One whose path is very long is checked at the next look of the publisher.
+//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and allocates
+//! nothing. Rules and watches are applied to known sites under the capture lock. The thread that meets a site applies them to
+//! that site. A site with a very long path is checked at the next look of the publisher.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
@@ -15,10 +15,10 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::{ShortText, Site, SiteState};
 
-/// The largest number of rules; more are refused.
+/// Maximum number of rules; further rules are refused.
 pub(crate) const RULES_MAX: usize = 256;
 
-/// The site that was met last. The others follow by `next`.
+/// The site that was met last. The other sites follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
 /// The rules, for sites that are met: 1 disables them, 0 enables them.
@@ -31,15 +31,15 @@ pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
 #[derive(Debug)]
 pub(crate) struct Rules {
     rules: Vec<(Pattern, bool)>,
-    /// The newest site that has been checked, as have all sites before it.
+    /// The newest site that has been checked. All older sites have been checked as well.
     looked_at: Option<&'static Site>,
 }
 
 /// Adds a site to the list at its first scope.
 #[cold]
 pub(crate) fn meet(site: &'static Site) {
-    // Two threads may meet it at once, and a signal handler may meet the site that its thread is meeting. One of them
-    // adds it.
+    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is meeting. One of them adds
+    // it.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
@@ -49,7 +49,7 @@ pub(crate) fn meet(site: &'static Site) {
     update_state(site);
 }
 
-/// Does what rules and watches say of a site that is met.
+/// Applies rules and watches to a site that is met.
 fn choose(site: &'static Site) {
     if RULES.is_empty() && WATCHED.is_empty() {
         return;
@@ -67,7 +67,7 @@ fn choose(site: &'static Site) {
     }
 }
 
-/// All known sites, the newest first.
+/// Returns all known sites, the newest first.
 pub(crate) fn met() -> impl Iterator<Item = &'static Site> {
     std::iter::successors(NEWEST.get_acquire(), |site| site.next.get_acquire())
 }
@@ -85,8 +85,8 @@ pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
-/// A thread that changes the mode or a rule does so before it updates the sites, with a fence in between, so what is true
-/// after the last store here holds.
+/// Updates the state of a site. A thread that changes the mode or a rule does so before it updates the sites, with a fence in
+/// between, so the condition after the last store here holds.
 fn update_state(site: &'static Site) {
     loop {
         let wanted = || {
@@ -105,7 +105,7 @@ fn update_state(site: &'static Site) {
         } else {
             SiteState::Enabled
         });
-        // SYNC POINT: the site's state before mode and rule (meets the fence between those and this).
+        // SYNC POINT: the site's state before mode and rule (meets the fence between mode or rule and this function).
         fence(Ordering::SeqCst);
         if wanted() == before {
             return;
@@ -123,7 +123,7 @@ fn rule(site: &'static Site, off: Option<bool>) {
     update_if_met(site);
 }
 
-/// Lets a site follow what rules and the budget say of it, if it is met.
+/// Updates a site by rules and the budget, if it is met.
 pub(crate) fn update_if_met(site: &'static Site) {
     // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
     fence(Ordering::SeqCst);
@@ -132,7 +132,7 @@ pub(crate) fn update_if_met(site: &'static Site) {
     }
 }
 
-/// The functions of the program that are known from its beginning and not met yet.
+/// Returns the functions of the program that are known from its beginning and not met yet.
 pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     let all = function_sites::all();
@@ -149,7 +149,7 @@ impl Rules {
         }
     }
 
-    /// Adds a rule and applies it. Returns how many sites it matches, or `None` if there are too many rules.
+    /// Adds a rule and applies it. Returns the number of sites that it matches, or `None` if there are too many rules.
     pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
@@ -157,7 +157,8 @@ impl Rules {
         if is_all {
             self.rules.clear();
         }
-        // If nothing is disabled, an enabling rule need not be kept, but for what would else be off for the budget again.
+        // If nothing is disabled, an enabling rule is kept only for functions that would otherwise be off again because of the
+        // budget.
         let is_over = |site: &'static Site| site.is_over_budget() && pattern.matches(&site.describe());
         let keeps_on = || unmet_functions().next().is_some() || met().any(is_over);
         let any_off = off || !self.rules.is_empty() || !is_all && keeps_on();
@@ -168,12 +169,12 @@ impl Rules {
             self.rules.push((pattern, off));
         }
         self.tell();
-        // The last rule decides, so sites that it does not match stay as they are: one match for each site, however
-        // many rules there are.
+        // The last rule decides, so sites that it does not match stay as they are. Each site needs one match, for any number of
+        // rules.
         let mut matched = 0;
         for site in met().chain(unmet_functions()) {
             if pattern.matches(&site.describe()) {
-                // All sites on: each as it was in the beginning.
+                // If all sites are switched on, each returns to its state in the beginning.
                 rule(site, (off || !is_all).then_some(off));
                 matched += 1;
             }
@@ -181,12 +182,12 @@ impl Rules {
         Some(matched)
     }
 
-    /// Has threads apply the rules to the sites that they meet.
+    /// Makes threads apply the rules to the sites that they meet.
     fn tell(&self) {
         RULES.set(self.rules.iter().map(|&(pattern, off)| (pattern, u64::from(off))));
     }
 
-    /// Removes the rule of a pattern: the others decide of what it matches.
+    /// Removes the rule of a pattern. The other rules then decide on its sites.
     pub(crate) fn forget(&mut self, pattern: Pattern) {
         self.look();
         self.rules.retain(|(known, _)| *known != pattern);
@@ -199,7 +200,7 @@ impl Rules {
         }
     }
 
-    /// Returns what the last rule that matches a site says of it.
+    /// Returns the decision of the last rule that matches a site.
     fn last_that_matches(&self, described: &snapshot::Site) -> Option<bool> {
         let mut rules = self.rules.iter().rev();
         let last = rules.find(|(pattern, _)| pattern.matches(described));
@@ -251,7 +252,7 @@ mod tests {
         rules.look();
         assert!(LATE.is(SiteState::Disabled));
         assert_eq!(rules.list().len(), 2);
-        // Without the narrower rule the wider one decides of its site.
+        // Without the narrower rule the wider rule decides on its site.
         rules.forget(pattern("slab::get"));
         assert!(GET.is(SiteState::Disabled) && PUT.is(SiteState::Disabled));
         rules.forget(pattern("rules::slab"));
@@ -272,7 +273,7 @@ mod tests {
         assert!(COSTLY.set_over_budget(true));
         update_if_met(&COSTLY);
         assert!(COSTLY.is_over_budget() && COSTLY.is(SiteState::Disabled));
-        // The rule stays, or the site would be off again at once.
+        // The rule stays, because without it the site would be off again at once.
         let pattern = |text| Pattern::new(text).unwrap();
         assert_eq!(rules.add(pattern("budget::costly"), false), Some(1));
         assert_eq!(rules.list().len(), 1);

@@ -1,13 +1,13 @@
-//! One thread's call tree: where the thread is, and what a begin or an end at a given tick does. It reads no clock and
+//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. It reads no clock and
 //! does no I/O.
 //!
-//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node
-//! that was current. Totals are summed up later. So self + children = total, and no value is negative, even if a
-//! capture reads parts of two moments.
+//! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node that was
+//! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
+//! two moments.
 //!
-//! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that
-//! finds nothing there has interrupted an event; its own event is dropped and counted as dropped. A capture on another
-//! thread learns from the same mark that it may have read parts of two moments.
+//! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that finds no
+//! node there has interrupted an event; its own event is dropped and counted as dropped. A capture on another thread learns from
+//! the same mark that it may have read parts of two moments.
 
 mod async_calls;
 mod children;
@@ -57,19 +57,19 @@ zeroed! {
         limit: AtomicU64,
         /// The child that is probably entered next. A wrong guess only costs time.
         guess: Ref<Node>,
-        /// The node with a latency whose call ended last. It learns what is entered after it.
+        /// The node with a latency whose call ended last. It learns the node that is entered after it.
         ended: Ref<Node>,
         /// Calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
         /// Guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// Not 0 while an event that may skip the clock is handled, so that samples know the cost of measuring. A signal handler's
-        /// event makes it 0 too early.
+        /// Not 0 while an event that may skip the clock is handled, so that samples know the cost of measuring. A signal
+        /// handler's event makes it 0 too early.
         in_event: AtomicU32,
-        /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself
-        /// everything else.
+        /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
+        /// other paths.
         path: AtomicU32,
-        /// How many pauses are in force.
+        /// Number of pauses in force.
         pauses: AtomicU32,
         /// Gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
@@ -79,19 +79,19 @@ zeroed! {
         pub(crate) nodes: Nodes,
         /// Finds a child by (parent, site), with open addressing and linear probing. Only the owner uses it.
         table: Array<Tagged<Node>>,
-        /// How long the calls of each node took.
+        /// Durations of the calls of each node.
         pub(crate) latencies: Latencies,
-        /// How long the calls of each node that is a future took.
+        /// Durations of the calls of each node that is a future.
         pub(crate) async_latencies: Latencies,
         /// The futures that the thread polls, and its free slots for more.
         pub(crate) slots: OwnSlots,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
-        /// What is counted of each node beside calls and time.
+        /// Amounts of each node beside calls and time.
         pub(crate) measures: Column<NodeMeasures>,
-        /// What values and gauges were given.
+        /// Numbers given to values and gauges.
         pub(crate) numbers: NumbersOfTree,
-        /// What is known of the time off the CPU.
+        /// State of measuring the time off the CPU.
         pub(crate) waits: Waits,
         /// The open functions that the compiler has prepared.
         pub(crate) frames: Frames,
@@ -103,7 +103,7 @@ zeroed! {
         excluded: AtomicU32,
         /// Not 0 if new nodes get a latency.
         pub(crate) wants_latencies: AtomicU32,
-        /// When the pause in force began.
+        /// Tick at which the pause in force began.
         paused_at: AtomicU64,
         /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
@@ -113,21 +113,21 @@ zeroed! {
         depth_max: AtomicU32,
         /// The largest number of nodes allowed.
         nodes_max: AtomicU32,
-        /// Not 0 if blocks of this life may be in the table of live ones.
+        /// Not 0 if blocks of this life may be in the table of live blocks.
         has_sampled_blocks: AtomicU32,
-        /// The watched call that is open, and what those before it did.
+        /// The watched call that is open, and the sums of earlier watched calls.
         pub(crate) watching: Watching,
         /// The spans that are open, and places for more.
         pub(crate) spans: OpenSpans,
-        /// Where on the stack the deepest nodes were made.
+        /// Places on the stack where the deepest nodes were made.
         deepest: DeepestNodes,
-        /// How many ticks the clock has gone back, and not forward again.
+        /// Ticks that the clock has gone back, and not forward again.
         stepped_back: AtomicU64,
     }
 }
 
-/// How events are handled. The order matters: events of the last three may skip the clock, and from the fast path on all is
-/// counted without a closer look.
+/// How events are handled. The order matters: events of the last three may skip the clock, and from the fast path on all events
+/// are counted without a closer look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
@@ -239,7 +239,7 @@ impl Tree {
         self.depth_max.store(depth_max, Ordering::Relaxed);
         self.nodes_max.store(nodes_max, Ordering::Relaxed);
         self.has_sampled_blocks.store(0, Ordering::Relaxed);
-        // Any number but 0 will do, if it differs between threads.
+        // Any number but 0 works, if it differs between threads.
         self.random.store(now | 1, Ordering::Relaxed);
         self.last.store(now, Ordering::Release);
         self.current.set_release(Some(root));
@@ -281,7 +281,7 @@ impl Tree {
         self.path.store(path as u32, Ordering::Relaxed);
     }
 
-    /// Takes `current` out, which marks an event in progress. Returns `None` if one is in progress already.
+    /// Takes `current` out, which marks an event in progress. Returns `None` if an event is in progress already.
     #[inline(always)]
     pub(crate) fn take(&self) -> Option<&'static Node> {
         let current = self.current.get()?;
@@ -289,7 +289,7 @@ impl Tree {
         Some(current)
     }
 
-    /// Takes `current` out, when it is known to be there.
+    /// Takes `current` out. The caller knows that it is there.
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.current.set(None);
@@ -297,7 +297,7 @@ impl Tree {
         fence(Ordering::Release);
     }
 
-    /// Says whether an event is handled that does not take `current` out.
+    /// Sets whether an event is handled that does not take `current` out.
     #[inline(always)]
     pub(crate) fn set_in_event(&self, is: bool) {
         self.in_event.store(is.into(), Ordering::Relaxed);
@@ -318,9 +318,9 @@ impl Tree {
         self.current.set_release(Some(current));
     }
 
-    /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later one
-    /// by as much as looking at the gap took. By that the beginnings of the open calls have moved forward. Returns `None` if
-    /// the time could not be charged.
+    /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later tick
+    /// if looking at the gap took time. The beginnings of the open calls have moved forward by that time. Returns `None` if the
+    /// time could not be charged.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> Option<u64> {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
@@ -360,8 +360,8 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles a gap in which the thread may have been off its CPU, and one that is not charged: the thread is paused, or
-    /// the clock went backward or too far forward. Returns as [`Self::charge`] does.
+    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged. Then the thread is paused, or
+    /// the clock went backward or too far forward. Returns the same as [`Self::charge`].
     #[cold]
     #[inline(never)]
     fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {
@@ -379,8 +379,8 @@ impl Tree {
         Some(now + looked)
     }
 
-    /// Leaves the time since tick `then` out, which was `ticks`: it belongs to no scope. The calls from `innermost` on are open,
-    /// and none inside it has a beginning.
+    /// Leaves out the time since tick `then`, which was `ticks`, because it belongs to no scope. The calls from `innermost` on
+    /// are open, and no call inside it has a beginning.
     pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
         let mut at = Some(innermost);
         while let Some(node) = at {
@@ -401,15 +401,15 @@ impl Tree {
         if let Some(back) = last.checked_sub(now) {
             let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
             self.stepped_back.store(step, Ordering::Relaxed);
-            // The step forward is looked at, however short gaps may be otherwise.
+            // The step forward is looked at, also if the limit for gaps is longer.
             let limit = self.limit_set.load(Ordering::Relaxed);
             self.limit.store(limit.min(step - 1), Ordering::Relaxed);
         }
         self.last.store(now, Ordering::Release);
     }
 
-    /// Returns a gap without the step forward by which the clock has made up for one backward. What was charged before that would
-    /// else be charged again.
+    /// Returns a gap without the step forward by which the clock has made up for a step backward. Otherwise the time before it
+    /// would be charged again.
     pub(crate) fn without_step(&self, gap: u64) -> u64 {
         let step = self.stepped_back.load(Ordering::Relaxed);
         gap.checked_sub(step).unwrap_or(gap)
@@ -448,7 +448,7 @@ impl Tree {
         now: u64,
         calls: u64,
     ) -> &'static Node {
-        // Each branch ends in one call or in none, so the common one saves no registers.
+        // Each branch ends in one call or in no call, so the common branch saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             return self.begin_oddly(current, child, now, calls);
@@ -477,7 +477,7 @@ impl Tree {
         child
     }
 
-    /// Returns the node that time is charged to: the innermost one whose call is timed.
+    /// Returns the node to which time is charged: the innermost node whose call is timed.
     pub(crate) fn charged(node: &'static Node) -> &'static Node {
         let mut at = node;
         while !at.is_timed()
@@ -488,21 +488,21 @@ impl Tree {
         at
     }
 
-    /// Returns how many gaps of a node were not charged.
+    /// Returns the number of gaps of a node that were not charged.
     pub(crate) fn errors_of(&self, index: u32) -> u64 {
         self.errors
             .get(index)
             .map_or(0, |errors| errors.load(Ordering::Relaxed))
     }
 
-    /// Ends the innermost call at the tick that `now` reads, if all calls are timed. Returns true if that call is of
-    /// `node`; otherwise it does nothing and returns false.
+    /// Ends the innermost call at the tick that `now` reads, if all calls are timed. Returns true if the call belongs to `node`;
+    /// otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
     }
 
-    /// The same of a call with a number: successive numbers have places of their own in the buffer of durations.
+    /// Ends a call like `end_innermost`, with its number: successive numbers have places of their own in the buffer of durations.
     #[inline(always)]
     pub(crate) fn end_innermost_numbered(
         &self,
@@ -518,7 +518,7 @@ impl Tree {
         };
         self.mark();
         let now = now();
-        // Each branch ends in one call or in none, so the common one saves no registers.
+        // Each branch ends in one call or in no call, so the common branch saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             self.end_oddly(node, parent, now);
@@ -564,8 +564,8 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well.
-    /// If the call is not open at all, nothing is closed. Both cases are counted as unbalanced.
+    /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well. If the
+    /// call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
     pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else {
@@ -581,13 +581,13 @@ impl Tree {
         }
         match at.and_then(|node| node.parent.get()) {
             Some(parent) => {
-                // A function inside it that has no end yet was unwound.
+                // A function inside the call that has no end yet was unwound.
                 let unwound = self.frames.close_inside(node);
                 add(&self.unbalanced, leaked.saturating_sub(unwound));
                 if self.watching.is_open() {
                     let charged = self.charge_noted(current, Kind::Exit, now);
                     if self.is_watched_inside(current, node) {
-                        // Its guard was leaked, or is dropped later.
+                        // The watched call's guard was leaked, or is dropped later.
                         self.discard_watched();
                     }
                     return self.finish_watched(node, parent, now, charged, clock);
@@ -641,7 +641,7 @@ mod tests {
             Self { tree, now: 0 }
         }
 
-        /// Enters as a scope does in exact mode, and counts the guesses that were wrong.
+        /// Enters like a scope in exact mode, and counts the wrong guesses.
         fn enter_by_guess(&mut self, site: &'static Site, wrong: &mut u32) -> &'static Node {
             let tree = &self.tree;
             let current = tree.current.get().unwrap();
@@ -744,7 +744,7 @@ mod tests {
         walk.exit(5, b);
         let a = walk.enter(1, &A);
         walk.exit(1, a);
-        // The second exit finds nothing open, so its ticks stay with the root.
+        // The second exit finds no open call, so its ticks stay with the root.
         assert_eq!(walk.text(), "(root) 0 7\n  a 2 2\n    b 1 5\n");
         assert_eq!(walk.tree.unbalanced.load(Ordering::Relaxed), 2);
     }

@@ -1,5 +1,5 @@
-//! What typical calls of watched functions do, by path and over all threads. A slow call is compared with this where its thread has
-//! had no typical call in the same place, as a thread has that serves one request.
+//! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with them if its thread has
+//! had no typical call in the same place, such as a thread that serves one request.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::enabled::record::path_sums::COUNTS;
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// What a path has itself in a typical call, on average. Times are in ticks.
+/// Mean amounts of a path itself in a typical call. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Means {
     pub(crate) calls: f64,
@@ -23,20 +23,20 @@ pub(crate) struct Means {
 /// The paths of a watched function.
 #[derive(Debug, Default)]
 pub(crate) struct TypicalPaths {
-    /// By the path that is continued, if it is one, and the address of the site.
+    /// Paths by the path that is continued, if there is one, and the address of the site.
     paths: HashMap<(Option<u32>, usize), u32>,
     means: Vec<Means>,
 }
 
-/// Of each watch: the number that the watch had, and its paths.
+/// For each watch: the number that the watch had, and its paths.
 static OF_WATCHES: [Mutex<Option<(u64, TypicalPaths)>>; WATCHES_MAX] =
     [const { Mutex::new(None) }; WATCHES_MAX];
 
-/// The number of each watch of which a thread has asked for the paths.
+/// For each watch: the number of the watch whose paths a thread has asked for.
 static WANTED: [AtomicU64; WATCHES_MAX] = [const { AtomicU64::new(0) }; WATCHES_MAX];
 
 impl Means {
-    /// Returns the means of sums over so many calls of the watched function.
+    /// Returns the means of sums over `of_function` calls of the watched function.
     pub(crate) fn of([calls, ticks, waiting, ready, ..]: [u64; COUNTS], of_function: u64) -> Self {
         let [ticks, waiting, ready] =
             [ticks, waiting, ready].map(|ticks| (ticks / of_function.max(1)).cast_signed());
@@ -50,14 +50,14 @@ impl Means {
 }
 
 impl TypicalPaths {
-    /// Adds a path, which continues one that was added before, or begins at the watched function.
+    /// Adds a path, which continues an earlier path or begins at the watched function.
     pub(crate) fn add(&mut self, parent: Option<u32>, site: &'static Site, means: Means) {
         let path = self.means.len() as u32;
         self.paths.insert((parent, std::ptr::from_ref(site).addr()), path);
         self.means.push(means);
     }
 
-    /// Returns the path of a site below another path, or that of the watched function.
+    /// Returns the path of a site below another path, or the path of the watched function.
     pub(crate) fn path(&self, parent: Option<u32>, site: &'static Site) -> Option<u32> {
         self.paths
             .get(&(parent, std::ptr::from_ref(site).addr()))
@@ -69,7 +69,7 @@ impl TypicalPaths {
     }
 }
 
-/// Reads the paths of the watch in a place, if it still has this number. They are there from the next snapshot on.
+/// Reads the paths of the watch in a place, if the watch still has this number. The paths are there from the next snapshot on.
 pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
     WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
     briefly(OF_WATCHES.get(slot as usize)?, |known| {
@@ -80,7 +80,7 @@ pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -
     })?
 }
 
-/// Whether a thread has asked for the paths of the watch with this number.
+/// Returns whether a thread has asked for the paths of the watch with this number.
 pub(crate) fn are_wanted(slot: usize, number: u64) -> bool {
     WANTED
         .get(slot)

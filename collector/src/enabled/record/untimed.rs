@@ -1,28 +1,28 @@
-//! Begins and ends in the modes with less than two clock reads a scope.
+//! Begins and ends in the modes with fewer than two clock reads a scope.
 //!
-//! **Sampled**: an event moves `current` and counts; the publisher looks there to see where the thread is.
-//! **Adaptive**: a node whose calls are short is timed once in 2^k calls. A call that is not timed charges nothing, nor
-//! do the calls inside it. Their time stays with the nearest frame that is timed, and `estimate` moves it back when a
-//! snapshot is made. A frame is not timed while `began` is [`UNTIMED`].
+//! **Sampled**: an event moves `current` and counts; the publisher looks there to see where the thread is. **Adaptive**: a node
+//! whose calls are short is timed once in 2^k calls. An untimed call charges nothing, nor do the calls inside it. Their time
+//! stays with the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while `began` is
+//! [`UNTIMED`].
 //!
-//! Neither mode takes `current` out if it changes nothing else: a signal handler in between leaves it as it found it.
+//! Neither mode takes `current` out if it changes nothing else: a signal handler in between leaves it unchanged.
 
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
 use crate::enabled::record::tree::Tree;
 
-/// Calls of this many ticks (about 10 us) and more are always timed, because the clock costs little in comparison.
+/// log2 of the ticks (about 10 us) from which on calls are always timed, because the clock costs little in comparison.
 const LONG_TICKS_LOG2: u64 = 15;
 
 /// The rate of a node is recomputed after this many timed calls.
 const RATE_INTERVAL: u64 = 32;
 
-/// At least one call in 2^7 is timed. One that lost its CPU meanwhile counts for as many, so fewer would make sums of few seconds swing.
+/// At least one call in 2^7 is timed. A call that lost its CPU counts 2^7 times, so a smaller share would make sums of few
+/// seconds swing.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share
-/// again.
+/// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share again.
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
@@ -38,8 +38,8 @@ impl Tree {
         self.set_in_event(false);
     }
 
-    /// Ends the innermost call if it began without a clock. Returns true if that call is of `node`; otherwise it does
-    /// nothing and returns false.
+    /// Ends the innermost call if it began without a clock. Returns true if the call belongs to `node`; otherwise does nothing
+    /// and returns false.
     #[inline(always)]
     pub(crate) fn end_untimed(&self, node: &'static Node) -> bool {
         self.set_in_event(true);
@@ -48,8 +48,8 @@ impl Tree {
         ended
     }
 
-    /// Ends the innermost call without charging time. Returns true if that call is of `node`; otherwise it does nothing
-    /// and returns false.
+    /// Ends the innermost call without charging time. Returns true if the call belongs to `node`; otherwise does nothing and
+    /// returns false.
     #[inline(always)]
     pub(crate) fn end_uncharged(&self, node: &'static Node) -> bool {
         match node.parent.get() {
@@ -78,8 +78,8 @@ impl Tree {
         child.mend_beginning();
     }
 
-    /// Ends the innermost call if it is timed. Returns true if that call is of `node`; otherwise it does nothing and
-    /// returns false.
+    /// Ends the innermost call if it is timed. Returns true if the call belongs to `node`; otherwise does nothing and returns
+    /// false.
     #[inline(always)]
     pub(crate) fn end_timed(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
         let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
@@ -98,7 +98,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Counts the duration of a timed call of `node` that ends at tick `now`, and chooses which one is timed next.
+    /// Counts the duration of a timed call of `node` that ends at tick `now`, and chooses the next call to time.
     pub(crate) fn count_timed(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get()
             && let Some(ticks) = node.lasted(now)
@@ -111,7 +111,7 @@ impl Tree {
         }
     }
 
-    /// Chooses which of the next calls of `node`, in timed calls of `parent`, is timed.
+    /// Chooses the next call of `node` to time, among its calls in timed calls of `parent`.
     fn choose_next(&self, parent: &'static Node, node: &'static Node) {
         if let Some(latency) = node.latency.get()
             && latency.is_rate_due()
@@ -121,17 +121,17 @@ impl Tree {
         self.skip_some(parent, node);
     }
 
-    /// Chooses it by the rate that is known. Each call has the same chance, so that one in 2^rate of all calls is timed; the rates of
-    /// the parents count towards that.
+    /// Chooses the next call to time by the known rate. Each call has the same chance, so that one in 2^rate of all calls is
+    /// timed; the rates of the parents count towards that.
     #[inline(always)]
     pub(crate) fn skip_some(&self, parent: &'static Node, node: &'static Node) {
         let rate_of = |node: &'static Node| {
             let latency = node.latency.get();
             latency.map_or(0, |latency| latency.rate.load(Ordering::Relaxed))
         };
-        // The calls in a timed call are as rare as that already.
+        // The calls in a timed call are already as rare as its rate says.
         let own = rate_of(node).saturating_sub(rate_of(parent));
-        // Each slow call of a watched function is wanted.
+        // Each slow call of a watched function has to be timed.
         let skip = if own == 0 || node.site.get().is_some_and(|site| site.watch().is_some()) {
             0
         } else {
@@ -141,7 +141,7 @@ impl Tree {
         node.skip.store(skip as u32, Ordering::Relaxed);
     }
 
-    /// Returns a random number, of which the upper bits are better.
+    /// Returns a random number, whose upper bits are more random.
     #[inline(always)]
     pub(crate) fn next_random(&self) -> u64 {
         let x = xorshift(self.random.load(Ordering::Relaxed));
@@ -151,7 +151,7 @@ impl Tree {
 }
 
 impl Latency {
-    /// In adaptive mode: returns whether the timed call that ends is one after which the rate is computed anew.
+    /// In adaptive mode: returns whether the rate is computed anew after the timed call that ends.
     #[inline(always)]
     pub(crate) fn is_rate_due(&self) -> bool {
         self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
@@ -167,16 +167,16 @@ pub(crate) fn xorshift(state: u64) -> u64 {
     x ^ x << 17
 }
 
-/// Computes the rate of a node by itself. It grows with the number of calls that were timed, in this thread and in
-/// earlier ones, and it is 0 if calls are long.
+/// Computes the rate of a node by itself. It grows with the number of timed calls, in this thread and in earlier ones, and is 0
+/// if calls are long.
 ///
-/// The mean is that of all calls so far: a rate that followed the latest durations would time long calls more often, and so make
+/// The mean covers all calls so far. A rate that followed the latest durations would time long calls more often, and so make
 /// their mean too large.
 fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let shorter = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
-    // A timed call takes its caller some 60 ns. So it may be the rarer the shorter calls are, and then some: of short ones there are many.
+    // A timed call takes its caller some 60 ns, so shorter calls are timed more rarely, and still more so because they are many.
     let by_length = shorter * 3 / 2;
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
     let by_number = by_number.min(RATE_MAX);
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_short_call_is_timed_once_in_128_and_one_inside_it_no_more_seldom() {
-        // What is known of a site is shared by all threads, those of other tests too.
+        // All threads share the facts of a site, including threads of other tests.
         static OWN: [Site; 2] = [
             Site::named("a", "own", "f.rs", 1),
             Site::named("b", "own", "f.rs", 2),
@@ -266,7 +266,7 @@ mod tests {
         let tree = tree();
         let (a, b) = run(&tree, 2_000, sites);
         let [timed_a, timed_b] = [a, b].map(|node| node.latency.get().unwrap());
-        // As after some two million calls.
+        // The state is like the state after some two million calls.
         for latency in [timed_a, timed_b] {
             latency.timed.store(1 << 16, Ordering::Relaxed);
             latency.timed_ticks.store(100 << 16, Ordering::Relaxed);

@@ -1,9 +1,9 @@
-//! The threads that wait for a lock, and how long they have waited together.
+//! The threads that wait for a lock, and the sum of their waiting times.
 //!
-//! Each waiter adds its beginning to one word and takes its end away again. So the word tells at any moment how long all
-//! of them have waited so far, however many they are. Who gives the lock back takes what was added since the last time:
-//! that is how long others waited while it had the lock. Nobody writes into another thread's memory, and no lock keeps
-//! anything of a thread that may end.
+//! Each waiter adds its beginning to one word and takes its end away again. So the word tells at any moment the sum of all waits
+//! so far, for any number of waiters. The thread that gives the lock back takes the time added since the last time: for that time
+//! others waited while it had the lock. No thread writes into another thread's memory, and no lock keeps anything of a thread
+//! that may end.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 
@@ -20,9 +20,10 @@ const TIME: u64 = (1 << TIME_BITS) - 1;
 /// The threads that wait for a lock. Moments come from one clock, in any unit.
 #[derive(Debug)]
 pub(crate) struct Waiters {
-    /// How many threads wait. Above that, the moments at which threads began to wait less those at which they ceased.
+    /// Number of waiting threads. The higher bits: the moments at which threads began to wait less the moments at which they
+    /// ceased.
     word: AtomicU64,
-    /// As much of the common waiting time has been taken.
+    /// Part of the common waiting time that has been taken.
     taken: AtomicU64,
 }
 
@@ -45,17 +46,17 @@ impl Waiters {
         let one = begun(now);
         let before = self.word.fetch_add(one, Ordering::Relaxed);
         if before & COUNT == 0 {
-            // Nobody waited until now, so nobody made anyone wait.
+            // No thread waited until now, so no thread made another wait.
             self.take_until(waited(before.wrapping_add(one), now));
         }
     }
 
-    /// Ends a wait, whether the thread has the lock now or not.
+    /// Ends a wait, whether or not the thread now has the lock.
     pub(crate) fn leave(&self, now: u64) {
         self.word.fetch_add(begun(now).wrapping_neg(), Ordering::Relaxed);
     }
 
-    /// Takes how long threads have waited since the last time, all of them together.
+    /// Takes the waiting time of all threads together since the last call.
     pub(crate) fn take(&self, now: u64) -> u64 {
         self.take_until(waited(self.word.load(Ordering::Relaxed), now))
     }
@@ -79,12 +80,12 @@ impl Waiters {
     }
 }
 
-/// What one wait that begins now adds to the word.
+/// Returns the amount that one wait beginning now adds to the word.
 fn begun(now: u64) -> u64 {
     (now << COUNT_BITS).wrapping_add(1)
 }
 
-/// Returns how long threads have waited until now by a word, all of them together.
+/// Returns the waiting time of all threads together until now, by a word.
 fn waited(word: u64, now: u64) -> u64 {
     let count = word & COUNT;
     count.wrapping_mul(now).wrapping_sub(word >> COUNT_BITS) & TIME
@@ -106,7 +107,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is taken is what the waiters of a model waited, and the count returns to 0.
+        /// The taken time is the waiting time of a model's waiters, and the count returns to 0.
         #[test]
         fn all_waits_are_taken(
             steps in proptest::collection::vec((0u8..3, 0u64..1_000_000), 1..200),

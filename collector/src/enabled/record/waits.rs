@@ -1,11 +1,11 @@
-//! Which part of a gap between two events the thread was off its CPU, and why: it *waited* for something, or it was *ready*
-//! and another thread had the CPU.
+//! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
+//! something, or it was *ready* and another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer one is, at its end. Mostly the
-//! kernel's word says that the thread stayed on its CPU, for a few nanoseconds; otherwise the thread's clocks are read, and
-//! all time since the last reading that is not CPU time was off the CPU. It belongs to this gap as far as it cannot have
-//! been in the short gaps before. What may have been there is counted as *unplaced*, so that waiting, ready and unplaced
-//! together are the wall time less the CPU time.
+//! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer gap is looked at, at its end. Mostly the
+//! kernel's word says that the thread stayed on its CPU, which takes a few nanoseconds. Otherwise the thread's clocks are read,
+//! and all time since the last reading that is not CPU time was off the CPU. It belongs to this gap as far as it cannot have been
+//! in the short gaps before. Time that may have been there is counted as *unplaced*, so waiting, ready and unplaced together are
+//! the wall time less the CPU time.
 
 use std::sync::OnceLock;
 
@@ -13,22 +13,22 @@ use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches}
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
-/// The shortest gap that is looked at, where the kernel tells whether the thread stayed on its CPU.
+/// Shortest gap that is looked at, in ns, where the kernel tells whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
 
-/// The same where each look reads a clock by a system call.
+/// Shortest gap where each look reads a clock by a system call.
 const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 
-/// The first limit in ticks, before their length is known: some 10 us of a time stamp counter.
+/// First limit in ticks, before their length is known: some 10 us of a time stamp counter.
 pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 
-/// Less than this is the cost and the error of the readings.
+/// Time off the CPU below this is the cost and the error of the readings.
 pub(crate) const NOISE_NS: u64 = 2_000;
 
-/// The rate is exact to one part in so many.
+/// The rate is exact to one part in this number.
 pub(crate) const RATE_PARTS: u64 = 20_000;
 
-/// After so many limits, about a second, the clocks are read again.
+/// Number of limits, about a second, after which the clocks are read again.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
 /// The first rate is soon replaced by a better one, and later ones are good for long.
@@ -38,7 +38,7 @@ const RATE_LONG_NS: u64 = 200_000_000;
 /// The clock whose ticks are placed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockInUse {
-    /// Measures how many ticks a nanosecond has; `None` if that takes too long to wait for. It does not block.
+    /// Measures the ticks of a nanosecond; returns `None` if that takes too long to wait for. It does not block.
     pub(crate) ticks_per_ns: fn() -> Option<f64>,
     pub(crate) now: fn() -> u64,
 }
@@ -47,15 +47,15 @@ static CLOCK: OnceLock<ClockInUse> = OnceLock::new();
 
 #[cfg(test)]
 thread_local! {
-    /// The clock of a test in this thread, beside what other tests have.
+    /// The clock of a test in this thread, separate from the clocks of other tests.
     pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
 }
 
-/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. These order nothing, so
-/// models use std's atomics.
+/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics order nothing,
+/// so models use std's atomics.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// From here on the monotonic clock asks for the rate again.
+/// Time of the monotonic clock from which on the rate is measured again.
 static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Sets the clock. It is the same for the life of the process.
@@ -72,8 +72,7 @@ pub(crate) fn now() -> u64 {
     CLOCK.get().map_or(0, |clock| (clock.now)())
 }
 
-/// Returns how many ticks a nanosecond has. The measurement gets better with time, so it is asked for again at longer and
-/// longer intervals.
+/// Returns the ticks of a nanosecond. The measurement gets better with time, so it is repeated at longer and longer intervals.
 pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
     #[cfg(test)]
     if let Some(clock) = OF_TEST.get() {
@@ -96,7 +95,7 @@ pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
 }
 
 zeroed! {
-    /// What a thread knows of its time off the CPU. Only the thread writes it; captures read it to split an open gap.
+    /// A thread's state for its time off the CPU. Only the thread writes it; captures read it to split an open gap.
     #[derive(Debug)]
     pub(crate) struct Waits {
         /// Not 0 if gaps are looked at.
@@ -107,15 +106,15 @@ zeroed! {
         pub(crate) read_tick: AtomicU64,
         pub(crate) read_wall_ns: AtomicU64,
         pub(crate) read_cpu_ns: AtomicU64,
-        /// The ready time at the last reading of the scheduler's file, plus 1; 0 if that was not read.
+        /// The ready time at the last reading of the scheduler's file, plus 1; 0 if the file was not read.
         pub(crate) ready_ns: AtomicU64,
-        /// How often the thread had lost its CPU at the last reading: by the scheduler's file if that was read, else by
+        /// How often the thread had lost its CPU at the last reading: by the scheduler's file if it was read, else by
         /// `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
-        /// Until here no wait is missing: the thread had stayed on its CPU since the last reading.
+        /// Tick up to which no wait is missing: the thread had stayed on its CPU since the last reading.
         pub(crate) sure_tick: AtomicU64,
-        /// Of the time since the last reading, what was placed before its gap had ended.
+        /// Time since the last reading that was placed before its gap had ended.
         pub(crate) early_ns: AtomicU64,
         /// Ticks off the CPU that belong to no node.
         pub(crate) unplaced: AtomicU64,
@@ -125,11 +124,11 @@ zeroed! {
 /// Time off the CPU, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Off {
-    /// All of it.
+    /// All time off the CPU.
     pub(crate) all: u64,
-    /// What belongs to the gap.
+    /// Part of it that belongs to the gap.
     pub(crate) placed: u64,
-    /// Of that, the time without a CPU although the thread was ready.
+    /// Part of `placed` in which the thread was ready but had no CPU.
     pub(crate) ready: u64,
 }
 
@@ -143,7 +142,7 @@ pub(crate) fn place(
     short_ns: u64,
     least_ns: u64,
 ) -> Off {
-    // A short gap has no longer wait than itself, and one of the switches was in this gap.
+    // A short gap cannot hold a wait longer than itself, and one of the switches was in this gap.
     let before = short_ns.min(switches.saturating_sub(1).saturating_mul(least_ns));
     let placed = if switches == 0 {
         0
@@ -212,8 +211,8 @@ impl Waits {
         self.ready_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Leaves what was read of `later_ns` for the next reading: a switch, and ready time. Returns the switches and the ready
-    /// time that are left for this one. One switch at least is: the time in between may have been taken by an interrupt.
+    /// Leaves a switch and the ready time in `later_ns` for the next reading. Returns the switches and the ready time of this
+    /// one. At least one switch remains, because an interrupt may have taken the time in between.
     pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
         let all = self.switches.load(Ordering::Relaxed);
         self.switches.store(all.saturating_sub(1), Ordering::Relaxed);
@@ -233,8 +232,8 @@ impl Waits {
         self.early_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Returns how often the thread has lost its CPU since the last reading, and how long it was ready in that time, of
-    /// which it was off its CPU for `all_ns`.
+    /// Returns how many times the thread has lost its CPU since the last reading, and how long it was ready in that time. It was
+    /// off its CPU for `all_ns`.
     pub(crate) fn switched(&self, cpu_ns: u64, all_ns: u64) -> (u64, u64) {
         let [switches, preempted] =
             [&self.switches, &self.preempted].map(|count| count.load(Ordering::Relaxed));
@@ -254,11 +253,11 @@ impl Waits {
             None => self.store_usage(usage),
         }
         if before.is_some() {
-            // What the file counted cannot be compared.
+            // The file's counts cannot be compared.
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);
-        // It could have run each time, or at none of them.
+        // The thread could have run each time, or at none of the times.
         let was_ready = usage.preempted.saturating_sub(preempted) == all;
         (all, if was_ready { all_ns } else { 0 })
     }
@@ -273,7 +272,7 @@ pub(crate) fn least_ns() -> u64 {
     }
 }
 
-/// The same in ticks, of which so many are a nanosecond.
+/// Returns the shortest gap in ticks, with `rate` ticks a nanosecond.
 pub(crate) fn least_ticks(rate: f64) -> u64 {
     (least_ns() as f64 * rate) as u64
 }

@@ -1,5 +1,5 @@
-//! The functions that are watched, as their threads see them: above what duration a call is slow, and the slow calls that are
-//! kept whole. The publisher sets all of this under the capture lock, and threads read it without one.
+//! The watched functions, as their threads see them: the threshold of slow calls, and the slow calls that are kept whole. The
+//! publisher sets all of this under the capture lock, and threads read it without one.
 
 use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
 
@@ -11,17 +11,17 @@ use crate::enabled::record::kept_calls::KeptCalls;
 pub(crate) struct Watch {
     /// Changes when the watch begins to count anew; 0 while nothing is watched.
     number: AtomicU64,
-    /// The shortest duration of a slow call, in ticks; 0 while that is not known. Then no call is watched.
+    /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
     threshold: AtomicU64,
     discarded: AtomicU64,
     missed: AtomicU64,
     not_kept: AtomicU64,
-    /// How many slow calls there were, for choosing some of them at random.
+    /// Number of slow calls, for choosing some of them at random.
     pub(crate) slow_calls: AtomicU64,
     pub(crate) kept: KeptCalls,
 }
 
-/// Why a watched call is in no sum.
+/// Reason why a watched call is in no sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lost {
     Discarded,
@@ -66,7 +66,7 @@ impl Watch {
         self.number.store(number, Ordering::Release);
     }
 
-    /// Returns the shortest duration of a slow call, in ticks; 0 if that is not known.
+    /// Returns the shortest duration of a slow call, in ticks; 0 if it is unknown.
     #[inline]
     pub(crate) fn threshold(&self) -> u64 {
         self.threshold.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! The watched call that is open on a thread, and the sums of those before it.
+//! The watched call that is open on a thread, and the sums of earlier watched calls.
 
 use tickscope_format::snapshot::WATCHES_MAX;
 
@@ -11,12 +11,12 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::SumsOfWatch;
 use crate::enabled::record::watch::{self, Watch};
 
-/// How many futures that are awaited at once are told apart.
+/// Maximum number of futures awaited at once that are distinguished.
 const AWAITED: usize = 8;
 
 zeroed! {
-    /// The futures that were not ready in the open poll of the watched call: their nodes and calls, the last one polled at the
-    /// end. Those that await one of them are not among them.
+    /// The futures that were not ready in the open poll of the watched call: their nodes and calls, the last polled one at the
+    /// end. Futures that await one of them are not included.
     #[derive(Debug)]
     pub(crate) struct Awaited {
         nodes: [Ref<Node>; AWAITED],
@@ -38,13 +38,13 @@ impl Awaited {
         self.count.store(0, Ordering::Relaxed);
     }
 
-    /// Returns the last one that was polled.
+    /// Returns the node of the future that was polled last.
     pub(crate) fn last(&self) -> Option<&'static Node> {
         let count = self.count.load(Ordering::Relaxed) as usize;
         self.nodes.get(count.checked_sub(1)?)?.get()
     }
 
-    /// Adds one. If there are too many, the first makes way.
+    /// Adds a future. If there are too many, the first one is removed.
     pub(crate) fn add(&self, node: &'static Node, call: CallId) {
         if self.count.load(Ordering::Relaxed) as usize == AWAITED {
             self.remove(0);
@@ -78,32 +78,32 @@ impl Awaited {
     }
 }
 
-/// The poll ends the call.
+/// Value of `ending` for a poll that ends the call.
 pub(crate) const OVER: u64 = u64::MAX;
 
 zeroed! {
     /// The name of a node in one set of names.
     #[derive(Debug)]
     pub(crate) struct NodeName {
-        /// The set that it belongs to.
+        /// Number of the set to which the name belongs.
         pub(crate) set: AtomicU64,
-        /// The index that it stands for.
+        /// The index for which the name stands.
         pub(crate) index: AtomicU32,
     }
 }
 
 zeroed! {
-    /// The watched call of a thread, and the sums of those before it.
+    /// The watched call of a thread, and the sums of earlier watched calls.
     #[derive(Debug)]
     pub(crate) struct Watching {
         /// The node of the open call; `None` if there is none.
         pub(crate) root: Ref<Node>,
         /// The place of its watch, and the watch's number when it began.
         pub(crate) slot: AtomicU32,
-        /// The path before it.
+        /// The path before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
-        /// When it began, in ticks.
+        /// Tick at which it began.
         pub(crate) began: AtomicU64,
         /// Not 0 while a call is added up, after its end.
         pub(crate) busy: AtomicU32,
@@ -111,17 +111,17 @@ zeroed! {
         pub(crate) before: AtomicU64,
         /// Not 0 if not all of the call's time is known.
         pub(crate) broken: AtomicU32,
-        /// What happened in the polls before, if the call is of a future and has had some.
+        /// The carried words of earlier polls, if the call belongs to a future and has had earlier polls.
         pub(crate) carried: Ref<CarriedCall>,
-        /// How the poll that is open ends: [`OVER`], or the call's id, or 0 while that is not known.
+        /// End of the open poll: [`OVER`], or the call's id, or 0 while it is unknown.
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// By node: what it is called elsewhere.
+        /// By node: its name in other threads.
         pub(crate) names: Column<NodeName>,
-        /// The number of the newest set of such names.
+        /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,
-        /// The nodes with something pending, and how many they are.
+        /// The nodes with pending sums, and their number.
         pub(crate) touched: Column<AtomicU32>,
         pub(crate) touched_count: AtomicU32,
         pub(crate) sums: [SumsOfWatch; WATCHES_MAX],
@@ -151,7 +151,7 @@ impl Watching {
         }
     }
 
-    /// Forgets all, for another life of the tree.
+    /// Forgets all state, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.root.set(None);
         self.carried.set(None);
@@ -160,7 +160,7 @@ impl Watching {
         self.sums.iter().for_each(SumsOfWatch::forget);
     }
 
-    /// Empties what an earlier life of a node has counted.
+    /// Empties the sums of an earlier life of a node.
     pub(crate) fn clear_node(&self, node: &Node) {
         for sums in &self.sums {
             sums.clear_node(node.index());
@@ -178,7 +178,7 @@ impl Watching {
         self.root.get().is_some()
     }
 
-    /// Returns whether the open watched call is of this node.
+    /// Returns whether the open watched call belongs to this node.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn is_of(&self, node: &'static Node) -> bool {

@@ -11,17 +11,17 @@ use crate::types::Clock;
 pub(crate) struct ClockRate {
     began_tick: AtomicU64,
     began_ns: AtomicU64,
-    /// How long the machine had slept when the measurement began.
+    /// Time that the machine had slept when the measurement began, in ns.
     began_slept_ns: AtomicU64,
-    /// How often the clock has broken.
+    /// Number of times that the clock has broken.
     breaks: AtomicU32,
     /// The rate when the clock last behaved normally, as the bits of an `f64`.
     in_order: AtomicU64,
-    /// Whether the clock is broken. Then the rate from before the break holds, and not what can be measured now.
+    /// Whether the clock is broken. Then the rate from before the break holds, and not the present measurement.
     held: AtomicBool,
 }
 
-/// How the clock misbehaved since the last check.
+/// Kind of the clock's misbehaviour since the last check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Break {
     /// The machine slept.
@@ -35,7 +35,7 @@ pub(crate) enum Break {
 pub(crate) struct Moment {
     pub(crate) tick: u64,
     pub(crate) ns: u64,
-    /// How long the machine has slept since it was started.
+    /// Time that the machine has slept since its start, in ns.
     pub(crate) slept_ns: u64,
 }
 
@@ -50,8 +50,8 @@ impl Moment {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // If the clock went backward in between, the middle means nothing; the later read then serves unless a
-            // better pair is found.
+            // If the clock went backward in between, the middle has no meaning; the later read then serves unless a better pair
+            // is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
                 None => (u64::MAX, after),
@@ -107,7 +107,7 @@ impl ClockRate {
         self.held.store(true, Ordering::Relaxed);
     }
 
-    /// Returns how often the clock has broken.
+    /// Returns the number of times that the clock has broken.
     pub(crate) fn breaks(&self) -> u32 {
         self.breaks.load(Ordering::Relaxed)
     }
@@ -143,13 +143,13 @@ impl ClockRate {
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that stands still takes no time, whatever its rate is.
+            // A clock that stands still takes no time at any rate.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)
     }
 
-    /// The ticks in a second over all the time so far; `None` if there was no tick.
+    /// Returns the ticks in a second over all the time so far; `None` if there was no tick.
     fn measured(&self, now: Moment) -> Option<f64> {
         let ns = now.ns.saturating_sub(self.began_ns.load(Ordering::Relaxed));
         let ticks = now.tick.saturating_sub(self.began_tick.load(Ordering::Relaxed));
@@ -190,9 +190,9 @@ mod tests {
     struct World {
         now: Moment,
         rate: ClockRate,
-        /// When the clock last behaved normally.
+        /// Moment at which the clock last behaved normally.
         in_order: Moment,
-        /// True time in nanoseconds, and the ticks that were counted of it in this epoch.
+        /// True time in nanoseconds, and the ticks counted in it in this epoch.
         epoch_ns: u64,
         epoch_ticks: u64,
         /// The relative error of each closed epoch and of this one.
@@ -218,7 +218,7 @@ mod tests {
             }
         }
 
-        /// Runs for so many seconds at this rate. The clock is checked ten times a second, as the publisher does.
+        /// Runs for `seconds` at this rate. The clock is checked ten times a second, as the publisher does.
         fn run(&mut self, seconds: u64, ticks_per_second: f64) {
             for _ in 0..seconds * 10 {
                 let ticks = (ticks_per_second / 10.0) as u64;
@@ -230,7 +230,7 @@ mod tests {
             }
         }
 
-        /// Does what `Publisher::clock_broke` does, together with its part of the collector's state.
+        /// Repeats the steps of `Publisher::clock_broke`, together with its part of the collector's state.
         fn look(&mut self) {
             let broke = self.rate.broke_since(self.in_order, self.now).is_some();
             if broke {
@@ -281,7 +281,7 @@ mod tests {
             world.run(60, 1e9 * factor);
             let (breaks, off) = world.end();
             assert_eq!((breaks, off.len()), (1, 2), "{factor}");
-            // At most one of 61 seconds was at the other rate.
+            // At most one second of 61 was at the other rate.
             let most = (factor - 1.0f64).abs() * 1.2 / 60.0;
             assert!(off[0].abs() <= most, "{factor}: {} of at most {most}", off[0]);
             assert!(off[1].abs() < 1e-6, "{factor}: {}", off[1]);

@@ -24,16 +24,16 @@ use crate::types::{Clock, Threads};
 pub(crate) struct Config {
     /// The clock in use.
     pub(crate) chosen: Chosen,
-    /// The clock that was asked for.
+    /// The requested clock.
     pub(crate) asked: Clock,
     pub(crate) max_gap_ticks: u64,
     pub(crate) max_depth: u32,
     pub(crate) max_nodes: u32,
     pub(crate) max_process_nodes: u32,
     pub(crate) threads: Threads,
-    /// Whether time off the CPU is told from work.
+    /// Whether time off the CPU is distinguished from work.
     pub(crate) waits: bool,
-    /// What `TICKSCOPE` asks for.
+    /// The value of `TICKSCOPE`.
     pub(crate) auto_start: Option<AutoStart>,
     /// Whether `TICKSCOPE=off` is set.
     pub(crate) off: bool,
@@ -47,13 +47,13 @@ pub(crate) struct Config {
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 
-/// The configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
+/// The provisional configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
-/// Whether this process is a child that was forked while the configuration was one for now: it decides and begins anew.
+/// Whether this process is a child that was forked while the configuration was provisional: it decides and begins anew.
 static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
 
-/// What the first scope calls, once, where the configuration was one for now.
+/// Function that the first scope calls, once, if the configuration was provisional.
 static AT_FIRST_SCOPE: OnceLock<fn()> = OnceLock::new();
 static IS_FIRST_SCOPE: AtomicBool = AtomicBool::new(false);
 
@@ -93,8 +93,8 @@ pub(crate) fn get() -> &'static Config {
     }
 }
 
-/// Decides the configuration by the environment until [`settle`] or [`decide_with`] is called. The first scope calls `at_first_scope`;
-/// it may be inside the program's allocator.
+/// Decides a provisional configuration by the environment, until [`settle`] or [`decide_with`] is called. The first scope calls
+/// `at_first_scope`; it may be inside the program's allocator.
 pub(crate) fn decide_for_now(at_first_scope: fn()) {
     if !is_settled() && !is_forked_child() {
         PID.store(std::process::id(), Ordering::Relaxed);
@@ -108,18 +108,18 @@ fn for_now() -> Option<&'static Config> {
     FOR_NOW.get().filter(|_| !begins_anew())
 }
 
-/// Returns whether the configuration is one for now.
+/// Returns whether the configuration is provisional.
 pub(crate) fn is_for_now() -> bool {
     !is_settled() && for_now().is_some()
 }
 
-/// Forgets the configuration for now, in a forked child.
+/// Forgets the provisional configuration, in a forked child.
 pub(crate) fn begin_anew() {
     BEGINS_ANEW.store(true, Ordering::Relaxed);
     PID.store(0, Ordering::Relaxed);
 }
 
-/// Returns whether this process is a forked child that has forgotten the configuration for now.
+/// Returns whether this process is a forked child that has forgotten the provisional configuration.
 pub(crate) fn begins_anew() -> bool {
     BEGINS_ANEW.load(Ordering::Relaxed)
 }
@@ -161,7 +161,7 @@ fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
     })
 }
 
-/// Returns whether this thread is deciding the configuration: in a signal handler that interrupted that, or in the
+/// Returns whether this thread is deciding the configuration: in a signal handler that interrupted the decision, or in the
 /// program's own clock. A caller that asked for the configuration there would wait for itself.
 pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
@@ -195,13 +195,13 @@ fn decide(settings: &Settings) -> Config {
     let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
     CLOCK_RATE.begin(Moment::now(chosen.clock));
-    // Nothing counts before this point, so no thread has to be told.
+    // Nothing counts before this point, so no thread has to be alarmed.
     mode_switch::note(
         settings.mode.unwrap_or(Mode::USUAL),
         settings.histogram.unwrap_or(true),
         chosen.clock.now(),
     );
-    // Measuring the rate takes time, so it happens only if a limit needs it.
+    // Measuring the rate takes time, so it happens only for a limit that needs it.
     let max_gap_ticks = match settings.max_gap {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
@@ -250,7 +250,7 @@ pub fn is_forked_child() -> bool {
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()
 }
 
-/// Returns the ticks in a nanosecond as known now, or `None` if it is too early to say.
+/// Returns the ticks in a nanosecond as known now, or `None` if it is too early to know them.
 fn ticks_per_ns() -> Option<f64> {
     let clock = CONFIG.get()?.chosen.clock;
     CLOCK_RATE

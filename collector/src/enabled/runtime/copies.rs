@@ -1,5 +1,5 @@
-//! Other copies of this library in the process, in libraries that were linked with one of their own or in the executable. Each has rows, a
-//! ring and a publisher of its own, and knows nothing of what the others count.
+//! Other copies of this library in the process, in the executable or in libraries that were linked with a copy of their own. Each
+//! copy has rows, a ring and a publisher of its own, and knows nothing of the other copies' counts.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::enabled::platform::modules::{self, OtherCopy};
 use crate::enabled::runtime::config;
 
-/// What was found last.
+/// Result of the last search.
 static FOUND: Mutex<Vec<OtherCopy>> = Mutex::new(Vec::new());
 
 fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
@@ -25,12 +25,12 @@ pub(crate) fn look() {
     *found() = others;
 }
 
-/// The files that bring them.
+/// Returns the files that contain other copies.
 pub(crate) fn files() -> Vec<PathBuf> {
     found().iter().map(|copy| copy.file.clone()).collect()
 }
 
-/// The warning about them.
+/// Returns the warning about other copies.
 pub(crate) fn warning() -> Option<String> {
     let found = found();
     let others: Vec<String> = found
@@ -46,7 +46,7 @@ pub(crate) fn warning() -> Option<String> {
     })
 }
 
-/// The library that this copy is in; nothing if it is in the executable.
+/// Returns the library that contains this copy; an empty text if it is in the executable.
 pub(crate) fn own_library() -> String {
     modules::own_library().map_or_else(String::new, |library| library.display().to_string())
 }

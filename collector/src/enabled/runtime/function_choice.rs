@@ -1,4 +1,4 @@
-//! Which functions count from the beginning.
+//! Chooses the functions that count from the beginning.
 
 use std::ffi::CStr;
 
@@ -8,7 +8,7 @@ use tickscope_format::snapshot::FunctionChoice;
 use crate::enabled::platform::os;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 
-/// How much of the program's CPU time measuring functions may take, if nothing else is asked for.
+/// Default budget: share of the program's CPU time for measuring functions.
 const BUDGET: f64 = 0.05;
 
 /// The largest budget.
@@ -20,7 +20,7 @@ const NOT: &CStr = c"TICKSCOPE_NOT";
 const BUDGET_VARIABLE: &CStr = c"TICKSCOPE_BUDGET";
 const RELEARN: &CStr = c"TICKSCOPE_RELEARN";
 
-/// Returns how much of the program's CPU time measuring functions may take, 1 for as much as the program itself; `None` if there is no limit.
+/// Returns the allowed cost of measuring functions, as a multiple of the program's own CPU time; `None` if there is no limit.
 pub(crate) fn budget() -> Option<f64> {
     match text(BUDGET_VARIABLE) {
         Some("off") => None,
@@ -29,7 +29,7 @@ pub(crate) fn budget() -> Option<f64> {
     }
 }
 
-/// Returns whether this run forgets which functions were too expensive in earlier ones.
+/// Returns whether this run forgets the functions that were too expensive in earlier runs.
 pub(crate) fn relearns() -> bool {
     text(RELEARN) == Some("on")
 }
@@ -43,13 +43,13 @@ fn share(value: &str) -> Option<f64> {
     (0.0..=MOST_BUDGET).contains(&share).then_some(share)
 }
 
-/// The value of a variable that is set to something; a value that is no UTF-8 is none.
+/// Returns the value of a variable that is not empty; `None` if it is not UTF-8.
 fn text(name: &'static CStr) -> Option<&'static str> {
     let value = os::variable(name).and_then(|value| std::str::from_utf8(value).ok());
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns a sentence for each variable whose value is not understood.
+/// Returns a sentence for each variable with an invalid value.
 pub(crate) fn warnings() -> Vec<String> {
     let mut warnings = Vec::new();
     let mut warn = |name: &CStr, found: &str, allowed: &str, rest: &str| {
@@ -86,25 +86,25 @@ pub(crate) fn warnings() -> Vec<String> {
     warnings
 }
 
-/// The value of a variable for a message.
+/// Returns the value of a variable for a message.
 fn lossy(name: &'static CStr) -> Option<String> {
     let value = os::variable(name).map(|value| String::from_utf8_lossy(value).into_owned());
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns whether functions are asked for by their own variable.
+/// Returns whether functions are requested by their own variable.
 pub(crate) fn is_asked_for() -> bool {
     matches!(os::variable(FUNCTIONS), Some(b"on" | b"every"))
 }
 
-/// Returns which functions are to count; `None` if none is.
+/// Returns the functions that are to count; `None` if no function is.
 pub(crate) fn of_environment() -> Option<FunctionChoice> {
     let asked = os::variable(FUNCTIONS);
     let every = match asked {
         Some(b"off") => return None,
         Some(b"every") => true,
         Some(b"on") => false,
-        // By itself a program measures nothing.
+        // Without a request a program measures nothing.
         Some(_) | None => {
             Settings::auto_start()?;
             false
@@ -120,7 +120,7 @@ pub(crate) fn of_environment() -> Option<FunctionChoice> {
     })
 }
 
-/// Reads patterns that commas separate. What is no pattern is left out.
+/// Reads patterns that commas separate. Invalid patterns are left out.
 fn patterns(name: &'static CStr) -> Vec<String> {
     let parts = text(name).unwrap_or("").split(',').map(str::trim);
     let patterns = parts.filter(|text| Pattern::new(text).is_ok());

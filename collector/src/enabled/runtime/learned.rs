@@ -1,8 +1,8 @@
-//! What earlier runs of the same build have learned: measuring which functions costs too much. A run begins with those
-//! switched off, so that it costs from its first call what it would cost later.
+//! Functions that earlier runs of the same build found too expensive to measure. A run begins with these functions switched off,
+//! so that its cost is low from its first call.
 //!
-//! The file is called after the function table, so another build learns anew. It has the budget and the mode, in which a
-//! call has its cost, then a line for each function. What cannot be read is as if it were not there.
+//! The file is named after the function table, so another build learns anew. It has the budget and the mode, in which a call has
+//! its cost, then a line for each function. Unreadable parts are ignored.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -17,13 +17,13 @@ const FIRST_LINE: &str = "tickscope functions 4";
 pub(crate) struct Learned {
     /// Its number.
     pub(crate) number: u32,
-    /// How long its calls took on average, with all calls inside, in nanoseconds.
+    /// Mean duration of its calls, with all calls inside, in nanoseconds.
     pub(crate) mean_ns: f64,
-    /// How much of the program's CPU time measuring it took, from 0 to 1.
+    /// Share of the program's CPU time that measuring it took, from 0 to 1.
     pub(crate) cost_share: f64,
 }
 
-/// What this build has of earlier runs.
+/// Functions that earlier runs of this build have learned.
 #[derive(Debug)]
 struct Memory {
     build: u64,
@@ -32,7 +32,7 @@ struct Memory {
 
 static MEMORY: OnceLock<Memory> = OnceLock::new();
 
-/// Reads what earlier runs of the build with this function table have learned under this budget in this mode, or lets it be forgotten.
+/// Reads the functions that earlier runs of this build have learned under this budget in this mode, or forgets them.
 pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'static [Learned] {
     let memory = MEMORY.get_or_init(|| {
         let build = hash(table);
@@ -48,12 +48,12 @@ pub(crate) fn recall(table: &[u8], budget: f64, mode: Mode, forget: bool) -> &'s
     &memory.functions
 }
 
-/// Returns what [`recall`] has read.
+/// Returns the functions that [`recall`] has read.
 pub(crate) fn recalled() -> &'static [Learned] {
     MEMORY.get().map_or(&[], |memory| &memory.functions)
 }
 
-/// Keeps what was learned for the next run.
+/// Keeps the learned functions for the next run.
 pub(crate) fn keep(budget: f64, mode: Mode, functions: impl Iterator<Item = Learned>) {
     let Some(memory) = MEMORY.get() else { return };
     let mut text = head(budget, mode);
@@ -81,8 +81,8 @@ fn parse(text: &str, budget: f64, mode: Mode) -> Option<Vec<Learned>> {
     text.strip_prefix(&head(budget, mode))?.lines().map(one).collect()
 }
 
-/// FNV-1a of words of eight bytes instead of single ones, because a table has half a megabyte, and this happens before
-/// `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
+/// Hashes by FNV-1a over words of eight bytes instead of single bytes, because a table has half a megabyte, and this happens
+/// before `main`. See <http://www.isthe.com/chongo/tech/comp/fnv/>.
 fn hash(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
     let words = words.iter().map(|word| u64::from_le_bytes(*word));

@@ -17,7 +17,7 @@ use crate::enabled::record::node;
 use crate::enabled::record::tree::NO_LIMIT;
 use crate::types::{Clock, Destination, Threads};
 
-/// What `TICKSCOPE` starts by itself.
+/// Values of `TICKSCOPE`, by which the environment starts a session or report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AutoStart {
     /// Publish from the first scope on.
@@ -34,17 +34,17 @@ pub(crate) enum AutoStart {
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The time between two lines of a group in the log.
 const LOG_EVERY: Duration = Duration::from_secs(1);
-/// 16 MiB hold about 500 records of 1 000 nodes. The history behind them, one record every ten seconds, may take as
-/// much again and holds about an hour.
+/// 16 MiB hold about 500 records of 1 000 nodes. The history behind them, one record every ten seconds, may take the same size
+/// again and holds about an hour.
 const RING_BYTES: u64 = 16 << 20;
 /// Deep enough for all but runaway recursion, and shallow enough to read.
 const MAX_DEPTH: u32 = 512;
-/// At most 4 MiB of nodes a thread.
+/// Maximum number of nodes of a thread: 4 MiB.
 const MAX_NODES: u32 = 65_536;
-/// At most 64 MiB of nodes in the process.
+/// Maximum number of nodes of the process: 64 MiB.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
 
-/// The end of a program waits so long for its last record while nothing of it is done.
+/// Time for which the end of a program waits for its last record without progress.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
 const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
@@ -56,7 +56,7 @@ const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested scopes");
 const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
 const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
-/// How long a program waits, at its first scope, for a standard error that accepts nothing.
+/// Time in ms for which a program waits, at its first scope, for a standard error that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// All settings.
@@ -67,7 +67,7 @@ pub(crate) struct Settings {
     pub(crate) dir: Option<PathBuf>,
     /// How scopes are measured; `None` leaves the mode as it is.
     pub(crate) mode: Option<Mode>,
-    /// Whether latencies are collected; `None` leaves that as it is.
+    /// Whether latencies are collected; `None` leaves the setting unchanged.
     pub(crate) histogram: Option<bool>,
     pub(crate) clock: Clock,
     pub(crate) threads: Threads,
@@ -80,13 +80,13 @@ pub(crate) struct Settings {
     /// The interval of the log; `None` for no log.
     pub(crate) log_every: Option<Duration>,
     pub(crate) allow_remote_control: bool,
-    /// Whether time off the CPU is told from work.
+    /// Whether time off the CPU is distinguished from work.
     pub(crate) waits: bool,
     /// Whether the program counter is sampled from the start on.
     pub(crate) lines: bool,
-    /// The functions that are watched, and which calls of each are slow.
+    /// The watched functions, and the threshold of each for slow calls.
     pub(crate) watch: Vec<(String, Over)>,
-    /// How long the end waits for the last record without progress.
+    /// Time for which the end waits for the last record without progress.
     pub(crate) end_within: Duration,
     /// Whether the last record is written when a signal ends the program.
     pub(crate) end_on_signals: bool,
@@ -123,7 +123,7 @@ impl Default for Settings {
 struct Range {
     least: u64,
     most: u64,
-    /// What 0 means, if it is allowed as well.
+    /// Meaning of 0, if it is allowed as well.
     zero: Option<&'static str>,
     unit: &'static str,
 }
@@ -371,14 +371,14 @@ fn bytes(value: &[u8]) -> Option<u64> {
 }
 
 impl Settings {
-    /// Returns what `TICKSCOPE` asks for. `TICKSCOPE_REPORT` alone asks for a report.
+    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone asks for a report.
     pub(crate) fn auto_start() -> Option<AutoStart> {
         let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment asks for what only a publisher does: that functions are watched.
+    /// Returns whether the environment asks for work of a publisher, which is watching functions.
     pub(crate) fn wants_publisher() -> bool {
         os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }
@@ -466,7 +466,7 @@ impl Settings {
         self
     }
 
-    /// Clamps what the program itself set.
+    /// Clamps the values that the program itself set.
     fn mend(&mut self, warnings: &mut Vec<String>) {
         let mut clamp = |what: &str, value: u64, Range { least, most, .. }: Range| {
             let mended = value.clamp(least, most);
@@ -510,8 +510,8 @@ impl Settings {
     }
 }
 
-/// Reads a function and which of its calls are slow, from `handle:p99`, `book::insert:5ms` or `handle` alone. What follows the
-/// last colon may also be a part of the function's path.
+/// Reads a function and the threshold of its slow calls, from `handle:p99`, `book::insert:5ms` or `handle` alone. The text behind
+/// the last colon may also be a part of the function's path.
 fn watched(text: &str) -> (String, Over) {
     let split = text
         .rsplit_once(':')
@@ -575,7 +575,7 @@ mod tests {
         );
     }
 
-    /// What a program sets, after it was mended, and the warnings.
+    /// Returns a program's settings after `mend`, and the warnings.
     fn mended(set: impl FnOnce(&mut Settings)) -> (Settings, Vec<String>) {
         let (mut settings, mut warnings) = (Settings::default(), Vec::new());
         set(&mut settings);

@@ -11,7 +11,7 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::scope::Scope;
 
-/// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is that of this [module](super).
+/// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is the mutex of this [module](super).
 ///
 /// ```
 /// use tickscope::sync::{Condvar, Mutex};
@@ -79,7 +79,7 @@ impl Condvar {
         map(woken, |inner| MutexGuard::of((holding, inner)))
     }
 
-    /// Waits as long as a condition holds; see [`std::sync::Condvar::wait_while`].
+    /// Waits while a condition holds; see [`std::sync::Condvar::wait_while`].
     ///
     /// # Errors
     /// If the mutex is poisoned; the error has the guard.
@@ -97,7 +97,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits for a notification, but no longer than so many milliseconds; see [`std::sync::Condvar::wait_timeout_ms`].
+    /// Waits for a notification, but no longer than `ms` milliseconds; see [`std::sync::Condvar::wait_timeout_ms`].
     ///
     /// # Errors
     /// If the mutex is poisoned; the error has the guard.
@@ -130,8 +130,7 @@ impl Condvar {
         })
     }
 
-    /// Waits as long as a condition holds, but no longer than `timeout`; see
-    /// [`std::sync::Condvar::wait_timeout_while`].
+    /// Waits while a condition holds, but no longer than `timeout`; see [`std::sync::Condvar::wait_timeout_while`].
     ///
     /// # Errors
     /// If the mutex is poisoned; the error has the guard.

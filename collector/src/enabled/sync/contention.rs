@@ -1,4 +1,4 @@
-//! What all locks do where threads meet: a wait is a scope, and who gives a lock back is charged for those who wait.
+//! Code that all locks share: a wait is a scope, and the thread that gives a lock back is charged for waiting threads.
 
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
@@ -45,8 +45,8 @@ impl Drop for Wait<'_> {
     }
 }
 
-/// Gets a lock that another thread has, by `get`: a scope, and a wait for which the others that have the lock are charged.
-/// `free` is where nobody waits any more for what others did before.
+/// Gets a lock that another thread has, by `get`. This opens a scope and begins a wait for which the lock's other holders are
+/// charged. `free` has the queues whose waiting time since the lock was given back is charged to nobody.
 pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], get: impl FnOnce() -> G) -> G {
     let scope = row.enter();
     if !scope.counts() {
@@ -56,7 +56,7 @@ pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], ge
     let wait = Wait { waiters };
     let got = get();
     drop(wait);
-    // Nobody had the lock since it was given back.
+    // No thread had the lock since it was given back.
     let now = moment();
     for waiters in free {
         waiters.take(now);
@@ -64,9 +64,9 @@ pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], ge
     got
 }
 
-/// Charges the calling thread, which has a lock and is about to give it back, for those who have waited for it in one or two
-/// queues.
-// It does not unwind. If it could, guards would have to be in memory for that, which costs a lock without waiters 11 ns.
+/// Charges the calling thread, which has a lock and is about to give it back, for the threads that have waited for it in one or
+/// two queues.
+// It does not unwind. Otherwise guards would have to be in memory, which costs a lock without waiters 11 ns.
 #[cold]
 #[inline(never)]
 #[allow(improper_ctypes_definitions, reason = "only Rust calls it")]
@@ -78,13 +78,13 @@ pub(super) extern "C" fn charge(queue: &Waiters, other: Option<&Waiters>) {
     }
 }
 
-/// The clock in the unit of [`Waiters`].
+/// Returns the time of the clock in the unit of [`Waiters`].
 fn moment() -> u64 {
     config::now() >> coarse_bits()
 }
 
-/// The low bits of ticks that are left out, so that a sum of waits lasts for long: 10 000 threads may wait for one holder for
-/// some minutes, 100 for half a day. A clock of the program's own may have few ticks.
+/// Returns the number of low bits of ticks that are left out, so that sums of waits take long to overflow. 10 000 threads may
+/// wait for one holder for some minutes, 100 for half a day. A clock of the program's own may have few ticks.
 fn coarse_bits() -> u32 {
     match config::get().chosen.clock {
         Clock::Tsc | Clock::TscOrdered | Clock::Monotonic => 6,
@@ -101,7 +101,7 @@ pub(super) fn map<G, H>(result: LockResult<G>, wrap: impl FnOnce(G) -> H) -> Loc
     }
 }
 
-/// The same of an attempt.
+/// Puts another guard into the result of an attempt.
 #[inline]
 pub(super) fn try_map<G, H>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> H) -> TryLockResult<H> {
     match result {

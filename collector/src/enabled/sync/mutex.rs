@@ -12,7 +12,7 @@ use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::Mutex`], whose waits have rows of their own and are charged to the threads that make others wait.
 ///
-/// It has all that std's mutex has, poisoning included. The [module](super) says what is measured.
+/// It has the whole interface of std's mutex, poisoning included. The [module](super) describes the measurement.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -33,7 +33,7 @@ pub struct Mutex<T: ?Sized> {
 /// Gives the lock back when it is dropped; see [`std::sync::MutexGuard`].
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized + 'a> {
-    // Dropped first: who is charged still has the lock, so the lock is there.
+    // Dropped first: the charged thread still has the lock, so the lock exists.
     holding: Holding<'a>,
     inner: sync::MutexGuard<'a, T>,
 }
@@ -51,7 +51,7 @@ impl Drop for Holding<'_> {
 }
 
 impl Holding<'_> {
-    /// Charges the holder for those who wait, because it is about to give the lock back.
+    /// Charges the holder for waiting threads, because it is about to give the lock back.
     #[inline]
     pub(super) fn charge(&self) {
         if self.waiters.any() {

@@ -13,8 +13,8 @@ use crate::enabled::record::waiters::Waiters;
 /// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to the thread that
 /// makes others wait.
 ///
-/// It has all that std's lock has, poisoning included, except what became stable after Rust 1.89. The [module](super) says
-/// what is measured.
+/// It has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89. The
+/// [module](super) describes the measurement.
 ///
 /// ```
 /// use tickscope::sync::RwLock;
@@ -31,7 +31,7 @@ pub struct RwLock<T: ?Sized> {
     inner: sync::RwLock<T>,
 }
 
-/// Who waits. Readers that have the lock make only writers wait, and the threads queued behind them.
+/// The waiting threads. Readers that have the lock make only writers wait, and the threads queued behind them.
 struct Queues {
     readers: Waiters,
     writers: Waiters,
@@ -40,7 +40,7 @@ struct Queues {
 /// Gives the lock back when it is dropped; see [`std::sync::RwLockReadGuard`].
 #[must_use = "if unused the RwLock will immediately unlock"]
 pub struct RwLockReadGuard<'a, T: ?Sized + 'a> {
-    // Dropped first: who is charged still has the lock, so the lock is there.
+    // Dropped first: the charged thread still has the lock, so the lock exists.
     _reading: Reading<'a>,
     inner: sync::RwLockReadGuard<'a, T>,
 }
@@ -138,7 +138,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
-        // Writers that wait are made to by readers that have the lock already.
+        // Waiting writers wait for readers that have the lock already.
         let row = Row {
             label: &self.label,
             site: &self.read_site,
@@ -273,7 +273,7 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     }
 }
 
-/// Both guards are written as what they guard.
+/// Formats both guards like the values that they guard.
 macro_rules! written {
     ($($guard:ident)*) => {
         $(

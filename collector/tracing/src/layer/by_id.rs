@@ -1,13 +1,13 @@
 //! Finds the collector's span by the registry's id of it.
 //!
-//! The registry would keep it among the span's extensions, behind a lock and a map by type. Here most spans have a place in a table, at
-//! which a look is a load. A span whose place is taken by another one is in a map.
+//! The registry would keep it among the span's extensions, behind a lock and a map by type. Here most spans have a place in a
+//! table, where a lookup is one load. A span whose place is taken by another span is in a map.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many places there are.
+/// Number of places in the table.
 const PLACES: usize = 4096;
 
 /// A span of the registry. While it is open, only its closing changes its place.
@@ -18,7 +18,7 @@ struct Place {
     number: AtomicU32,
 }
 
-/// No id of a span.
+/// Value of `id` that no span has.
 const TAKEN: u64 = u64::MAX;
 
 static TABLE: [Place; PLACES] = [const {
@@ -28,10 +28,10 @@ static TABLE: [Place; PLACES] = [const {
     }
 }; PLACES];
 
-/// The spans whose places are taken.
+/// The spans whose places are taken by other spans.
 static FURTHER: Mutex<Option<HashMap<u64, u32>>> = Mutex::new(None);
 
-/// How many those are. Mostly there are none, and spans that the layer leaves out need no lock.
+/// Number of spans in `FURTHER`. Mostly it is 0, and spans that the layer leaves out need no lock.
 static FURTHER_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn place_of(id: u64) -> &'static Place {
@@ -72,7 +72,7 @@ pub(crate) fn get(id: u64) -> u32 {
     number.copied().unwrap_or(0)
 }
 
-/// The same, and forgets it.
+/// Returns the collector's number of a span, or 0 if it has none, and forgets it.
 pub(crate) fn take(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {

@@ -3,40 +3,40 @@
 use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 use tickscope_format::snapshot::{Mode, Over, WatchState};
 
-/// So many calls must have ended before their durations say which are slow.
+/// Number of calls that must have ended before their durations say which calls are slow.
 const CALLS_LEAST: u64 = 200;
 
-/// At most this share of calls may be slow, where the threshold is not a duration that was asked for.
+/// Maximum share of slow calls, where the threshold is not a requested duration.
 const SHARE_MOST: f64 = 0.02;
 
-/// A gap between two durations is the beginning of a tail if it is at least this wide: the ratio of both.
+/// Smallest ratio of two neighbouring durations that counts as the gap before a tail.
 const GAP_LEAST: f64 = 1.25;
 
-/// At least so many calls are behind a gap.
+/// Smallest number of calls behind a gap.
 const TAIL_LEAST: u64 = 3;
 
-/// By how much a threshold rises that lets too many calls pass.
+/// Factor by which a threshold rises that lets too many calls pass.
 const RISE: f64 = 1.25;
 
 /// A threshold, and how it came about.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Threshold {
-    /// 0 while it is not known.
+    /// Threshold in ticks; 0 while it is not known.
     ticks: u64,
-    /// Whether it is above what was asked for.
+    /// Whether the threshold is above the requested one.
     is_raised: bool,
     has_no_tail: bool,
-    /// The calls, typical and slow, when it was last compared with how many were slow.
+    /// Number of typical and slow calls at the last comparison with the share of slow calls.
     compared: (u64, u64),
 }
 
 impl Threshold {
-    /// Returns it in ticks; 0 if it is not known.
+    /// Returns the threshold in ticks; 0 if it is not known.
     pub(super) fn ticks(self) -> u64 {
         self.ticks
     }
 
-    /// Returns the threshold that is known without any call: a duration that was asked for.
+    /// Returns the threshold that is known without any call, which is a requested duration.
     pub(super) fn of(over: Over, ticks_per_second: f64) -> Self {
         let ticks = match over {
             Over::Ns(ns) => ((ns as f64 * ticks_per_second / 1e9) as u64).max(1),
@@ -48,7 +48,7 @@ impl Threshold {
         }
     }
 
-    /// The calls are counted from 0 on again.
+    /// Returns the threshold for calls that are counted from 0 again.
     pub(super) fn after_reset(self) -> Self {
         Self {
             compared: (0, 0),
@@ -56,7 +56,7 @@ impl Threshold {
         }
     }
 
-    /// Follows how long calls took, and how many were slow: typical and slow calls so far.
+    /// Adjusts the threshold to the durations of calls, and to the number of typical and slow calls so far.
     pub(super) fn update(
         &mut self,
         over: Over,
@@ -87,7 +87,7 @@ impl Threshold {
         self.has_no_tail = !has_tail;
         self.ticks = match self.ticks {
             0 => wanted,
-            // A quarter of the way each time, so that calls of a moment do not move it far.
+            // The threshold moves a quarter of the way each time, so that calls of a moment do not move it far.
             ticks if !self.is_raised => (ticks - ticks / 4).saturating_add(wanted / 4).max(1),
             ticks => ticks.max(wanted),
         };
@@ -119,7 +119,7 @@ impl Threshold {
     }
 }
 
-/// Returns the threshold that is asked for, and whether there is a tail behind it.
+/// Returns the requested threshold, and whether there is a tail behind it.
 fn wanted(over: Over, durations: &Histogram) -> (u64, bool) {
     let quantile = |share: f64| durations.quantile(share).unwrap_or(0).max(1);
     if let Some(share) = over.share() {
@@ -171,10 +171,10 @@ mod tests {
     #[test]
     fn the_tail_begins_behind_the_widest_gap_and_not_before_a_single_call() {
         let tail = |groups: &[(u64, u64)]| wanted(Over::Tail, &of(groups));
-        // One in 200 is slow, and one call of 10 000 is slower still.
+        // One call in 200 is slow, and one call of 10 000 is slower still.
         let (ticks, has_tail) = tail(&[(1_000, 9_950), (8_000, 49), (90_000, 1)]);
         assert!(has_tail && (7_000..=8_000).contains(&ticks), "{ticks}");
-        // Two groups that are not in the upper tenth.
+        // Neither of the two groups is in the upper tenth.
         let (ticks, has_tail) = tail(&[(1_000, 5_000), (30_000, 5_000)]);
         assert!(!has_tail && ticks >= 30_000, "{ticks}");
         let (ticks, has_tail) = tail(&[(1_000, 10_000)]);

@@ -1,5 +1,5 @@
-//! Functions that are switched at random moments, against a model of the calls that are open. There is no compiled function here:
-//! a call is an event at a place of the test thread's stack, if the sled that would tell it is on.
+//! Functions that are switched at random moments, against a model of the open calls. There is no compiled function here: a call
+//! is an event at a place of the test thread's stack, if the sled that would report it is on.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,19 +11,19 @@ use crate::enabled::platform::sleds;
 use crate::enabled::record::function_sites::{Sleds, ends_wait, number_of, set_for_tests, sleds_of};
 use crate::enabled::record::site_table;
 
-/// Further ones are other tests'.
+/// Number of functions in this test. Further functions belong to other tests.
 const FUNCTIONS: u32 = 5;
 
 fn switch(number: u32, on: bool) {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // As between the state and the look where there are sleds.
+    // With real sleds, this barrier stands between the state and the look.
     assert!(sleds::serialize());
     function_sites::follow(false);
 }
 
-/// The thread's open functions, as its tree shows them.
+/// Returns the thread's open functions, as its tree shows them.
 fn open() -> Vec<u32> {
     let Some(tree) = current_thread::hot() else {
         return Vec::new();
@@ -34,7 +34,7 @@ fn open() -> Vec<u32> {
     numbers
 }
 
-/// A call, whether anything tells of it or not.
+/// Makes a call, with an event if the sleds are on. Returns whether they are.
 fn call(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) == Sleds::All;
     if is_told && !enter(number, place) {
@@ -53,10 +53,10 @@ fn end(number: u32, place: u64) -> bool {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Calls a function, this far down the stack.
+    /// Calls a function, `.1` bytes down the stack.
     Call(u32, u64),
     Return,
-    /// Leaves so many calls at once, without their ends.
+    /// Leaves this number of calls at once, without their ends.
     Unwind(usize),
     Switch(u32, bool),
     /// The publisher looks.
@@ -85,7 +85,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let (low, bytes) = os::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
-    // What was left without an end, until an event above it or in its place.
+    // Calls left without an end, until an event above them or in their place.
     let mut left: Vec<Call> = Vec::new();
     let (mut begun, mut returned) = (0, 0);
     for step in steps {
@@ -148,14 +148,14 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// On a thread of its own, whose tree is empty.
+/// Runs `body` on a thread of its own, whose tree is empty.
 fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|threads| threads.spawn(body).join().unwrap())
 }
 
 #[test]
 fn open_calls_are_right_whenever_functions_are_switched() {
-    // The models of other tests forget all threads, so this is done in a process of its own.
+    // The models of other tests forget all threads, so this test runs in a process of its own.
     const ALONE: &str = "TICKSCOPE_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let module = module_path!().split_once("::").unwrap().1;
@@ -180,7 +180,7 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     });
     checked.unwrap();
 
-    // Threads that call all the time: a function that is switched off in the middle of its beginning has none open.
+    // Threads that call all the time: a function that is switched off in the middle of its beginning has no open call.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {

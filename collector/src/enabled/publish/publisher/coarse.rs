@@ -1,4 +1,4 @@
-//! What goes into the coarse ring, an hour of history: a record every ten seconds, those that close a reset epoch, and
+//! Selects the records of the coarse ring, an hour of history: a record every ten seconds, records that close a reset epoch, and
 //! the last one, all without latencies.
 
 use std::time::Duration;
@@ -13,16 +13,16 @@ use super::record;
 /// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// How many epochs may close at once. After that, one may close for each periodic record, so that a program that resets
+/// Maximum number of closing records at once. After that, one is allowed for each periodic record, so that a program that resets
 /// all the time does not overwrite the hour with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
 /// Decides which records go into the coarse ring.
 #[derive(Debug)]
 struct Schedule {
-    /// How many times [`EVERY`] had passed at the last periodic record.
+    /// Number of times that [`EVERY`] had passed at the last periodic record.
     passed: u64,
-    /// How many closing records are still allowed.
+    /// Number of closing records that are still allowed.
     closings: u32,
 }
 

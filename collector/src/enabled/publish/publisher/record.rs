@@ -10,7 +10,7 @@ pub(super) type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 /// Makes a payload that is longer than `longest` again, with as much of its snapshot as fits.
 ///
 /// # Errors
-/// Those of `encode`.
+/// The errors of `encode`.
 pub(super) fn shorten(
     snapshot: &Snapshot,
     payload: &mut Vec<u8>,

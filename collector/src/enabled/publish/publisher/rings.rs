@@ -1,8 +1,8 @@
-//! The publisher's ring files: the one in use, and what happened to those that were destroyed from outside.
+//! The publisher's ring files: the ring in use, and the fate of rings that were destroyed from outside.
 //!
-//! A program may run for months, and its directory may be cleaned up. The program should become visible again without a
-//! restart. The first lost ring is replaced at once, later ones at most once a minute, so that a conflict over the
-//! directory costs the program nothing.
+//! A program may run for months, and its directory may be cleaned up. The program should become visible again without a restart.
+//! The first lost ring is replaced at once, later rings at most once a minute, so that a conflict over the directory costs the
+//! program nothing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,26 +14,26 @@ use tickscope_format::file::places;
 
 use crate::enabled::capture::collector_state;
 
-/// How a warning about lost rings begins. A new one replaces the last, so that they do not pile up over months.
+/// Beginning of a warning about lost rings. A new warning replaces the last one, so that they do not pile up over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
 /// The shortest time between two rings that replace lost ones.
 const BETWEEN: Duration = Duration::from_secs(60);
 
-/// The ring in use, and what is known of lost rings.
+/// The ring in use, and facts about lost rings.
 #[derive(Debug, Default)]
 pub(super) struct Rings {
     /// `None` while a lost ring has no replacement.
     pub(super) current: Option<OwnRing>,
     /// Records and rings that could not be written, for the ring's header.
     pub(super) faults: u64,
-    /// How many rings were lost.
+    /// Number of lost rings.
     lost: u64,
-    /// What happened to the last lost ring.
+    /// Cause of the last loss.
     last_loss: String,
     /// Whether the ring's file was removed or moved. A viewer that has it open can still read it.
     removed: bool,
-    /// When a lost ring was last replaced, or an attempt was made.
+    /// Time of the last replacement of a lost ring, or of the last attempt.
     replaced: Option<Instant>,
     /// The message that the session has not received yet.
     said: Option<String>,
@@ -90,7 +90,7 @@ impl Rings {
         self.current.as_ref().map(OwnRing::path)
     }
 
-    /// Checks the ring. Returns true if it is lost or its file was removed or moved, and another one should be made now. The
+    /// Checks the ring. Returns true if it is lost or its file was removed or moved, and another ring should be made now. The
     /// caller reports the result to [`Rings::replaced`].
     pub(super) fn look(&mut self) -> bool {
         let removed_before = self.removed;
@@ -134,7 +134,7 @@ impl Rings {
         due
     }
 
-    /// Gives up a ring that has no space for its records. The next look replaces it, by one that is smaller if space stays short.
+    /// Gives up a ring that has no space for its records. The next look replaces it, by a smaller ring if space stays short.
     pub(super) fn give_up(&mut self, error: &FormatError) {
         if let Some(ring) = self.current.take() {
             ring.remove();
@@ -144,7 +144,7 @@ impl Rings {
         }
     }
 
-    /// Takes the ring that was made in place of a lost one, or reports why there is none.
+    /// Takes the ring that was made in place of a lost one, or reports why no ring was made.
     pub(super) fn replaced(&mut self, made: Result<OwnRing, FormatError>) {
         match made {
             Ok(ring) => {

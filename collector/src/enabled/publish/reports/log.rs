@@ -14,7 +14,7 @@ use crate::enabled::platform::os;
 pub(crate) struct Log {
     every: Duration,
     intervals: Intervals,
-    /// When the next interval ends.
+    /// End of the next interval.
     due: Instant,
     /// Whether nothing was written yet.
     new: bool,
@@ -37,7 +37,7 @@ impl Log {
         let _ = os::write_all(libc::STDERR_FILENO, line, -1);
     }
 
-    /// Returns how long until the interval ends.
+    /// Returns the time until the interval ends.
     pub(crate) fn rest(&self) -> Duration {
         self.due.saturating_duration_since(Instant::now())
     }

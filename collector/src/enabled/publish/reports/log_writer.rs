@@ -9,16 +9,16 @@ use std::time::{Duration, Instant};
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::os;
 
-/// How many bytes are buffered while standard error accepts nothing.
+/// Maximum number of buffered bytes while standard error accepts nothing.
 const QUEUE_MAX: usize = 64 << 10;
 
-/// How long the end of the log waits for the last lines.
+/// Time for which the end of the log waits for the last lines.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
 /// The lines that are waiting to be written.
 struct Queue {
     text: String,
-    /// How many lines were left out since the last one that was not.
+    /// Number of lines left out since the last written line.
     left_out: usize,
     /// Whether the writing thread exists.
     has_thread: bool,

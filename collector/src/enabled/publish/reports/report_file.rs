@@ -14,10 +14,10 @@ use super::without_report::{Form, of_format, text, write_new};
 use crate::enabled::platform::os;
 use crate::types::{Destination, Format};
 
-/// If a name is taken, a number up to this is added.
+/// Largest number that is added to a name that is taken.
 const NUMBER_MAX: u32 = 999;
 
-/// How long the exit waits for a terminal or a non-blocking pipe that accepts nothing.
+/// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// Writes the report at exit. An error is reported on standard error; if that fails too, nothing more can be done.
@@ -110,7 +110,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes to the path, or to the first free one with a number in it, and returns which.
+/// Writes to the path, or to the first free path with a number in it, and returns the path written.
 fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBuf, String> {
     for number in 1..=NUMBER_MAX {
         let numbered = numbered(path, form, number);
@@ -181,8 +181,7 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the ending of a name looks like a form but is none, so that text is written. Numbers do not look
-/// like a form.
+/// Returns whether the ending of a name looks like a form but is none, so that text is written. Numbers do not look like a form.
 fn says_no_form(path: &Path) -> bool {
     // Without the feature, the endings of the forms are unknown.
     if !cfg!(feature = "report") {

@@ -1,5 +1,5 @@
-//! Forks between the beginning by the environment and the first scope, as daemons and servers with workers make them. The parent's session
-//! goes on. The child forgets it, and begins one of its own: by `start`, or at its first scope.
+//! Handles forks between the beginning by the environment and the first scope, which daemons and servers with workers make. The
+//! parent's session goes on. The child forgets it, and begins a session of its own: by `start`, or at its first scope.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -16,10 +16,10 @@ use crate::enabled::runtime::config;
 
 use super::ending;
 
-/// How long a fork waits for the session's lock. After that the child measures nothing.
+/// Time for which a fork waits for the session's lock. After that the child measures nothing.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// What the publisher's thread may hold. In the child that thread does not exist.
+/// Locks that the publisher's thread may hold. In the child that thread does not exist.
 struct Held {
     state: Option<Locked>,
     publisher: MutexGuard<'static, Option<Publisher>>,
@@ -27,7 +27,7 @@ struct Held {
 }
 
 thread_local! {
-    /// What the forking thread holds. It has no destructor, because registering one allocates.
+    /// Locks that the forking thread holds. The cell has no destructor, because registering one allocates.
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
@@ -57,7 +57,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     match HELD.take().map(ManuallyDrop::into_inner) {
         Some(mut held) => {
-            // The ring is the parent's, and not mapped here.
+            // The ring belongs to the parent, and is not mapped in the child.
             std::mem::forget(held.publisher.take());
             let shared = &mut *held.shared;
             (shared.phase, shared.sessions, shared.has_thread) = (Phase::Idle, 0, false);

@@ -1,9 +1,9 @@
-//! The end of a session or of the program: the last record, and the report that was asked for.
+//! The end of a session or of the program: the last record, and the requested report.
 //!
-//! The thread that drops the last session writes the last record itself: on a busy machine the publisher's thread may get no CPU for
-//! a long time. At the exit of the program the publisher's thread is asked first, and has [`FIRST`] without progress. The exiting
-//! thread may hold any lock itself, further down its stack, if a signal handler or an allocator calls `exit`. It may also hold what the
-//! owner of a lock waits for. So every wait has a limit: how long there is no progress.
+//! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's thread may get
+//! no CPU for a long time. At the exit of the program the publisher's thread is asked first, and has [`FIRST`] without progress.
+//! The exiting thread may itself hold any lock, further down its stack, if a signal handler or an allocator calls `exit`. The
+//! owner of a lock may also wait for a lock of the exiting thread. So every wait has a limit for the time without progress.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -26,31 +26,31 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::runtime::{config, copies};
 use crate::types::Destination;
 
-/// How long a report at exit waits for work that another thread has begun: a capture, or the start of a session.
+/// Time for which a report at exit waits for work that another thread has begun: a capture, or the start of a session.
 const LAST_REPORT: Duration = Duration::from_secs(1);
 
-/// How long an exiting thread leaves the last record to the publisher's thread, while that makes no progress.
+/// Time for which an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
 const FIRST: Duration = Duration::from_millis(100);
 
-/// The stack that the last record takes at most.
+/// Stack that the last record takes at most, in bytes.
 const STACK: u64 = 256 << 10;
 
-/// The thread that has begun the session, the lowest address of its stack, and the bytes of that. An exiting thread may not ask for
-/// its stack, because the C library allocates to say where it is.
+/// The thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An exiting thread may
+/// not ask for its stack, because the C library allocates to find it.
 static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Whether the program has asked the publisher for a reset.
 pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// The thread that works on records: the publisher's, or the one that writes the last record in its place.
+/// The thread that works on records: the publisher's, or the thread that writes the last record in its place.
 pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
 
-/// Waits a moment for the thread that works on records, and for the one for whose capture that one waits.
+/// Waits a moment for the thread that works on records, and for the holder of the capture lock. Returns false after the limit.
 fn wait(patience: &mut Patience) -> bool {
     patience.wait([WORKER.load(Ordering::Relaxed), collector_state::holder()])
 }
 
-/// Locks the shared state; `None` if another thread holds it for too long.
+/// Locks the shared state; returns `None` if another thread holds it for too long.
 pub(super) fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shared>> {
     loop {
         match try_shared() {
@@ -61,7 +61,7 @@ pub(super) fn locked(patience: &mut Patience) -> Option<MutexGuard<'static, Shar
     }
 }
 
-/// Locks the shared state after the session before has ended, or after `limit` without progress.
+/// Locks the shared state after the previous session has ended, or after `limit` without progress.
 pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
     let mut patience = Patience::new(limit);
     loop {
@@ -80,7 +80,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
     }
 }
 
-/// Notes the calling thread as the one that has begun the session.
+/// Records the calling thread as the thread that has begun the session.
 pub(super) fn note_starter() {
     let (low, bytes) = os::own_stack();
     for (word, value) in STARTER.iter().zip([os::thread_id().into(), low, bytes]) {
@@ -93,8 +93,8 @@ pub(super) fn may_work() -> bool {
     os::stack_left(os::own_stack()) >= STACK
 }
 
-/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder is asked on a stack that is
-/// known alone: it reads where the stack says that callers are.
+/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder is asked only on a known
+/// stack, because it reads return addresses where the stack points.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(os::thread_id())
@@ -102,13 +102,13 @@ fn may_work_at_exit() -> bool {
         && !unwinder::is_in_signal_handler()
 }
 
-/// Returns whether no thread can capture until the calling one has returned from where it stands.
+/// Returns whether the calling thread holds the capture lock further down its stack, so that no thread can capture.
 fn holds_state() -> bool {
     collector_state::holder() == os::thread_id()
 }
 
-/// Publishes the last record in the calling thread. A panic does not become one of the program. Returns the ring if dead rings beside
-/// it have not been removed.
+/// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
+/// have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     WORKER.store(os::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();
@@ -116,8 +116,8 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     std::panic::catch_unwind(work).ok().and(unclean)
 }
 
-/// Sees to the last record, after the publisher was asked for it. The calling thread writes it, if it may at all, after so long without
-/// progress of the publisher's thread.
+/// Waits for the last record, after the publisher was asked for it. If the calling thread may write it, it does so after
+/// `writes_after` without progress of the publisher's thread.
 pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
     if limit.is_zero() || holds_state() {
@@ -145,13 +145,13 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
     }
 }
 
-/// Has the last record written, and writes the report that was asked for. `fill_in_cost` adds the cost of a scope to
-/// its snapshot.
+/// Waits for the last record, and writes the requested report. `fill_in_cost` adds the cost of a scope to its snapshot.
 pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
     }
-    // A program that has met no scope and started no session leaves neither a ring nor a report, whatever the environment says.
+    // A program without a scope and without a session of its own leaves neither a ring nor a report, also if the environment asks
+    // for them.
     if !config::is_settled() {
         if let Some(publisher) = try_take_publisher() {
             publisher.withdraw();
@@ -174,7 +174,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
         let settings = in_force(Settings::default(), &mut warnings);
         report = Some(settings.report_at_exit.unwrap_or(Destination::Stderr));
     }
-    // Nothing is allocated unless a report was asked for, because the program may exit inside its allocator.
+    // Nothing is allocated without a requested report, because the program may exit inside its allocator.
     let ring = report.as_ref().and(shared.path.as_ref()).cloned();
     let is_asked = shared.ask_to_finish();
     drop(shared);

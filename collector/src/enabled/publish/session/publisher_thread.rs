@@ -1,4 +1,4 @@
-//! The publisher's thread: it works with the publisher until the session has ended, or the program has no other thread.
+//! The publisher's thread. It runs the publisher until the session has ended, or the program has no other thread.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::enabled::publish::session_state::{self, CHANGED, Phase, Shared, share
 
 use super::ending::{self, RESET_ASKED, WORKER};
 
-/// The time between two looks whether the program has other threads.
+/// Time between two checks whether the program has other threads.
 const ALONE_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the thread. The one of an ended session may not have noticed that it has; then it goes on with the new session.
+/// Starts the thread. The thread of an ended session may not have noticed the end; then it goes on with the new session.
 pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     if !shared.has_thread {
         os::spawn(run)?;
@@ -29,7 +29,7 @@ pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
 /// Runs the thread. A panic ends the publisher and not the program.
 fn run() {
     if std::panic::catch_unwind(serve).is_err() {
-        // Its state is unknown now.
+        // The publisher's state is unknown after a panic.
         drop(session_state::publisher().take());
         let mut shared = shared();
         shared
@@ -61,7 +61,7 @@ fn serve() {
         }
         if Instant::now() > alone_at {
             alone_at = Instant::now() + ALONE_EVERY;
-            // The C library ends a program with its last thread, which must not be this one.
+            // The C library ends a program with its last thread, so the publisher's thread must not be the last one.
             if !os::has_other_threads() {
                 shared.ask_to_finish();
             }
@@ -73,7 +73,7 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may write it. A session that has begun and is ending since then has its publisher here.
+                // Another thread may write it. If a new session has begun and is already ending, its publisher is here.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
@@ -91,7 +91,7 @@ fn serve() {
     }
 }
 
-/// Writes the last record, unless another thread does.
+/// Writes the last record, unless another thread does so.
 fn finish() -> Option<PathBuf> {
     let publisher = session_state::publisher().take()?;
     let unclean = ending::finish(publisher);

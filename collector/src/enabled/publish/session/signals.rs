@@ -1,4 +1,4 @@
-//! The end by a signal: a thread waits for it, sees to the last record, and ends the program by the signal.
+//! Handles the end by a signal: a thread waits for the signal, waits for the last record, and ends the program by the signal.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,13 +9,13 @@ use crate::enabled::platform::{end_signals, os};
 
 use super::ending;
 
-/// How long the session's lock is waited for.
+/// Time for which the thread waits for the session's lock.
 const LAST: Duration = Duration::from_secs(1);
 
 /// Whether the thread exists.
 static HAS_THREAD: AtomicBool = AtomicBool::new(false);
 
-/// Has SIGTERM and SIGINT write the last record. Returns a warning if that is not possible.
+/// Makes SIGTERM and SIGINT write the last record. Returns a warning if that is not possible.
 pub(super) fn end_on_signals() -> Option<String> {
     if !HAS_THREAD.swap(true, Ordering::Relaxed)
         && let Err(error) = os::spawn(wait)

@@ -10,8 +10,8 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
 impl Tree {
-    /// Begins a call of a future at tick `began`, in which the thread has just opened the scope of its first poll. Returns
-    /// none if an event of this thread is in progress.
+    /// Begins a call of a future at tick `began`, in which the thread has just opened the scope of its first poll. Returns `None`
+    /// if an event of this thread is in progress.
     pub(crate) fn begin_call(&self, site: &'static Site, began: u64) -> Option<CallId> {
         let current = self.take()?;
         let call = self.slots.begin(site, began);
@@ -19,9 +19,9 @@ impl Tree {
         Some(call)
     }
 
-    /// Leaves out of the calls of futures what `node`, which a poll has just opened, has counted while its site was taken for
-    /// one of functions. `is_call` says whether the poll was counted as a call. If the call of the poll was left out and has begun
-    /// since, it is one more. [`Self::calls_left_out`] returns the number.
+    /// Excludes from the calls of futures the calls that `node`, which a poll has just opened, has counted while its site was
+    /// taken for a function's. `is_call` is whether the poll was counted as a call. If the poll's call was left out and has begun
+    /// since, it adds one. [`Self::calls_left_out`] returns the number.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());
@@ -37,7 +37,7 @@ impl Tree {
         let Some(current) = self.take() else { return };
         let before = node.calls.load(Ordering::Relaxed).wrapping_sub(is_call.into());
         if let Some(measures) = self.measures.make(node.index()) {
-            // Nodes count nothing else of this quantity.
+            // Nodes use this quantity for nothing else.
             let left_out = measures.of(Quantity::InFlight);
             let known = if is_first_poll {
                 before
@@ -49,16 +49,16 @@ impl Tree {
         self.put(current);
     }
 
-    /// Returns how many of so many calls of a node were no calls of futures, for another thread: all of them if none of its
-    /// scopes was a poll.
+    /// Returns how many of `calls` calls of a node were no calls of futures, for another thread: all of them if no scope of the
+    /// node was a poll.
     pub(crate) fn calls_left_out(&self, index: u32, calls: u64) -> u64 {
         let polled = |of: &&NodeMeasures| of.of(Quantity::Polls).load(Ordering::Acquire) != 0;
         let measures = self.measures.get(index).filter(polled);
         measures.map_or(calls, |of| of.of(Quantity::InFlight).load(Ordering::Relaxed))
     }
 
-    /// Ends a call of a future in `node`, so many ticks after it began. The scope of its last poll is closed. Returns false
-    /// if an event of this thread is in progress.
+    /// Ends a call of a future in `node`, `ticks` after it began. The scope of its last poll is closed. Returns false if an event
+    /// of this thread is in progress.
     #[inline]
     pub(crate) fn end_call(&self, node: &'static Node, call: CallId, ticks: u64, is_cancelled: bool) -> bool {
         let Some(current) = self.take() else {
@@ -90,7 +90,7 @@ impl Tree {
         true
     }
 
-    /// Returns the tick of the last event, where that is known.
+    /// Returns the tick of the last event, if it is known.
     pub(crate) fn last_event(&self) -> Option<u64> {
         let is_exact = [Path::Fast, Path::Exact, Path::Watched, Path::WatchedExact]
             .into_iter()

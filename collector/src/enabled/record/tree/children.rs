@@ -1,7 +1,7 @@
-//! The children of a node: the one that is guessed, and a table of all by (parent, site).
+//! The children of a node: the guessed child, and a table of all children by (parent, site).
 //!
-//! An order of calls that comes again is guessed: a node knows the child that was entered first, and a latency the sibling that was
-//! entered next. Each event of the exact mode puts the guess for the next one into the tree, where it is one load away.
+//! An order of calls that repeats is guessed: a node knows the child that was entered first, and a latency the sibling that was
+//! entered next. Each event of the exact mode puts the guess for the next event into the tree, where it is one load away.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -10,13 +10,13 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site};
 
 impl Tree {
-    /// Returns the child of `parent` at `site` if it was the one entered last.
+    /// Returns the child of `parent` at `site` if it was entered last.
     #[inline(always)]
     pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
-    /// Returns the child of `parent` at `site` if it is the one that was guessed.
+    /// Returns the child of `parent` at `site` if it was guessed.
     #[inline(always)]
     pub(crate) fn guessed_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.guess
@@ -39,7 +39,7 @@ impl Tree {
         }
     }
 
-    /// Notes that a child was not guessed, so that it is the next time.
+    /// Notes that a child was not guessed, so that it is guessed the next time.
     #[inline(always)]
     pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
         let before = self.ended.get().filter(|ended| ended.parent.is(parent));
@@ -60,15 +60,15 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the counter of `parent` at `site` if there is one. It does not become the child entered last, because
-    /// scopes profit more from that.
+    /// Returns the counter of `parent` at `site` if there is one. It does not become the child entered last, because scopes
+    /// profit more from that guess.
     #[inline(always)]
     pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.find(parent, site)
     }
 
-    /// Returns the child of `parent` at `site`, and makes it if needed; `None` if a limit forbids it. `current` is
-    /// taken out.
+    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids it. `current` is taken
+    /// out.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_child(
@@ -77,7 +77,7 @@ impl Tree {
         site: &'static Site,
         may_add: impl FnOnce() -> bool,
     ) -> Option<&'static Node> {
-        // A signal handler may have made it just now.
+        // A signal handler may have made the child just now.
         if let Some(child) = self.find(parent, site) {
             return Some(child);
         }
@@ -90,9 +90,9 @@ impl Tree {
         self.make_child(parent, site, may_add)
     }
 
-    /// Returns the child of `parent` that counts calls at `site` if they get no child of their own, and makes it if needed. What
-    /// they call would else look as if `parent` called it. `None` in such a call, at the deepest node, and without memory. `current` is
-    /// taken out.
+    /// Returns the child of `parent` that counts calls at `site` if they get no child of their own, and makes it if needed.
+    /// Otherwise their callees would look as if `parent` called them. Returns `None` in such a call, at the deepest node, and
+    /// without memory. `current` is taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn child_over_the_limit(
@@ -115,7 +115,7 @@ impl Tree {
         })
     }
 
-    /// Returns whether a node stands as deep as one may.
+    /// Returns whether a node stands at the maximum depth.
     pub(super) fn is_at_deepest(&self, node: &'static Node) -> bool {
         node.depth() >= self.depth_max.load(Ordering::Relaxed)
     }
@@ -148,7 +148,7 @@ impl Tree {
         self.watching.clear_node(child);
         self.deepest.note(child, self.depth_max.load(Ordering::Relaxed));
         self.put_into_table(parent, site, child)?;
-        // A counter takes the place of the child entered last only until there is a scope.
+        // A counter is the child entered last only until there is a scope.
         if !site.is_counter()
             || parent
                 .recent
@@ -174,7 +174,7 @@ impl Tree {
         }
     }
 
-    /// Puts a child into the first free slot from its own on; `None` if there is no table.
+    /// Puts a child into the first free slot, from the slot of its hash on; returns `None` if there is no table.
     fn put_into_table(&self, parent: &'static Node, site: &'static Site, child: &'static Node) -> Option<()> {
         let hash = hash(parent, site);
         let mut at = slot_of(hash);
@@ -188,8 +188,8 @@ impl Tree {
         }
     }
 
-    /// Makes an empty table with this many slots; false if there is no memory. A thread with few nodes does not pay for
-    /// an earlier one with many.
+    /// Makes an empty table with `slots` slots; returns false if there is no memory. A thread with few nodes does not pay for an
+    /// earlier thread with many.
     pub(super) fn empty_table(&self, slots: u32) -> bool {
         if !self.table.reuse(slots) {
             return self.table.allocate(slots);
@@ -213,9 +213,9 @@ impl Tree {
     }
 }
 
-/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site is
-/// turned by half a word, so that its bits and those of the parent do not meet. The low bits are the tag in the table, and
-/// those above choose the slot.
+/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site is turned by
+/// half a word, so that its bits and the parent's bits do not meet. The low bits are the tag in the table, and the bits above
+/// choose the slot.
 #[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = std::ptr::from_ref(parent).addr() as u64;

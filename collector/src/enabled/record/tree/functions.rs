@@ -1,5 +1,5 @@
-//! The beginnings and ends of functions that the compiler has prepared. The usual ones call nothing: what a call would be for
-//! is left to the ways that scopes take.
+//! The beginnings and ends of functions that the compiler has prepared. The usual ones call no function: rarer work is left to
+//! the paths that scopes take.
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -34,8 +34,8 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Begins a call of `child`, after a usual gap. `current` is taken out. Whether it is one of the timed calls of adaptive mode is said by
-    /// `is_adaptive`.
+    /// Begins a call of `child`, after a usual gap. `current` is taken out. `is_adaptive` is whether the call is one of the timed
+    /// calls of adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(
         &self,
@@ -54,9 +54,9 @@ impl Tree {
         self.put(child);
     }
 
-    /// Charges and counts the end of the innermost call, of `node`. Its parent is yet to be put in. Returns false, with
-    /// nothing changed, if the gap is not usual or the duration cannot be buffered. In adaptive mode it chooses no next call to time: the
-    /// next end that goes another way does.
+    /// Charges and counts the end of the innermost call, of `node`. The caller then puts its parent in. Returns false, with
+    /// nothing changed, if the gap is not usual or the duration cannot be buffered. In adaptive mode it does not choose the next
+    /// call to time: the next end on another path does so.
     #[inline(always)]
     pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {
         if !self.is_usual_gap(now) {

@@ -1,4 +1,4 @@
-//! What is counted of nodes beside calls and time: in the node where the thread is.
+//! Amounts of nodes beside calls and time, counted in the node where the thread is.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -8,9 +8,9 @@ use crate::enabled::record::measures::{Amounts, NodeMeasures, QUANTITIES};
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Adds amounts to the innermost open call, or outside any scope if there is none. A signal handler that has
-    /// interrupted an event does not know where its thread is, so its amounts are counted outside as well. `exact` is
-    /// the path of the exact mode in this process. Returns what that call has counted so far, if that is at hand.
+    /// Adds amounts to the innermost open call, or outside any scope if no call is open. A signal handler that has interrupted an
+    /// event does not know its thread's node, so its amounts are counted outside as well. `exact` is the path of the exact mode
+    /// in this process. Returns the call's amounts so far, if they are at hand.
     #[inline]
     pub(crate) fn measure<const N: usize>(
         &self,
@@ -61,7 +61,7 @@ impl Tree {
         self.note_amounts(node, amounts);
     }
 
-    /// Begins with what the thread counted before its first scope, if it counted anything.
+    /// Begins with the amounts that the thread counted before its first scope, if there are any.
     pub(crate) fn begin_measures(&self, early: [u64; QUANTITIES]) {
         if early != [0; QUANTITIES]
             && let Some(measures) = self.measures.make(0)
@@ -79,8 +79,8 @@ impl Tree {
         }
     }
 
-    /// Returns where a block that is sampled now was allocated: the index of the innermost open node, or of the root. `None` if
-    /// nothing is counted.
+    /// Returns the place of allocation of a block that is sampled now: the index of the innermost open node, or of the root.
+    /// Returns `None` if the thread counts nothing.
     pub(crate) fn place_of_block(&self) -> Option<u32> {
         if self.is(Path::Off) {
             return None;
@@ -89,12 +89,12 @@ impl Tree {
         Some(self.current.get().map_or(0, Node::index))
     }
 
-    /// Returns whether blocks of this life of the tree may be in the table of live ones.
+    /// Returns whether blocks of this life of the tree may be in the table of live blocks.
     pub(crate) fn has_sampled_blocks(&self) -> bool {
         self.has_sampled_blocks.load(Ordering::Relaxed) != 0
     }
 
-    /// Forgets what an earlier life of a node has counted.
+    /// Forgets the amounts of an earlier life of a node.
     pub(crate) fn clear_measures(&self, node: &Node) {
         if let Some(measures) = self.measures.get(node.index()) {
             measures.clear();

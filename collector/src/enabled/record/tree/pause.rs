@@ -1,4 +1,4 @@
-//! When a thread's clock stands still: in pauses, when excluded, and in modes without time.
+//! Stops a thread's clock: in pauses, when excluded, and in modes without time.
 
 use super::{PAUSED, Tree};
 use crate::enabled::platform::sync::Ordering;

@@ -1,4 +1,4 @@
-//! Calls that have ended although no end was seen: those of functions that were unwound, and scopes whose guards were leaked.
+//! Calls that have ended although no end was seen: calls of functions that were unwound, and scopes whose guards were leaked.
 
 use super::Tree;
 use crate::enabled::platform::sync::add;
@@ -7,8 +7,8 @@ use crate::enabled::record::journal::Kind;
 use crate::enabled::record::node::Node;
 
 impl Tree {
-    /// Ends calls whose guards were leaked, at the tick that `now` reads, where a call begins in `current` that may not stand
-    /// deeper. Returns whether there were any. They are counted as unbalanced.
+    /// Ends calls whose guards were leaked, at the tick that `now` reads, when a call begins in `current` that exceeds the
+    /// maximum depth. Returns whether there were any such calls. They are counted as unbalanced.
     pub(crate) fn end_leaked(&self, current: &'static Node, now: impl FnOnce() -> u64) -> bool {
         if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
             return false;

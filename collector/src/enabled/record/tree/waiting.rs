@@ -1,4 +1,4 @@
-//! Gaps of a thread in which it was off its CPU: placing that time in the tree.
+//! Places the time off the CPU in the tree, for gaps in which a thread was off its CPU.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -11,16 +11,16 @@ use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
 };
 
-/// What a gap was off the CPU, in ticks.
+/// Time of a gap off the CPU, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OffInGap {
     waiting: u64,
     ready: u64,
-    /// How long it took to find that out, or 0 if no more than a few nanoseconds, or if the thread lost its CPU meanwhile.
+    /// Ticks that the look took. 0 if it took a few nanoseconds at most, or if the thread lost its CPU meanwhile.
     looked: u64,
 }
 
-/// Returns whether the thread stayed on its CPU while it looked at a gap, which took so long. If it did not, the time belongs to the
+/// Returns whether the thread stayed on its CPU while it looked at a gap for `looked_ns`. If it did not, the time belongs to the
 /// next gap, which finds it off the CPU.
 fn was_undisturbed(looked_ns: u64) -> bool {
     if off_cpu::has_word() {
@@ -31,7 +31,7 @@ fn was_undisturbed(looked_ns: u64) -> bool {
 }
 
 impl Tree {
-    /// Begins to look at gaps from tick `now` on, or not. Each thread does so once in a life of its tree.
+    /// Begins to look at gaps from tick `now` on, if `wanted`. Each thread does so once in a life of its tree.
     pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
         let waits = &self.waits;
         waits.wanted.store(u32::from(wanted), Ordering::Relaxed);
@@ -46,12 +46,12 @@ impl Tree {
         }
     }
 
-    /// Gives back what the thread holds for looking at gaps. It may still have some.
+    /// Gives back the file that the thread holds for looking at gaps. The thread may still have gaps.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
 
-    /// Begins at tick `now` to watch the thread's CPU anew: what was off before belongs to no gap.
+    /// Begins at tick `now` to watch the thread's CPU anew: time off the CPU before it belongs to no gap.
     pub(crate) fn read_clocks(&self, now: u64) {
         if self.waits.is_wanted() {
             os::keeping_errno(|| {
@@ -63,8 +63,8 @@ impl Tree {
         }
     }
 
-    /// Places what a gap of `node` that ends at tick `now` was off the CPU. Returns how many ticks that took by itself, or 0 if
-    /// no more than a few nanoseconds.
+    /// Places the time off the CPU of a gap of `node` that ends at tick `now`. Returns the ticks that the look took, or 0 if it
+    /// took a few nanoseconds at most.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let found = self.look_at_gap(gap, now);
         if found.waiting + found.ready > 0 {
@@ -76,7 +76,7 @@ impl Tree {
         found.looked
     }
 
-    /// Finds out what a gap that ends at tick `now` was off the CPU.
+    /// Finds the time off the CPU in a gap that ends at tick `now`.
     fn look_at_gap(&self, gap: u64, now: u64) -> OffInGap {
         let waits = &self.waits;
         let nothing = OffInGap::default();
@@ -90,7 +90,7 @@ impl Tree {
         }
         if off_cpu::stayed() {
             waits.sure_tick.store(now, Ordering::Relaxed);
-            // Readings far apart would differ by what the two clocks drift.
+            // Readings far apart would differ by the drift of the two clocks.
             if now.wrapping_sub(read_tick) > self.drift_ticks() {
                 self.read_clocks(now);
             }
@@ -115,7 +115,7 @@ impl Tree {
             };
             self.lower_limit(least_ticks(rate));
             let ns = |ticks: u64| (ticks as f64 / rate) as u64;
-            // The thread may have lost its CPU between the event and the reading: that belongs to the next gap.
+            // The thread may have lost its CPU between the event and the reading: that time belongs to the next gap.
             let later = wall_ns.saturating_sub(ns(ticks)).min(off_ns);
             let later = if later > NOISE_NS + wall_ns / RATE_PARTS {
                 later
@@ -151,8 +151,8 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            // In ticks of the clock itself. By another clock the end might lie after what this one shows next, where it is coarse:
-            // a step back, whose gap is not charged.
+            // The duration is in ticks of the clock itself. By another clock the end might lie after the next reading of this
+            // one, where it is coarse. That would be a step back, whose gap is not charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -162,15 +162,15 @@ impl Tree {
         })
     }
 
-    /// Returns after how many ticks the clocks are read again although the thread stayed on its CPU.
+    /// Returns the ticks after which the clocks are read again although the thread stayed on its CPU.
     fn drift_ticks(&self) -> u64 {
         self.limit_set
             .load(Ordering::Relaxed)
             .saturating_mul(DRIFT_LIMITS)
     }
 
-    /// Places what a gap of `node` was off the CPU that ended at a tick in the past, when the mode was switched: the same
-    /// share of it as of all time since the last reading.
+    /// Places the time off the CPU of a gap of `node` that ended at a tick in the past, when the mode was switched. The gap gets
+    /// the same share of it as all time since the last reading.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {
@@ -197,8 +197,8 @@ impl Tree {
             .store(early.saturating_add(more), Ordering::Relaxed);
     }
 
-    /// Returns how much of a gap that has lasted `pending` ticks until `now` the thread has been off its CPU, in ticks. Its
-    /// CPU time now is `cpu_ns`. Another thread asks this while the thread has no event.
+    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks until `now`, which has the thread's CPU time.
+    /// Another thread calls this while the thread has no event.
     pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
@@ -264,7 +264,7 @@ mod tests {
                 let known = tree.known_child(root, &SITE);
                 let child = known.unwrap_or_else(|| tree.add_child(root, &SITE, || true).unwrap());
                 tree.begin(root, child, now(), 1);
-                // Longer than the shortest gap that is looked at, by any part of a step.
+                // The sleep is longer than the shortest gap that is looked at, by any part of a step.
                 std::thread::sleep(Duration::from_micros(60));
                 assert!(tree.end_innermost(child, now));
             }

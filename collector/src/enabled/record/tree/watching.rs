@@ -1,7 +1,7 @@
 //! Watched calls: their events are written into a journal, and added up by node when the call ends.
 //!
-//! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so that the usual ways of
-//! other calls are as they were. Only the outermost watched call of a thread is one: what is in it is part of it.
+//! While a watched call is open, its thread's path is [`Path::Watched`] or [`Path::WatchedExact`], so the usual paths of other
+//! calls do not change. Only the outermost watched call of a thread is watched: calls inside are part of it.
 
 mod cause;
 mod futures;
@@ -19,10 +19,10 @@ use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost, Watch};
 
-/// What a call did for longer than this many events is added up in a time that belongs to no scope.
+/// Number of events after which the adding up of a call is charged to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
-/// Where records are added up.
+/// The sums to which records are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Typical,
@@ -30,8 +30,8 @@ enum Side {
 }
 
 impl Tree {
-    /// Watches the call of `root`, which has just begun, if it is to be: it is timed, in no other watched call, and it is known
-    /// which calls are slow.
+    /// Watches the call of `root`, which has just begun, if it is timed, in no other watched call, and the threshold of slow
+    /// calls is known.
     #[inline(never)]
     pub(crate) fn watch_call(&self, root: &'static Node) {
         let Some(slot) = root
@@ -47,8 +47,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether a call around that of `root` is of a function that is watched in this place. It began before it could be
-    /// watched: both are parts of that.
+    /// Returns whether a call around the call of `root` belongs to a function that is watched in this place. It began before it
+    /// could be watched, and the call of `root` is part of it.
     fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
         let mut at = root.parent.get();
         while let Some(node) = at {
@@ -60,7 +60,7 @@ impl Tree {
         false
     }
 
-    /// Watches from here on what the call of `root` does, if that can be. `before` is the kind of the event that has just been.
+    /// Watches the call of `root` from here on, if possible. `before` is the kind of the event that has just happened.
     fn begin_watching(&self, root: &'static Node, slot: u32, before: Kind) -> bool {
         let Some(watch) = watch::get(slot) else {
             return false;
@@ -76,7 +76,7 @@ impl Tree {
             return false;
         }
         let watching = &self.watching;
-        // A signal handler may have interrupted the end of the call before.
+        // A signal handler may have interrupted the end of the previous call.
         if watching.busy.load(Ordering::Relaxed) != 0 {
             watch.lose(Lost::Missed);
             return false;
@@ -124,8 +124,8 @@ impl Tree {
         self.put(child);
     }
 
-    /// Ends the innermost call, in a watched call, at the tick that `now` reads. Returns true if that call is of `node`; otherwise
-    /// it does nothing and returns false.
+    /// Ends the innermost call, in a watched call, at the tick that `now` reads. Returns true if the call belongs to `node`;
+    /// otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_watched(&self, node: &'static Node, clock: impl Fn() -> u64) -> bool {
         let Some(parent) = node.parent.get().filter(|_| self.current.is(node)) else {
@@ -138,7 +138,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` in a watched call, or the watched call, at tick `now`, after its time was charged as `charged` says.
+    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is the result of charging
+    /// its time.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,
@@ -171,7 +172,7 @@ impl Tree {
         self.watching.outside.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// Charges the time since the last event to `node`, and notes that in the journal. Returns as [`Self::charge`] does.
+    /// Charges the time since the last event to `node`, and notes it in the journal. Returns the same as [`Self::charge`].
     #[inline(always)]
     pub(super) fn charge_noted(&self, node: &'static Node, kind: Kind, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
@@ -184,7 +185,7 @@ impl Tree {
         charged
     }
 
-    /// Notes the end of some time in `node`.
+    /// Notes the end of a stretch of time in `node`.
     #[inline(always)]
     pub(crate) fn note_event(&self, node: &'static Node, kind: Kind, ticks: u64) {
         let journal = &self.watching.journal;
@@ -196,7 +197,7 @@ impl Tree {
         }
     }
 
-    /// Handles a journal that is full, and times of more than a record holds.
+    /// Handles a full journal, and times that are longer than a record holds.
     #[cold]
     #[inline(never)]
     fn note_event_rarely(&self, node: &'static Node, kind: Kind, mut ticks: u64) {
@@ -211,7 +212,7 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Notes what is no event. A number that a record does not hold becomes several records.
+    /// Notes a record that is no event. A number that one record does not hold becomes several records.
     #[cold]
     fn note_more(&self, node: &'static Node, what: More, mut number: u64) {
         let node = node.index();
@@ -233,7 +234,7 @@ impl Tree {
         }
     }
 
-    /// Charges the time since the last event to `node`, without an event. Returns as [`Self::charge`] does.
+    /// Charges the time since the last event to `node`, without an event. Returns the same as [`Self::charge`].
     pub(super) fn charge_staying(&self, node: &'static Node, now: u64) -> Option<u64> {
         let before = node.self_ticks.load(Ordering::Relaxed);
         let charged = self.charge(node, now);
@@ -290,7 +291,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Goes on in the next area of the journal, if this one has no space for so many words.
+    /// Goes on in the next area of the journal, if this area has no space for `words` words.
     fn make_space(&self, words: u32) {
         let journal = &self.watching.journal;
         if journal.has_space(words) {
@@ -309,13 +310,13 @@ impl Tree {
         journal.next_area();
     }
 
-    /// Not all time of the open call is known, so it cannot be compared.
+    /// Marks the open call as broken: not all of its time is known, so it cannot be compared.
     #[cold]
     fn note_not_charged(&self) {
         self.watching.broken.store(1, Ordering::Relaxed);
     }
 
-    /// Stops to watch the open call, if there is one: its end will not be seen, or its time is of two kinds.
+    /// Stops watching the open call, if there is one: its end will not be seen, or its time is of two kinds.
     #[cold]
     pub(crate) fn discard_watched(&self) {
         let watching = &self.watching;
@@ -333,7 +334,7 @@ impl Tree {
         }
     }
 
-    /// The watched call is open no longer. An alarm that has come meanwhile stays.
+    /// Restores the path from before the watched call. An alarm that has come meanwhile stays.
     fn leave_watched_path(&self) {
         let outside = self.watching.outside.load(Ordering::Relaxed);
         let of_outside = [
@@ -420,7 +421,7 @@ impl Tree {
         watching.busy.store(0, Ordering::Relaxed);
     }
 
-    /// The time since `then`, the last event, belongs to no scope. Without this it would be the parent's.
+    /// Assigns the time since `then`, the last event, to no scope. Otherwise the parent would be charged for it.
     fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else { return };
         if self.last.load(Ordering::Relaxed) == then {
@@ -443,7 +444,7 @@ impl Tree {
         }
     }
 
-    /// Adds a slow call to the sums, finds its cause, and keeps it if it is worth that.
+    /// Adds a slow call to the sums, finds its cause, and keeps it if it is one of the calls to keep.
     fn add_slow(&self, watch: &Watch, sums: &SumsOfWatch, root: &'static Node, ticks: u64) {
         let journal = &self.watching.journal;
         self.add_up_area();
@@ -481,7 +482,7 @@ impl Tree {
             .map_or(0, |index| index.load(Ordering::Relaxed))
     }
 
-    /// Calls `with` for each node with something pending.
+    /// Calls `with` for each node with pending sums.
     fn each_touched(&self, sums: &SumsOfWatch, mut with: impl FnMut(u32, &'static PathSums)) {
         for at in 0..self.watching.touched_count.load(Ordering::Relaxed) {
             let index = self.touched(at);
@@ -595,7 +596,7 @@ mod tests {
         Site::named("e", "m", "f.rs", 6),
     ];
 
-    /// A thread's program of random calls, and what it did in watched calls by its own account.
+    /// A random program of calls on a thread, with its own account of its watched calls.
     struct Program {
         tree: Box<Tree>,
         now: std::cell::Cell<u64>,
@@ -603,7 +604,7 @@ mod tests {
         /// Ticks of events in the call that is watched, by node: calls and ticks.
         expected: [Vec<[u64; COUNTS]>; 2],
         slow_calls: u64,
-        /// What was counted before the watched call.
+        /// Amounts counted before the watched call.
         before: Option<(u64, Vec<[u64; COUNTS]>)>,
         paused: u64,
         left: u32,
@@ -623,7 +624,7 @@ mod tests {
             self.now.get()
         }
 
-        /// What the tree has counted of each node.
+        /// Returns the tree's amounts of each node.
         fn counted(&self) -> Vec<[u64; COUNTS]> {
             (0..self.tree.nodes.len())
                 .map(|index| {
@@ -659,7 +660,7 @@ mod tests {
             } else {
                 tree.begin(current, child, self.now.get(), 1);
                 if let Some(mut before) = before {
-                    // The time until now is its parent's, and its own call is a part of it.
+                    // The time until now belongs to its parent, and its own call is part of the parent.
                     before.resize(tree.nodes.len() as usize, [0; COUNTS]);
                     before[current.index() as usize] = self.counted()[current.index() as usize];
                     self.before = Some((self.now.get(), before));
@@ -724,7 +725,7 @@ mod tests {
                         self.exit(node);
                     }
                     2 => {
-                        // Closed out of order.
+                        // These calls are closed out of order.
                         let (outer, inner) = (self.enter(site), self.enter(&OTHERS[0]));
                         self.exit(outer);
                         self.exit(inner);
@@ -743,7 +744,7 @@ mod tests {
                     6 => {
                         let node = self.enter(site);
                         self.now.set(self.now.get() + 1_000);
-                        // As where a gap was off the CPU.
+                        // This imitates a gap off the CPU.
                         let current = self.tree.take().unwrap();
                         self.tree
                             .measure_at(current, [(Quantity::Waiting, 600), (Quantity::Ready, 300)]);

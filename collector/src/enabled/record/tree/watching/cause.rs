@@ -1,4 +1,4 @@
-//! What made a slow call slow: the node and the kind that most of its time above the typical went to.
+//! Finds the cause of a slow call: the node and the kind with most of its time above the typical time.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -8,20 +8,20 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
 use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 
-/// Time without a CPU is the cause only if it is so many times all other time above the typical. Where more threads want a CPU than
-/// there are, a call that works for longer also loses its CPU for longer, by about as much.
+/// Time without a CPU is the cause only if it is this many times all other time above the typical. If more threads want a CPU
+/// than there are, a call that works for longer also loses its CPU for longer, by about the same time.
 const READY_LEAST: i64 = 3;
 
-/// The same for a call that would be slow without it.
+/// The same factor for a call that would be slow without that time.
 const READY_LEAST_IF_SLOW: i64 = 10;
 
-/// A path that mostly waits is called too often if it is called so many times more. For fewer calls more, such as one where there
-/// is none, waiting says more.
+/// A path that mostly waits is called too often if it has this many times its typical calls. With fewer calls more, such as one
+/// where there is usually none, waiting is the better cause.
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {
-    /// Finds what most of a slow call's time above the typical went to, and counts it. `None` if no typical call is known to
-    /// compare it with: this thread's in the same place, or else those of all threads.
+    /// Finds the cause of most of a slow call's time above the typical, and counts it. Returns `None` without typical calls to
+    /// compare with: this thread's calls in the same place, or else the calls of all threads.
     pub(super) fn cause(
         &self,
         sums: &SumsOfWatch,
@@ -46,10 +46,10 @@ impl Tree {
         })
     }
 
-    /// Notes the path of each node of a slow call. `None` if no typical call is known.
+    /// Notes the path of each node of a slow call. Returns `None` if no typical call is known.
     fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
         let of_root = paths.path(None, root.site.get()?)?;
-        // A node stands before those that it has called.
+        // A node stands before the nodes that it has called.
         self.each_touched(sums, |index, of_node| {
             let node = self.nodes.get(index);
             let path = if index == root.index() {
@@ -68,8 +68,8 @@ impl Tree {
         paths.means(of_root).filter(|means| means.calls > 0.0).map(|_| ())
     }
 
-    /// Finds the cause beside what each node has in a typical call. Time without a CPU may hit any call, so it is the cause only
-    /// where it is several times all the rest.
+    /// Finds the cause by comparing each node with a typical call. Time without a CPU may hit any call, so it is the cause only
+    /// if it is several times all other time.
     fn cause_beside(
         &self,
         sums: &SumsOfWatch,
@@ -86,7 +86,7 @@ impl Tree {
             let waiting = now.waiting - typical.waiting;
             let excess = waiting + now.working - typical.working;
             others += excess;
-            // To the node and all above it, up to the root.
+            // The excess goes to the node and all nodes above it, up to the root.
             let mut at = self.nodes.get(index);
             while let Some(node) = at {
                 if let Some(sums) = sums.nodes.get(node.index()) {
@@ -106,7 +106,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // Down to where it is spread over several, or is the node's own.
+        // The loop goes down to the node where the excess is spread over several nodes, or is the node's own.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {
@@ -133,7 +133,7 @@ impl Tree {
         let calls = of_node.pending.calls.load(Ordering::Relaxed) as f64;
         let typical = typical(of_node).calls;
         let whole = of_node.whole.load(Ordering::Relaxed).cast_signed();
-        // What the calls beyond the typical number would take if each took the typical time.
+        // The time of the calls beyond the typical number, if each took the typical time.
         let by_calls = if typical > 0.0 {
             (calls / typical - 1.0) * (whole - excess) as f64
         } else {

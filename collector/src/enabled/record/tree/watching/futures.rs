@@ -1,5 +1,5 @@
-//! Watched calls of futures. Each poll is watched as a call of a function is; between two polls what happened is carried by
-//! [`carried_calls`], and the time in between belongs to the future that was awaited.
+//! Watched calls of futures. Each poll is watched like a call of a function. Between two polls, [`carried_calls`] keeps the words
+//! of the call, and the time in between belongs to the future that was awaited.
 
 use super::{Kind, Record, Tree};
 use crate::enabled::platform::sync::Ordering;
@@ -12,16 +12,16 @@ use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
 use crate::enabled::record::watching::OVER;
 
-/// A call with more words than this is added up, so that one that goes on for hours stays small.
+/// Number of words above which a call is added up, so that a call of hours stays small.
 const WORDS_MOST: u32 = 1 << 16;
 
-/// Why a call cannot be carried on.
+/// Error for a call that cannot be carried on.
 #[derive(Debug)]
 struct NoPlace;
 
 impl Tree {
-    /// Watches a poll of the call of `root`, which has just begun. `call` is its id if it has been polled before. It was woken
-    /// `delay` ticks ago, if that is known.
+    /// Watches a poll of the call of `root`, which has just begun. `call` is its id if it has been polled before. The poll was
+    /// woken `delay` ticks ago, if that is known.
     pub(crate) fn watch_poll(&self, root: &'static Node, is_first: bool, call: CallId, delay: Option<u64>) {
         let Some(slot) = root.site.get().and_then(Site::watch) else {
             return;
@@ -77,12 +77,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Notes how the open poll of `node` is about to end: as the last one of its call or not.
+    /// Notes whether the open poll of `node` is about to end as the last poll of its call.
     #[cold]
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
         watching.awaited.forget(call);
-        // Of futures that await each other the innermost is what is awaited.
+        // If futures await each other, the innermost one is the awaited future.
         let is_below = watching.awaited.last().is_some_and(|awaited| {
             std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
         });
@@ -95,8 +95,8 @@ impl Tree {
         }
     }
 
-    /// Ends a poll of the watched call of `root`, which lasted this long. Returns how long the call took if it is over; what happened
-    /// in it is in the journal then.
+    /// Ends a poll of the watched call of `root`, which lasted `lasted` ticks. Returns the duration of the call if it is over;
+    /// its events are then in the journal.
     pub(super) fn end_watched_poll(
         &self,
         root: &'static Node,
@@ -129,8 +129,8 @@ impl Tree {
             .map_err(|NoPlace| Lost::Missed)
     }
 
-    /// Returns the ticks of all that the open poll noted; `None` if some of that has made way. A future that is dropped is polled
-    /// no more, so the scope in which it is dropped has no beginning.
+    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A future that is dropped is
+    /// polled no more, so the scope in which it is dropped has no beginning.
     pub(super) fn noted_ticks(&self) -> Option<u64> {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -170,7 +170,7 @@ impl Tree {
         Some(carried)
     }
 
-    /// Puts what happened in a poll to the rest of its call, and leaves that for the next poll, or brings it into the journal.
+    /// Adds the events of a poll to the rest of its call, and leaves them for the next poll, or copies them into the journal.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
@@ -222,7 +222,7 @@ impl Tree {
         (begin..end).try_for_each(|at| add_word(carried, journal.word(at)))
     }
 
-    /// Carries what was added up, in place of the words.
+    /// Carries the sums, in place of the words.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let Some((_, sums)) = self.watching.of_slot() else {
             return Err(NoPlace);
@@ -244,10 +244,10 @@ impl Tree {
         self.each_touched(sums, |node, of_node| {
             let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
             let counted = is_first && node == root.index();
-            // Each of these records says the bytes that it holds, and one allocation.
+            // Each of these records holds its bytes, and counts one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
             if added.is_ok() && calls <= u64::from(counted) {
-                // The first of these records says that the others are sums.
+                // The first of these records marks the others as sums.
                 added = add_more(carried, node, More::Calls, 0);
             }
             let numbers = [
@@ -274,7 +274,7 @@ impl Tree {
         add_record(carried, Record::Event { node, kind, ticks: 0 })
     }
 
-    /// Brings the words of a call into the journal, with the nodes of this thread. Its last poll was one of `root`.
+    /// Copies the words of a call into the journal, with the nodes of this thread. Its last poll was a poll of `root`.
     fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let watching = &self.watching;
         if !watching.journal.begin() {
@@ -318,7 +318,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns this thread's node for one that another thread may have named.
+    /// Returns this thread's node for a node that another thread may have named.
     fn own_node(
         &self,
         root: &'static Node,
@@ -366,11 +366,12 @@ impl Tree {
         self.name(carried, self.nodes.get(index).ok_or(NoPlace)?, root)
     }
 
-    /// Lets the call name a node, and those between it and `root`, which is called its own parent. Returns how many that are.
+    /// Makes the call name a node, and the nodes between it and `root`, which is named as its own parent. Returns the number of
+    /// new names.
     fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Result<u64, NoPlace> {
         let mut count = 0;
         while self.name_of(node.index()).is_none() {
-            // The outermost without a name.
+            // The outermost node without a name.
             let mut top = node;
             while !std::ptr::eq(top, root) {
                 let parent = top.parent.get().ok_or(NoPlace)?;
@@ -394,7 +395,7 @@ impl Tree {
     }
 }
 
-/// Returns how many words of text follow this one.
+/// Returns the number of text words that follow this word.
 fn text_words(word: u64) -> u32 {
     match Record::of(word) {
         Record::More {
@@ -418,7 +419,7 @@ fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Result
     add_record(carried, Record::More { node, what, number })
 }
 
-/// Adds a number that a record may not hold, if it is not 0.
+/// Adds a number that may exceed one record, unless it is 0.
 fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Result<(), NoPlace> {
     while number > 0 {
         let part = number.min(MORE_MAX);
