@@ -3,7 +3,7 @@
 use crate::layout::WORD;
 use crate::words::fill_bytes;
 
-/// Words that are taken at once: the checksum is slow with a few bytes at a time.
+/// Number of words that are passed to the hasher at once, because it is slow with a few bytes at a time.
 const AT_ONCE: usize = 64;
 
 /// The checksum of words and of the bytes behind them.
