@@ -152,8 +152,8 @@ pub fn allocating() -> Snapshot {
     s
 }
 
-/// A service on two threads: handlers run queries, which wait for a named lock or for something without a name. A query blocks
-/// its executor.
+/// Returns a service on two threads: handlers run queries, which wait for a named lock or for something without a name. A query
+/// blocks its executor.
 pub fn serving() -> Snapshot {
     let mut s = base();
     s.waits = true;
@@ -237,7 +237,7 @@ pub fn serving() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Two workers with the same tree, one of them with an open path, and a main thread.
+/// Returns two workers with the same tree, one of them with an open path, and a main thread.
 pub fn two_threads() -> Snapshot {
     let mut s = base();
     s.sites = vec![
@@ -288,8 +288,8 @@ pub fn two_threads() -> Snapshot {
     with_lifetime(s)
 }
 
-/// A program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times, some
-/// because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
+/// Returns a program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times,
+/// some because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
 pub fn slow_frames() -> Snapshot {
     let us = |us: u64| us * 2_500;
     let mut s = base();
@@ -417,8 +417,8 @@ pub fn slow_frames() -> Snapshot {
     with_lifetime(s)
 }
 
-/// The program of `slow_frames` with samples of the program counter: in lines of one function, in the functions that it calls,
-/// outside any scope and in the collector.
+/// Returns the program of `slow_frames` with samples of the program counter: in lines of one function, in its callees, outside
+/// any scope and in the collector.
 pub fn sampled() -> Snapshot {
     let mut s = slow_frames();
     let module = |path: &str| Module {

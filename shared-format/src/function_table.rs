@@ -87,7 +87,7 @@ pub struct Function {
     pub poll: Option<PollFunction>,
 }
 
-/// Place of the future of a function that polls an async body, and of the state in that future. The state is a byte that is 0
+/// Place of the future of a function that polls an async body, and of the state in that future. The state is a byte. It is 0
 /// before the first poll, 1 after the body has returned, 2 after a panic, and more where it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
@@ -127,7 +127,7 @@ pub struct Sled {
 pub enum SledKind {
     /// The function's first instruction.
     Entry = 0,
-    /// In place of a return.
+    /// The place of a return.
     Return = 1,
     /// Before a jump to another function, which returns for this one.
     TailCall = 2,

@@ -18,21 +18,21 @@ pub struct ThreadId(pub u32);
 pub const NO_PARENT: u32 = u32::MAX;
 
 impl NodeId {
-    /// The row as an index.
+    /// Returns the row as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl SiteId {
-    /// The site as an index.
+    /// Returns the site as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl ThreadId {
-    /// The thread as an index.
+    /// Returns the thread as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }

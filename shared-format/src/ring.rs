@@ -210,7 +210,7 @@ fn words_of(payload: &[u8]) -> u64 {
     (record::WORDS + payload.len().div_ceil(WORD)) as u64
 }
 
-/// The payload as words, the last one filled up with zeros.
+/// Returns the payload as words, the last word filled up with zeros.
 pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     let (whole, rest) = payload.as_chunks();
     let last = (!rest.is_empty()).then(|| {

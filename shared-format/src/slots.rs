@@ -92,7 +92,7 @@ pub enum Outcome {
 pub struct Reply {
     /// The sequence number of the request.
     pub sequence: u64,
-    /// Its outcome.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// Sequence number of the first record that shows the effect.
     pub record: u64,

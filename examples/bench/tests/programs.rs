@@ -1,4 +1,4 @@
-//! Tests that the benchmarks run, end and print what they should.
+//! Tests that the benchmarks run, end and print the expected text.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 

@@ -21,8 +21,8 @@ use crate::soak::{Over, one_in};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// The program that stays. It publishes fifty times a second and has about 80 nodes, because the publisher may use at most 1 % of
-/// a core, and viewers keep an hour of records. The program that is killed has more nodes.
+/// The program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at most 1 % of a core,
+/// and viewers keep an hour of its records. The program that is killed has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
 /// The program's own account by name; the first number is the count.

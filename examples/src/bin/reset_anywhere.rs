@@ -1,4 +1,4 @@
-//! Resets at any moment lose no call and count none twice: the epochs add up to all calls.
+//! Resets at any moment lose no call and count no call twice: the epochs add up to all calls.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::process::ExitCode;

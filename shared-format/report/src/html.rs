@@ -1,9 +1,9 @@
 //! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its flame graph, the functions with the most self time, slow calls of watched functions, and the
-//! activity of threads over the time of a recording. Its scripts merge threads, sort and search. They read a table of numbers
-//! (`data`). The page also carries the snapshot itself (`carried`), which can be read back without loss. Without scripts the page
-//! shows the text report.
+//! The page shows the call tree, its flame graph, the functions with the most self time, and slow calls of watched functions. It
+//! also shows the activity of threads over the time of a recording. Its scripts merge threads, sort and search. They read a table
+//! of numbers (`data`). The page also carries the snapshot itself (`carried`), which can be read back without loss. Without
+//! scripts the page shows the text report.
 
 mod carried;
 mod data;

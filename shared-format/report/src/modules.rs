@@ -85,7 +85,7 @@ fn path_of(function: &Function, parts: usize) -> &str {
     part(&function.module, parts)
 }
 
-/// The first parts of a path.
+/// Returns the first parts of a path.
 fn part(path: &str, parts: usize) -> &str {
     let end = path
         .match_indices("::")

@@ -28,8 +28,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`. Above
-/// minutes it is [`duration`].
+/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`. From
+/// minutes on it does the same as [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let two = two_significant(ns);
     let in_unit = |unit: u64, name: &str| match two / unit {

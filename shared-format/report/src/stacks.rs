@@ -72,7 +72,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     }
     writeln!(out, "; outermost scope first, with its age")?;
     for (index, thread) in shown {
-        // The state of threads at the end of the program says nothing.
+        // The state of threads at the end of the program has no meaning.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
         thread_stack(out, snapshot, (thread, now), options.ascii, |site| {
             functions

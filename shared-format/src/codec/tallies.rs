@@ -51,7 +51,7 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
 }
 
 impl Values {
-    /// `histograms` are the histograms of these rows.
+    /// Returns the columns of values. `histograms` are the histograms of these rows.
     pub(super) fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
         let mut columns = Self::default();
         for row in rows {

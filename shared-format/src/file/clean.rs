@@ -30,8 +30,8 @@ pub fn is_crowded(place: &Path) -> bool {
     ring_paths(place).len() > 2 * RINGS_KEPT
 }
 
-/// Removes the rings of programs that have ended, except for the newest `keep`, frees most of the space of the rings that stay,
-/// and removes unfinished files. `spare` is left alone. Returns the paths that were removed.
+/// Removes the rings of programs that have ended, except for the newest `keep`, and unfinished files. Frees most of the space of
+/// the rings that stay. `spare` is left alone. Returns the paths that were removed.
 ///
 /// The rings of live programs are recognised by their lock and never touched. A failure with one file does not affect
 /// the others.
@@ -69,7 +69,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether a file begins like a ring, or is a ring of which nothing has been written yet: all zeros.
+/// Returns whether a file begins like a ring, or is a ring without any written byte: all zeros.
 fn is_ours(file: &File) -> bool {
     let mut magic = [0; WORD];
     let read = file.read_exact_at(&mut magic, 0);

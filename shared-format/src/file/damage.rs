@@ -10,7 +10,7 @@ use crate::mapping::Fault;
 pub(super) enum Damage {
     /// The file was cut to this many bytes.
     Cut(u64),
-    /// Its first pages were emptied or overwritten.
+    /// The first pages of the file were emptied or overwritten.
     Emptied,
     /// The kernel could not carry out a call: the file was cut and has grown again, or there is no space left for one
     /// of its blocks.

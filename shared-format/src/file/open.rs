@@ -206,12 +206,12 @@ impl RingFile {
         })
     }
 
-    /// Its path.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its header.
+    /// Returns the header of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }

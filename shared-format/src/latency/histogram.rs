@@ -90,7 +90,7 @@ impl Histogram {
             .fold(0, |sum: u64, &(_, count)| sum.saturating_add(count))
     }
 
-    /// Whether no call has finished.
+    /// Returns whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }

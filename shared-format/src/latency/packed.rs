@@ -16,7 +16,7 @@ impl Packed {
         append(histogram, &mut self.0);
     }
 
-    /// Whether no call has finished.
+    /// Returns whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -212,7 +212,7 @@ mod tests {
         addresses
     }
 
-    /// Two recordings behind each other, as `record -o - --follow` writes them.
+    /// Returns two recordings in a row, as `record -o - --follow` writes them.
     fn stream() -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stream");

@@ -1,7 +1,7 @@
 //! A ring that begins small and doubles. Only a long-running program fills it.
 //!
-//! A position maps to its remainder modulo the ring's size. As long as all positions are below the size, doubling it moves none
-//! of them, so a ring doubles before it would wrap for the first time, or never again. The size has a word of its own. A reader
+//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling it moves no record.
+//! A ring therefore doubles before it would wrap for the first time, or never again. The size has a word of its own. A reader
 //! with an old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;

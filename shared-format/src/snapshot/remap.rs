@@ -53,9 +53,9 @@ pub struct Part<'a> {
 /// Treatment of rows that are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left<'a> {
-    /// They and all rows below them are summed up in a row of this name below their parent.
+    /// The rows and all rows below them are summed up in a row of this name below their parent.
     Summed(&'a str),
-    /// They are removed. Kept rows below them stand at the top.
+    /// The rows are removed. Kept rows below them stand at the top.
     Out,
 }
 

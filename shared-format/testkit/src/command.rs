@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Makes `to` a program with the bytes of `from`. Another program writes it, because a child that another test starts at that
-/// moment would otherwise hold the file open for writing, and running it would fail with "Text file busy".
+/// Makes `to` a program with the bytes of `from`. Another program writes it. Otherwise a child that another test starts at that
+/// moment would hold the file open for writing, and running it would fail with "Text file busy".
 pub fn install(from: &Path, to: &Path) {
     let installed = Command::new("install")
         .args(["-m", "755"])

@@ -223,8 +223,8 @@ fn grow(
     debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
 }
 
-/// The same program with counts of its allocations: one for every third call of each row with an odd number, of 48 bytes and
-/// more.
+/// Returns the same program with counts of its allocations: one for every third call of each row with an odd number, of 48 bytes
+/// and more.
 pub fn allocating(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     for row in (1..s.nodes.len() as u32).step_by(2) {
@@ -244,8 +244,8 @@ pub fn allocating(tenths: u64) -> Snapshot {
     s
 }
 
-/// The same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its time, and
-/// `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
+/// Returns the same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its
+/// time, and `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
 pub fn waiting(tenths: u64) -> Snapshot {
     const PARTS: [(&str, Quantity, u64); 3] = [
         ("check", Quantity::Waiting, 80),

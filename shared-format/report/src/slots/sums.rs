@@ -67,7 +67,7 @@ impl Known {
         (name, *tid)
     }
 
-    /// The key of a function.
+    /// Returns the key of a function.
     pub(super) fn function(&self, number: u32) -> u64 {
         self.functions[number as usize]
     }

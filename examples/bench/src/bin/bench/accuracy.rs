@@ -1,4 +1,4 @@
-//! How true is what is shown? Every part prints an object a line.
+//! Compares the numbers that tickscope shows with the truth. Every part prints an object a line.
 
 mod cost;
 mod errors;

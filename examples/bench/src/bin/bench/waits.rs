@@ -174,7 +174,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts a thread that sends each byte back through two pipes, after this many microseconds, and returns a function that sends a
+/// Starts a thread that sends each byte back through two pipes, after this many microseconds. Returns a function that sends a
 /// byte and waits for it. The thread ends with the pipes.
 fn echo(us: u64) -> io::Result<impl FnMut()> {
     let (mut there, mut send) = io::pipe()?;

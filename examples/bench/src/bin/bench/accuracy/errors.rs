@@ -1,8 +1,8 @@
 //! Test of the standard errors: a program whose shares of time are known runs many times with different seeds.
 //!
-//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass, which is the truth
-//! by time under any load. The truth by working excludes the time in which the thread had no CPU: if far more ticks have passed
-//! than were drawn, the drawn number counts.
+//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass. This sum is the
+//! truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far more ticks have
+//! passed than were drawn, the drawn number counts.
 
 use std::time::{Duration, Instant};
 
