@@ -1,4 +1,4 @@
-//! Tests that the programs run, end and print what they should.
+//! Tests that the programs run, end and print the expected text.
 
 #![allow(
     clippy::unwrap_used,
@@ -76,7 +76,7 @@ fn the_index_names_every_example() {
 #[test]
 fn each_example_of_the_index_runs_with_the_arguments_of_its_command() {
     for (name, arguments) in index() {
-        // The shortest useful run: in seconds, frames or pairs.
+        // The shortest useful run, in seconds, frames or pairs.
         let shorter = |word| match word {
             "60" => "0",
             "2000" => "40",

@@ -1,4 +1,4 @@
-//! Allocations under rayon: whichever thread makes them and whichever gives them back, the counts are exact.
+//! Allocations under rayon: the counts are exact for all threads that allocate and free.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -10,29 +10,29 @@ use tickscope_format::snapshot::Quantity::{self, AllocatedBytes, Allocations, Fr
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Groups of items, each of which may go to another thread.
+/// Numbers of groups and of items in a group, each of which may go to another thread.
 const GROUPS: u64 = 200;
 const ITEMS: u64 = 100;
 
 const THREADS: usize = 8;
 
-/// Returns how many blocks an item allocates, and the bytes of each.
+/// Returns the number of blocks that an item allocates, and the bytes of each.
 fn blocks_of(group: u64, item: u64) -> (u64, u64) {
     (group % 5 + item % 3, 1 + group + 7 * item)
 }
 
-/// Allocates what an item keeps, and as much that it gives back.
+/// Allocates the blocks that an item keeps, and copies that it frees.
 fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     tickscope::scope!("item");
     let (blocks, bytes) = blocks_of(group, item);
     let block = |_| vec![1u8; bytes as usize].into_boxed_slice();
-    // A list of no items is no allocation.
+    // An empty list needs no allocation.
     let kept: Vec<Box<[u8]>> = (0..blocks).map(block).collect();
     drop(kept.clone());
     kept
 }
 
-/// Returns what the rows of a name have counted themselves, on all threads and paths.
+/// Returns the sums of the rows of a name, on all threads and paths.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     let quantities: [Quantity; 4] = [Allocations, AllocatedBytes, Frees, FreedBytes];
     quantities.map(|quantity| {
@@ -51,7 +51,7 @@ fn allocations_under_rayon_are_exact() {
         .num_threads(THREADS)
         .build()
         .unwrap();
-    // Each thread has an item at least.
+    // Each thread has at least one item.
     pool.broadcast(|context| drop(blocks(context.index() as u64, 0)));
     pool.install(|| {
         (0..GROUPS).into_par_iter().for_each(|group| {
@@ -65,7 +65,7 @@ fn allocations_under_rayon_are_exact() {
         });
     });
     drop(pool);
-    // A list and its blocks.
+    // An item allocates a list and its blocks.
     let reference = size_of::<Box<[u8]>>() as u64;
     let count = |(number, sum): (u64, u64), (group, item)| match blocks_of(group, item) {
         (0, _) => (number, sum),
@@ -76,7 +76,7 @@ fn allocations_under_rayon_are_exact() {
     let (first_number, first_bytes) = (0..THREADS as u64).map(|group| (group, 0)).fold((0, 0), count);
     let snapshot = tickscope::snapshot();
     assert_eq!(snapshot.capture.losses.dropped, 0);
-    // What an item gives back itself is half of what it allocates.
+    // An item itself frees half of its allocations.
     let item = [number + first_number, bytes + first_bytes];
     let wanted = [2 * item[0], 2 * item[1], item[0], item[1]];
     assert_eq!(counted(&snapshot, "item"), wanted);

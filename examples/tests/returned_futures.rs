@@ -1,4 +1,4 @@
-//! Functions that return a future without being async, and what `#[async_trait]` makes of methods: each is an async call.
+//! Functions that return a future without being async, and methods from `#[async_trait]`: each is an async call.
 
 #![allow(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Quantity;
 use tokio::time::sleep;
 
-/// How long each call waits.
+/// Time that each call waits.
 const WAIT: Duration = Duration::from_millis(50);
 
 #[tickscope::profile]
@@ -42,7 +42,7 @@ async fn asynchronous() {
 trait Store {
     async fn get(&self, key: &str) -> Result<usize, std::num::ParseIntError>;
 
-    /// Waits as well.
+    /// Waits like `get`.
     async fn both(&self, key: &str) -> usize {
         self.get(key).await.unwrap_or(0)
     }
@@ -92,7 +92,7 @@ trait Defaults: Sync {
 
 impl Defaults for OnTheMethod {}
 
-/// Calls that ended, and the sum of their times by the wall clock, of the rows whose name ends in `name`.
+/// Returns the calls that ended, and the sum of their times by the wall clock, of the rows whose name ends in `name`.
 fn calls(snapshot: &Snapshot, name: &str) -> (u64, Duration) {
     let rows: Vec<u32> = (0..snapshot.nodes.len() as u32)
         .filter(|&row| snapshot.site_of(NodeId(row)).name.ends_with(name))
@@ -137,7 +137,7 @@ fn futures_that_functions_return_are_async_calls() {
     ] {
         let (ended, wall) = calls(&snapshot, name);
         assert_eq!(ended, 1, "{name}");
-        // A timer may be early by what the clock's rate is off.
+        // A timer may be early by the error of the clock's rate.
         assert!(wall > WAIT * 9 / 10, "{name} lasted {wall:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Calls of futures under a real executor, tokio, compared at every look with an account that the test keeps itself.
+//! Calls of futures under a real executor, tokio. Each snapshot is compared with an account that the test keeps itself.
 
 #![allow(
     clippy::unwrap_used,
@@ -21,16 +21,16 @@ use tickscope_format::snapshot::Quantity;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// How many calls are made with each number of workers, unless `CALLS` says otherwise.
+/// Number of calls with each number of workers, unless `CALLS` gives another.
 const CALLS: u64 = 10_000;
 
-/// How many of them are in flight at once.
+/// Number of calls in flight at once.
 const CLIENTS: u64 = 200;
 
-/// How many durations of a row are sorted at once.
+/// Number of durations of a row that are sorted at once.
 const LATE: u64 = 8;
 
-/// What the test itself knows of the calls of one future.
+/// The test's own account of the calls of one future.
 #[derive(Debug, Default)]
 struct Account {
     /// Calls whose first poll is about to begin.
@@ -39,13 +39,13 @@ struct Account {
     started: AtomicU64,
     ended: AtomicU64,
     cancelled: AtomicU64,
-    /// Calls that were last polled on another thread than first.
+    /// Calls whose last poll was on another thread than their first.
     moved: AtomicU64,
-    /// How long the calls lasted.
+    /// Durations of the calls.
     lasted: Mutex<Vec<Duration>>,
 }
 
-/// What an account says at one moment.
+/// Numbers of an account at one moment.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     starting: u64,
@@ -70,7 +70,7 @@ impl Account {
     }
 
     fn read(&self) -> Reading {
-        // What comes later in a call is read first.
+        // Later events of a call are read first.
         let over = self.ended.load(Ordering::SeqCst) + self.cancelled.load(Ordering::SeqCst);
         let started = self.started.load(Ordering::SeqCst);
         Reading {
@@ -125,7 +125,7 @@ impl<F> Drop for Accounted<F> {
     }
 }
 
-/// What a snapshot has of the calls of a future: over all nodes, and in the list of tasks.
+/// Numbers of a future's calls in a snapshot: over all nodes, and in the list of tasks.
 #[derive(Debug)]
 struct Seen {
     started: u64,
@@ -162,7 +162,7 @@ impl Seen {
     }
 }
 
-/// What all calls of a runtime share.
+/// Data that all calls of a runtime share.
 #[derive(Debug, Default)]
 struct Shared {
     request: Arc<Account>,
@@ -170,7 +170,7 @@ struct Shared {
     mutex: tokio::sync::Mutex<u64>,
 }
 
-/// A call that takes some milliseconds, unless it is ready at its first poll.
+/// Makes a call that takes some milliseconds, unless it is ready at its first poll.
 async fn work(shared: Arc<Shared>, call: u64) {
     if call.is_multiple_of(10) {
         return;
@@ -187,13 +187,13 @@ async fn work(shared: Arc<Shared>, call: u64) {
     }
 }
 
-/// Returns a call with its account, not polled yet.
+/// Returns a call with its account, which is not polled yet.
 fn request(shared: &Arc<Shared>, call: u64) -> Accounted<impl Future<Output = ()> + use<>> {
     let request = tickscope::future!("request", work(Arc::clone(shared), call));
     shared.request.of(request)
 }
 
-/// Makes a call that is polled first by the thread of `main`, and then by a worker, however busy the machine is.
+/// Makes a call whose first poll is on the thread of `main` and whose later polls are on a worker, under any load.
 async fn moved_call(shared: &Arc<Shared>) {
     let mut request = request(shared, 1);
     let is_ready = poll_fn(|context| Poll::Ready(Pin::new(&mut request).poll(context).is_ready())).await;
@@ -205,7 +205,7 @@ async fn moved_call(shared: &Arc<Shared>) {
 async fn call(shared: &Arc<Shared>, call: u64) {
     let request = request(shared, call);
     match call % 16 {
-        // Never polled.
+        // This call is never polled.
         1 => drop(request),
         2 => _ = timeout(Duration::from_millis(2), request).await,
         3 => {
@@ -220,7 +220,7 @@ async fn call(shared: &Arc<Shared>, call: u64) {
             task.abort();
             _ = task.await;
         }
-        // Aborted before or during its first polls.
+        // This call is aborted before or during its first polls.
         5 => {
             let task = tokio::spawn(request);
             yield_now().await;
@@ -232,12 +232,12 @@ async fn call(shared: &Arc<Shared>, call: u64) {
     }
 }
 
-/// Compares a snapshot with what the account said before and after it.
+/// Compares a snapshot with the account before and after it.
 fn compare(seen: &Seen, before: Reading, after: Reading, threads: u64) {
     let over = seen.over.iter().sum::<u64>();
     assert_eq!(seen.started as i64, over as i64 + seen.in_flight, "{seen:?}");
     let context = || format!("{seen:?} between {before:?} and {after:?}");
-    // A look at a thread in the middle of sorting durations leaves those to the next one, with their calls.
+    // A snapshot of a thread in the middle of sorting durations leaves these, with their calls, to the next snapshot.
     let late = LATE * threads;
     assert!(
         before.started <= seen.started + late && seen.started <= after.starting,
@@ -265,7 +265,7 @@ fn median_and_p99(mut lasted: Vec<Duration>) -> [Duration; 2] {
     })
 }
 
-/// Makes so many calls with so many workers, and looks at them all the time. Everything before was reset.
+/// Makes this many calls with this many workers, and takes snapshots all the time. Everything before was reset.
 fn calls_of_tokio(workers: usize, calls: u64) {
     let shared = Arc::new(Shared::default());
     let accounts = [("request", &shared.request), ("lock", &shared.lock)];
@@ -279,7 +279,7 @@ fn calls_of_tokio(workers: usize, calls: u64) {
                 let snapshot = tickscope::snapshot();
                 let after = accounts.map(|(_, account)| account.read());
                 for (at, (name, _)) in accounts.iter().enumerate() {
-                    // The thread that runs `main` drops what is left as well.
+                    // The thread that runs `main` also drops the calls that are left.
                     let threads = workers as u64 + 1;
                     compare(&Seen::of(&snapshot, name), before[at], after[at], threads);
                 }
@@ -346,7 +346,7 @@ fn calls_of_tokio(workers: usize, calls: u64) {
     assert!(request.cancelled.load(Ordering::SeqCst) > calls / 100);
 }
 
-// One test for both: a program has one collector.
+// One test covers both, because a program has one collector.
 #[test]
 fn calls_under_tokio_are_those_of_their_own_account() {
     let calls = std::env::var("CALLS").map_or(CALLS, |calls| calls.parse().unwrap());

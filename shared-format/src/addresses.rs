@@ -1,4 +1,4 @@
-//! What stands at addresses of a program's code, by its debug information: functions, source files and lines.
+//! Functions, source files and lines at addresses of a program's code, by its debug information.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::Module;
 
-/// A function at an address, and where it is in the source. Both may be unknown: empty, or 0.
+/// A function at an address, and its place in the source. An unknown name is empty, an unknown line 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Frame {
     /// The function's name in its module.
@@ -19,10 +19,10 @@ pub struct Frame {
     pub line: u32,
 }
 
-/// So many addresses are known of a recording at most.
+/// Largest number of addresses that a recording keeps.
 pub const ADDRESSES_MAX: usize = 100_000;
 
-/// The frames of addresses, as far as they were looked up.
+/// Frames of the addresses that were looked up.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Whether nothing was looked up.
+    /// Returns whether nothing was looked up.
     pub fn is_empty(&self) -> bool {
         self.of_modules.is_empty()
     }
@@ -52,7 +52,7 @@ impl Addresses {
         self.of_modules.values().map(BTreeMap::len).sum()
     }
 
-    /// Returns the frames of an address, the innermost first; none where it was not looked up, or nothing was found.
+    /// Returns the frames of an address, the innermost first; empty if it was not looked up or nothing was found.
     pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
         self.looked_up(module, address).unwrap_or_default()
     }
@@ -62,7 +62,7 @@ impl Addresses {
         self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
     }
 
-    /// Has the frames of an address, the innermost first.
+    /// Inserts the frames of an address, the innermost first.
     pub fn insert(&mut self, module: &Module, address: u64, frames: Vec<Frame>) {
         if !self.of_modules.contains_key(module) {
             self.of_modules.insert(module.clone(), BTreeMap::new());
@@ -72,7 +72,7 @@ impl Addresses {
         }
     }
 
-    /// Has what others have as well. Beyond [`ADDRESSES_MAX`] no more are taken.
+    /// Inserts the frames that others have as well. Above [`ADDRESSES_MAX`] addresses, further ones are dropped.
     pub fn extend(&mut self, others: Self) {
         let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {

@@ -3,17 +3,17 @@
 use crate::layout::WORD;
 use crate::words::fill_bytes;
 
-/// Words that are taken at once: the checksum is slow with a few bytes at a time.
+/// Number of words that are passed to the hasher at once, because it is slow with a few bytes at a time.
 const AT_ONCE: usize = 64;
 
-/// The checksum of words and of the bytes behind them.
+/// Returns the checksum of words and of the bytes behind them.
 pub fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = begin(words);
     crc.update(bytes);
     u64::from(crc.finalize())
 }
 
-/// The checksum of words, for bytes behind them that come in pieces.
+/// Returns the hasher after the words, for bytes behind them that come in pieces.
 pub(crate) fn begin(words: &[u64]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     let mut piece = [0; AT_ONCE * WORD];

@@ -48,7 +48,7 @@ const NODES: u64 = 4;
 const ERRORS: u64 = 5;
 const MEASURING: u64 = 6;
 const ESTIMATES: u64 = 8;
-// 7 was histograms, three times as long.
+// Id 7 was histograms, three times as long as these.
 const LATENCIES: u64 = 9;
 const SMALL_SITES: u64 = 10;
 const SMALL_NODES: u64 = 11;
@@ -63,16 +63,16 @@ const GAUGES: u64 = 19;
 const TASKS: u64 = 21;
 const FUNCTIONS: u64 = 22;
 const WATCHES: u64 = 23;
-// 24 was samples of the code by function, without rows.
+// Id 24 was samples of the code by function, without rows.
 const DRAINS: u64 = 25;
-// 26 was what the clock cost, as measured in the program, and 27 scopes that were muted.
+// Id 26 was the cost of the clock, as measured in the program, and id 27 scopes that were muted.
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
 const LINES: u64 = 30;
 const WAS_OFF: u64 = 32;
-/// Only in recordings, where each record names what is new to them.
+/// Only in recordings, where each record has the addresses that earlier records do not have.
 const ADDRESSES: u64 = 31;
-// From 64 on they are those of records in a series (`series/stored.rs`).
+// Ids from 64 on belong to sections of records in a series (`series/stored.rs`).
 
 #[derive(Encode)]
 struct InfoOut<'a>(ProcessOut<'a>, &'a ClockInfo, &'a CaptureInfo, Lifetime);
@@ -105,7 +105,7 @@ struct TasksOut<'a>(&'a [TaskPath], LatenciesOut<'a>, u64);
 #[derive(Decode)]
 struct TasksIn(Vec<TaskPath>, LatenciesIn, u64);
 
-/// What only records of the fine ring have.
+/// Parts of a snapshot that only records of the fine ring have.
 struct Fine<'a> {
     latencies: &'a Latencies,
     async_latencies: &'a Latencies,
@@ -177,7 +177,7 @@ pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), Format
     })
 }
 
-/// Appends everything, sites and nodes in the form that `columns` gives them.
+/// Appends all sections. `columns` appends the sites and nodes.
 fn encode_around(
     snapshot: &Snapshot,
     fine: Option<Fine<'_>>,
@@ -212,7 +212,7 @@ fn encode_around(
         drains_ns,
         seen_cost,
         window,
-        // Only a view has other values in the place of time.
+        // Only a view replaces times by other values.
         values: _,
     } = snapshot;
     let Process {
@@ -306,10 +306,10 @@ pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
     decode_with(bytes, read)
 }
 
-/// Decodes the payloads of one program. Snapshots with equal sites share them.
+/// Decodes the payloads of one program. Snapshots with equal sites share one copy of them.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    /// The section read last, and what it says.
+    /// The last section of sites, and the sites decoded from it.
     sites: Option<(Box<[u8]>, Sites)>,
 }
 
@@ -424,7 +424,7 @@ fn decode_with(
         }
         at = body_at + body.len();
     }
-    // Earlier versions did not check them.
+    // Earlier versions did not check these sites.
     let sites = snapshot.sites.len();
     if let Some(functions) = &mut snapshot.functions {
         functions.over_budget.retain(|over| over.site.index() < sites);
@@ -439,8 +439,8 @@ fn decode_with(
     Ok(snapshot)
 }
 
-/// Splits a payload into the sections before the sites and the section of sites. Both in a row are a payload again.
-/// Sites rarely change, so payloads in memory can share them.
+/// Splits a payload into the sections before the sites and the section of sites. Their concatenation is a payload again. Sites
+/// rarely change, so payloads in memory can share them.
 ///
 /// # Errors
 /// [`FormatError::Truncated`], with the offset.
@@ -463,7 +463,7 @@ pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
         }
         at += section.len();
     }
-    // No longer than they are: what is kept for long must not have been cut from something larger.
+    // `concat` allocates exactly the length, so a payload that is kept for long holds no spare memory.
     Ok((others.concat(), sites.concat()))
 }
 
@@ -476,7 +476,7 @@ pub fn capture(payload: &[u8]) -> Result<CaptureInfo, FormatError> {
     Ok(info.map_or_else(CaptureInfo::default, |InfoIn(_, _, capture, _)| capture))
 }
 
-/// Decodes only which other copies of the collector there are in the process.
+/// Decodes only the names of other copies of the collector in the process.
 ///
 /// # Errors
 /// As [`decode`].
@@ -484,7 +484,7 @@ pub fn copies(payload: &[u8]) -> Result<Vec<String>, FormatError> {
     Ok(alone(payload, COPIES, CONFIG)?.unwrap_or_default())
 }
 
-/// Decodes only the samples of the program counter. Whether their rows and modules are there is not checked.
+/// Decodes only the samples of the program counter. Does not check whether their rows and modules exist.
 ///
 /// # Errors
 /// As [`decode`].
@@ -522,8 +522,8 @@ where
     Ok(None)
 }
 
-/// Checks what later code relies on: columns of one length, parents before children and in the same thread,
-/// thread ranges side by side, sites and open frames that exist, a usable clock.
+/// Checks the invariants that later code relies on: columns of one length, parents before children and in the same thread, thread
+/// ranges side by side, sites and open frames that exist, a usable clock.
 pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |what: &'static str, row: usize, found: String, wanted: String| {
         Err(FormatError::Damaged {
@@ -679,7 +679,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             "rising rows, threads and names that exist, with a sum of 64 bits".into(),
         );
     }
-    // Sums of a hostile file must not overflow what every reader adds up.
+    // Sums of a hostile file must not overflow, because every reader adds these numbers up.
     let mut longest_ns = 0;
     for (what, sum) in [
         ("calls", sum(s.nodes.calls.iter().copied())),
@@ -714,8 +714,8 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that counters are existing rows without what a counter never has: time, children, open calls, and latencies
-/// where it is no value.
+/// Checks that counters are existing rows without the things that counters never have: time, children, open calls, and latencies
+/// in rows that are no values.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |found: &str, wanted: &str| {
         Err(FormatError::Damaged {
@@ -754,7 +754,7 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that values and gauges are counters, none of them both, and that no smallest number is above the largest.
+/// Checks that values and gauges are counters, that no row is both, and that no smallest number is above the largest.
 fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     fn fits<T: PartialOrd>(range: Option<&Extremes<T>>) -> bool {
         range.is_none_or(|range| range.min <= range.max)
@@ -785,7 +785,7 @@ fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     })
 }
 
-/// Checks that values are those of existing rows and threads, in order, and none of them 0.
+/// Checks that values belong to existing rows and threads, are in order and are not 0.
 fn check_measures(s: &Snapshot) -> Result<(), FormatError> {
     let fits = |values: &[(u32, u64)], length: usize| {
         values.is_sorted_by(|a, b| a.0 < b.0)
@@ -811,7 +811,7 @@ fn check_measures(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that paths stand behind their parents, name sites, and have sums of 64 bits.
+/// Checks that paths stand behind their parents, name existing sites, and have sums that fit 64 bits.
 fn check_tasks(s: &Snapshot) -> Result<(), FormatError> {
     let Tasks { paths, ages, beyond } = &s.tasks;
     let damaged = |offset: usize, found: String, wanted: String| {
@@ -855,7 +855,7 @@ fn check_tasks(s: &Snapshot) -> Result<(), FormatError> {
     check_latencies(ages, paths.len())
 }
 
-/// Checks that no more functions are watched than can be, and that what is known of each fits together.
+/// Checks that the number of watched functions is within its limit, and that the facts of each are consistent.
 fn check_watches(s: &Snapshot) -> Result<(), FormatError> {
     let damaged = |index: usize, found: String, wanted: String| {
         Err(FormatError::Damaged {
@@ -888,7 +888,7 @@ fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
     numbers.try_fold(0u64, u64::checked_add)
 }
 
-/// Checks the columns of histograms: of one length, rows rising and there, each histogram one.
+/// Checks the columns of histograms: equal lengths, existing rows in rising order, and valid histograms.
 fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
     let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| {
@@ -1000,7 +1000,7 @@ mod tests {
         assert!(again.windows(written.len()).any(|bytes| bytes == written));
     }
 
-    /// Earlier versions told as well which scopes were muted, in a section of their own.
+    /// Earlier versions also stored the muted scopes, in a section of their own.
     #[test]
     fn a_program_whose_scopes_were_muted_opens() {
         #[derive(Encode)]
@@ -1027,7 +1027,7 @@ mod tests {
         let over_budget = &mut snapshot.functions.as_mut().unwrap().over_budget;
         let first = over_budget[0];
         over_budget[1].site = SiteId(99);
-        // Earlier versions did not check that.
+        // Earlier versions did not check that the site exists.
         assert_eq!(decode(&encoded(&snapshot)).unwrap().over_budget(), [first]);
         for change in [
             |over: &mut OverBudget| over.mean_ns = f64::NAN,
@@ -1119,7 +1119,7 @@ mod tests {
     fn unknown_sections_are_skipped() {
         let snapshot = fixture::two_threads();
         let mut bytes = Vec::new();
-        // Two that only earlier versions wrote, and one of a later version.
+        // Two sections that only earlier versions wrote, and one of a later version.
         for id in [24, 26, 99] {
             section(&mut bytes, id, &vec![1u64, 2, 3]).unwrap();
         }
@@ -1177,7 +1177,7 @@ mod tests {
             |s| s.counts.reverse(),
             |s| s.counts.push(s.counts[5]),
             |s| s.counts[5].node = NodeId(10),
-            // Time, rows below, an open call, a latency, an estimate.
+            // A counter with time, child rows, an open call, a latency, or an estimate is refused.
             |s| s.nodes.self_ticks[2] = 1,
             |s| {
                 s.counts.insert(
@@ -1262,7 +1262,7 @@ mod tests {
         let mut snapshot = fixture::slow_frames();
         snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
         assert!(decode(&encoded(&snapshot)).is_err());
-        // A record of the coarse ring has all but the calls that are kept whole.
+        // A record of the coarse ring lacks only the calls that are kept whole.
         let mut small = Vec::new();
         let mut snapshot = fixture::slow_frames();
         encode_small(&snapshot, &mut small).unwrap();
@@ -1366,8 +1366,7 @@ mod tests {
 
     #[test]
     fn many_short_texts_may_claim_what_they_hold() {
-        // In memory a text takes the most for its bytes where it is short. The last section is longer than
-        // `LEAST_CLAIM`.
+        // A short text takes the most memory for its bytes. The last section is longer than `LEAST_CLAIM`.
         for texts in [1, 130, 2_000, 40_000, 300_000] {
             let mut snapshot = Snapshot::default();
             let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
@@ -1409,7 +1408,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_snapshot_comes_back_as_it_was(snapshot in programs::any_snapshot()) {
-            // Costs of any kind do not equal themselves.
+            // Costs may contain NaN, which does not equal itself.
             let mut snapshot = snapshot;
             snapshot.capture.cost = Default::default();
             prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);

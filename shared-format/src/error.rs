@@ -1,10 +1,10 @@
-//! The error of this crate: what was found, what was wanted, and where.
+//! The error of this crate, with the value found, the value wanted, and the place.
 
 use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a file or its bytes could not be read or written.
+/// Reason why a file or its bytes could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -12,42 +12,42 @@ pub enum FormatError {
     NotOurs {
         /// The first bytes, printable.
         found: String,
-        /// The bytes of ours.
+        /// The first bytes of a tickscope file.
         wanted: String,
     },
-    /// A version that this build cannot read wrote it.
+    /// A version that this build cannot read wrote the file.
     Version {
         /// Major and minor found.
         found: String,
-        /// What this build reads.
+        /// Versions that this build reads.
         wanted: String,
     },
-    /// It needs features that this build does not know.
+    /// The file needs features that this build does not know.
     Features {
         /// The unknown bits.
         found: u64,
     },
-    /// It is shorter than it says.
+    /// The file is shorter than its header says.
     Truncated {
-        /// Bytes there.
+        /// Bytes that exist.
         found: u64,
         /// Bytes needed.
         wanted: u64,
     },
     /// A field contains a value that no writer writes.
     Damaged {
-        /// Which field.
+        /// Name of the field.
         what: &'static str,
-        /// Where, from the beginning of the file or record.
+        /// Offset from the beginning of the file or record.
         offset: u64,
-        /// What stands there.
+        /// The value found.
         found: String,
-        /// What may stand there.
+        /// The values allowed.
         wanted: String,
     },
     /// The writer overtook the reader on every try.
     Lapped {
-        /// How often it was tried.
+        /// Number of tries.
         tries: u32,
     },
     /// There is no complete record.
@@ -56,25 +56,25 @@ pub enum FormatError {
     TooLarge {
         /// Bytes needed.
         found: u64,
-        /// Bytes there are.
+        /// Bytes available.
         wanted: u64,
     },
-    /// It is not a plain file that belongs to this user.
+    /// The path is not a plain file that belongs to this user.
     Unsuitable {
         /// The path.
         path: PathBuf,
-        /// What is there.
+        /// The fact found at the path.
         found: String,
-        /// What should be.
+        /// The fact required.
         wanted: String,
     },
     /// A call to the system failed.
     Io {
-        /// Which call.
+        /// Name of the call.
         call: &'static str,
-        /// On what.
+        /// Path that the call was given.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
 }

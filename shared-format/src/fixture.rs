@@ -23,7 +23,7 @@ fn site(module: &str, name: &str, line: u32) -> Site {
     }
 }
 
-/// It was never reset.
+/// Adds the lifetime of a snapshot that was never reset.
 pub fn with_lifetime(mut s: Snapshot) -> Snapshot {
     s.lifetime = Lifetime {
         calls: s.calls(),
@@ -32,7 +32,7 @@ pub fn with_lifetime(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// What is estimated of a row.
+/// Returns the estimate of a row.
 pub fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Estimate {
     Estimate {
         node: NodeId(row),
@@ -42,7 +42,7 @@ pub fn estimate(row: u32, timed: u64, self_error: u64, total_error: u64) -> Esti
     }
 }
 
-/// So many calls that took so long.
+/// Returns a histogram of `count` calls of `ticks` each.
 pub fn calls_of(ticks: u64, count: u64) -> Histogram {
     Histogram {
         buckets: vec![(bucket_of(ticks) as u16, count)],
@@ -50,11 +50,11 @@ pub fn calls_of(ticks: u64, count: u64) -> Histogram {
     }
 }
 
-/// What a reader gets of a snapshot.
+/// Returns the snapshot as a reader decodes it.
 ///
 /// # Panics
 ///
-/// If no reader takes it.
+/// If a reader refuses the snapshot.
 pub fn received(snapshot: &Snapshot) -> Snapshot {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
@@ -97,7 +97,7 @@ fn base() -> Snapshot {
     }
 }
 
-/// [`two_threads`], with functions of the compiler. Two are off for the budget; an earlier run has found the first.
+/// [`two_threads`], with prepared functions. Two are off for the budget; an earlier run has found the first.
 pub fn over_budget() -> Snapshot {
     let mut s = two_threads();
     s.measuring.off_sites = vec![SiteId(1), SiteId(2)];
@@ -120,7 +120,7 @@ pub fn over_budget() -> Snapshot {
     s
 }
 
-/// [`two_threads`], of whose rows 1 and 5 wait a part of their time and row 2 is ready for some.
+/// [`two_threads`]; rows 1 and 5 wait for a part of their time, and row 2 is ready for a part.
 pub fn waiting() -> Snapshot {
     let mut s = two_threads();
     s.waits = true;
@@ -140,7 +140,7 @@ pub fn waiting() -> Snapshot {
     s
 }
 
-/// [`two_threads`], whose rows 1, 2 and 5 allocate, and whose second thread does so outside any scope as well.
+/// [`two_threads`]; rows 1, 2 and 5 allocate, and the second thread also allocates outside any scope.
 pub fn allocating() -> Snapshot {
     let mut s = two_threads();
     for (row, allocations) in [(1, 3), (2, 40), (5, 7)] {
@@ -152,7 +152,7 @@ pub fn allocating() -> Snapshot {
     s
 }
 
-/// A service on two threads: handlers run queries, which wait for a lock with a name or for something without one. A query
+/// Returns a service on two threads: handlers run queries, which wait for a named lock or for something without a name. A query
 /// blocks its executor.
 pub fn serving() -> Snapshot {
     let mut s = base();
@@ -172,7 +172,7 @@ pub fn serving() -> Snapshot {
         let query = s.nodes.push(Some(parse), SiteId(1), calls, calls * ms / 4);
         let locks = calls - 1;
         let lock = s.nodes.push(Some(query), SiteId(2), locks, calls * ms / 500);
-        // Twenty are in flight. Five that one thread began have ended in the other one.
+        // Twenty calls are in flight. Five that one thread began have ended in the other.
         let ended = if name == "tokio-0" { calls - 15 } else { calls - 5 };
         for (node, calls, cancelled, wall_ms, polls) in [
             (handler, calls, 2, 22, 3),
@@ -237,7 +237,7 @@ pub fn serving() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Two workers with the same tree, one of them with an open path, and a main thread.
+/// Returns two workers with the same tree, one of them with an open path, and a main thread.
 pub fn two_threads() -> Snapshot {
     let mut s = base();
     s.sites = vec![
@@ -288,8 +288,8 @@ pub fn two_threads() -> Snapshot {
     with_lifetime(s)
 }
 
-/// A program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times, some
-/// because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
+/// Returns a program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times,
+/// some because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
 pub fn slow_frames() -> Snapshot {
     let us = |us: u64| us * 2_500;
     let mut s = base();
@@ -417,8 +417,8 @@ pub fn slow_frames() -> Snapshot {
     with_lifetime(s)
 }
 
-/// The same program, whose program counter was sampled: in lines of one function, in functions that these call, outside any
-/// scope and in the collector.
+/// Returns the program of `slow_frames` with samples of the program counter: in lines of one function, in its callees, outside
+/// any scope and in the collector.
 pub fn sampled() -> Snapshot {
     let mut s = slow_frames();
     let module = |path: &str| Module {
@@ -451,7 +451,7 @@ pub fn sampled() -> Snapshot {
         looks: 40,
         ns: 80_000_000.0,
     });
-    // Each line so often as its number says.
+    // Each line has as many samples as its number.
     let first_row = |site| {
         let row = s.nodes.site.iter().position(|&of| of == site);
         SampledIn::Row(row.unwrap_or(0) as u32)
@@ -469,7 +469,7 @@ pub fn sampled() -> Snapshot {
     s
 }
 
-/// fib calling itself three deep.
+/// Returns a tree in which `fib` calls itself three deep.
 pub fn recursion() -> Snapshot {
     let mut s = base();
     s.sites = vec![site("app", "fib", 3), site("app", "main", 9)].into();
@@ -488,7 +488,7 @@ pub fn recursion() -> Snapshot {
     with_lifetime(s)
 }
 
-/// even and odd call each other, and even a leaf; odd is called from main as well.
+/// Returns a tree in which `even` and `odd` call each other, `even` calls a leaf, and `main` also calls `odd`.
 pub fn mutual_recursion() -> Snapshot {
     let mut s = recursion();
     s.sites[0].name = "even".into();

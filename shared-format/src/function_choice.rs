@@ -1,13 +1,13 @@
-//! Which functions of a program count where no rule says anything.
+//! Functions of a program that count where no rule applies.
 
 use crate::function_table::{FunctionRef, Origin};
 use crate::pattern::Pattern;
 use crate::snapshot::{self, FunctionChoice};
 
-/// Smaller functions do not count unless they are asked for: most of what is measured of them is the measuring.
+/// Bytes of code below which a function counts only on request, because the measuring takes most of its measured time.
 pub const LEAST_BYTES: u32 = 100;
 
-/// A choice whose patterns are read.
+/// A choice with its patterns parsed.
 #[derive(Debug, Default)]
 pub struct Chooser {
     every: bool,
@@ -15,23 +15,23 @@ pub struct Chooser {
     not: Vec<Pattern>,
 }
 
-/// Why a function counts, or does not.
+/// Reason why a function counts or does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// It counts.
+    /// The function counts.
     On,
-    /// It is smaller than [`LEAST_BYTES`].
+    /// The function is smaller than [`LEAST_BYTES`].
     Small,
-    /// It is the standard library's.
+    /// The function belongs to the standard library.
     Std,
-    /// Others were asked for.
+    /// Only other functions were requested.
     NotAskedFor,
-    /// This pattern leaves it out.
+    /// This pattern leaves the function out.
     LeftOut(Pattern),
 }
 
 impl Chooser {
-    /// Reads the patterns of a choice. What is no pattern is left out.
+    /// Reads the patterns of a choice. Invalid patterns are left out.
     pub fn of(choice: &FunctionChoice) -> Self {
         let read = |patterns: &[String]| {
             let patterns = patterns.iter().map(|text| Pattern::new(text));

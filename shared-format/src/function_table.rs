@@ -1,9 +1,9 @@
 //! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the collector
 //! in that program reads.
 //!
-//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its
-//! tail calls that do nothing until they are switched on. The table says which function each sled belongs to and what the
-//! function is called, so that the program needs neither symbols nor debug information when it runs.
+//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its tail
+//! calls. Sleds do nothing until they are switched on. The table has the function of each sled and its name, so that the program
+//! needs neither symbols nor debug information when it runs.
 //!
 //! The table is a section of its own, [`SECTION`], which is not loaded into memory. All numbers are little-endian.
 //!
@@ -11,15 +11,15 @@
 //! |---|---|
 //! | 0..8 | [`MAGIC`] |
 //! | 8..12 | [`VERSION`] |
-//! | 12..16, 16..20, 20..24 | how many functions and sleds, and how many bytes of text |
+//! | 12..16, 16..20, 20..24 | number of functions, number of sleds, bytes of text |
 //! | 24..32, 32..40 | address and bytes of the compiler's own map of sleds |
 //! | 40.. | functions, 52 bytes each: 13 numbers of 4 bytes |
-//! | | sleds, 8 bytes each: the address times 4, plus the kind. Those of a function stand together |
+//! | | sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function stand together |
 //! | | text, in UTF-8 |
 //!
-//! The numbers of a function: place and length of name, module, file and package in the text; line; bytes of code; where it
-//! comes from; its first sled; and of the poll of an async body the distance of the state times 4, plus the number of the
-//! argument from 1 ([`PollFunction`]), else 0. Addresses are those of the linker, to which the loader may add a base.
+//! The numbers of a function: place and length of name, module, file and package in the text; line; bytes of code; its origin;
+//! its first sled; and of the poll of an async body the distance of the state times 4, plus the number of the argument from 1
+//! ([`PollFunction`]), else 0. Addresses are the linker's, to which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -48,56 +48,56 @@ use std::ops::Range;
 
 use crate::error::FormatError;
 
-/// The name of the section.
+/// Name of the section.
 pub const SECTION: &str = ".tickscope.functions";
 
-/// The first bytes of a table.
+/// First bytes of a table.
 pub const MAGIC: [u8; 8] = *b"TKSFUNCS";
 
-/// The version of the layout. A collector reads no other.
+/// Version of the layout. A collector reads no other version.
 pub const VERSION: u32 = 2;
 
 const HEADER: usize = 40;
 const FUNCTION: usize = 52;
 const SLED: usize = 8;
 
-/// How many bits of a sled's word are its kind.
+/// Number of bits of a sled's word that hold its kind.
 const KIND_BITS: u32 = 2;
 
-/// A function of the program. Several instances that a reader cannot tell apart are one.
+/// A function of the program. Instances that a reader cannot tell apart are one function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
-    /// Its name without its module: `Parser::parse`.
+    /// Name without the module: `Parser::parse`.
     pub name: String,
-    /// The path of its module, which begins with its crate: `app::parser`.
+    /// Path of the module, which begins with the crate: `app::parser`.
     pub module: String,
-    /// Its source file; empty if it is not known.
+    /// Source file; empty if it is not known.
     pub file: String,
-    /// The line of its beginning, from 1; 0 if it is not known.
+    /// Line of the beginning, from 1; 0 if it is not known.
     pub line: u32,
-    /// The package and version that its source belongs to; empty if they are not known.
+    /// Package and version of the source; empty if they are not known.
     pub package: String,
-    /// Bytes of code, of the largest instance.
+    /// Bytes of code of the largest instance.
     pub size: u32,
-    /// Whose code it is.
+    /// Owner of the code.
     pub origin: Origin,
     /// The sleds of all instances.
     pub sleds: Vec<Sled>,
-    /// If it is the poll of an async body: where its future is.
+    /// Place of the future, if the function polls an async body.
     pub poll: Option<PollFunction>,
 }
 
-/// Where a function that polls an async body finds its future, and where the state is in that: a byte that is 0 before the
-/// first poll, 1 after the body has returned, 2 after a panic, and more where it waits.
+/// Place of the future of a function that polls an async body, and of the state in that future. The state is a byte. It is 0
+/// before the first poll, 1 after the body has returned, 2 after a panic, and more where it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
-    /// Which argument is the address of the future: 0 is the first, 1 the second.
+    /// Index of the argument that is the address of the future, from 0.
     pub argument: u32,
-    /// Bytes from there to the state, less than 2^30.
+    /// Bytes from the address to the state, less than 2^30.
     pub state_offset: u32,
 }
 
-/// Whose code a function is.
+/// Owner of a function's code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Origin {
@@ -108,31 +108,31 @@ pub enum Origin {
     Dependency,
     /// Rust's standard library.
     Std,
-    /// It is not known, as for C without debug information.
+    /// The origin is not known, as for C without debug information.
     Unknown,
 }
 
-/// A place in a function that can be switched on.
+/// Code in a function that can be switched on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sled {
-    /// The linker's address.
+    /// The linker's address of the sled.
     pub address: u64,
-    /// What the place is.
+    /// Kind of the sled.
     pub kind: SledKind,
 }
 
-/// What a sled stands at. The codes are those of the compiler's map.
+/// Kinds of sleds, with the codes of the compiler's map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum SledKind {
     /// The function's first instruction.
     Entry = 0,
-    /// In place of a return.
+    /// The place of a return.
     Return = 1,
     /// Before a jump to another function, which returns for this one.
     TailCall = 2,
-    /// Of the poll of an async body: the first instruction of a function that drops such a future, whose address is its first
-    /// argument. The compiler's map calls it an entry, of that function.
+    /// For the poll of an async body: the first instruction of a function that drops such a future, whose address is its first
+    /// argument. In the compiler's map this sled is an entry of the dropping function.
     Drop = 3,
 }
 
@@ -145,7 +145,7 @@ pub struct FunctionTable<'a> {
     text: &'a str,
 }
 
-/// A function as its table has it, without copies.
+/// A function in its table, without copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FunctionRef<'a> {
     /// See [`Function::name`].
@@ -208,7 +208,7 @@ impl SledKind {
     }
 }
 
-/// Encodes a table. `map` is where the compiler's own map of sleds lies.
+/// Encodes a table. `map` is the address range of the compiler's own map of sleds.
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if the text has 4 GiB or more.
@@ -268,7 +268,7 @@ pub fn encode(map: Range<u64>, functions: &[Function]) -> Result<Vec<u8>, Format
     Ok(table)
 }
 
-/// Text in which equal parts stand once.
+/// Text that stores equal parts once.
 #[derive(Default)]
 struct Text {
     text: String,
@@ -286,10 +286,10 @@ impl Text {
 }
 
 impl<'a> FunctionTable<'a> {
-    /// Reads a table. Only its frame is checked here: what a function's numbers say is checked when they are used.
+    /// Reads a table. Only the lengths are checked here; the numbers of a function are checked when they are used.
     ///
     /// # Errors
-    /// It is no table, one of another version, or too short.
+    /// The bytes are no table, a table of another version, or too short.
     pub fn read(bytes: &'a [u8]) -> Result<Self, FormatError> {
         let truncated = |wanted: u64| FormatError::Truncated {
             found: bytes.len() as u64,
@@ -334,22 +334,22 @@ impl<'a> FunctionTable<'a> {
         self.map.0..self.map.0.saturating_add(self.map.1)
     }
 
-    /// Returns how many functions there are.
+    /// Returns the number of functions.
     pub fn len(&self) -> usize {
         self.functions.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the table has no functions.
     pub fn is_empty(&self) -> bool {
         self.functions.is_empty()
     }
 
-    /// Returns how many sleds all functions have.
+    /// Returns the number of sleds of all functions.
     pub fn sled_count(&self) -> usize {
         self.sleds.len()
     }
 
-    /// Returns a function without copying it. Text that the table does not have is empty.
+    /// Returns a function without copying it. Text outside the table is read as empty.
     pub fn get(&self, index: usize) -> Option<FunctionRef<'a>> {
         let record = self.functions.get(index)?;
         let [name, module, file, package] = [0, 8, 16, 24].map(|at| {
@@ -405,14 +405,14 @@ impl<'a> FunctionTable<'a> {
     }
 }
 
-/// The number of 4 bytes at a place, which is inside `bytes`.
+/// Returns the 4-byte number at a place inside `bytes`.
 fn number(bytes: &[u8], at: usize) -> u32 {
     bytes[at..]
         .first_chunk()
         .map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }
 
-/// The number of 8 bytes at a place.
+/// Returns the 8-byte number at a place inside `bytes`.
 fn long(bytes: &[u8], at: usize) -> u64 {
     bytes[at..]
         .first_chunk()
@@ -467,7 +467,7 @@ mod tests {
             }
         }
 
-        /// Reading takes no more than the bytes there are, even where they claim more.
+        /// Reading any bytes allocates no more than their length, even if they claim more.
         #[test]
         fn any_bytes_are_read_or_refused(
             functions in prop::collection::vec(function(), 0..4),

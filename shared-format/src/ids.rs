@@ -1,4 +1,4 @@
-//! Typed indices, so that the compiler tells a row from a thread.
+//! Typed indices, so that the compiler distinguishes a row from a thread.
 
 use bincode::{Decode, Encode};
 
@@ -14,25 +14,25 @@ pub struct SiteId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct ThreadId(pub u32);
 
-/// The value in a parent column of a row without a parent.
+/// Value of the parent column for a row without a parent.
 pub const NO_PARENT: u32 = u32::MAX;
 
 impl NodeId {
-    /// The row as an index.
+    /// Returns the row as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl SiteId {
-    /// The site as an index.
+    /// Returns the site as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl ThreadId {
-    /// The thread as an index.
+    /// Returns the thread as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }

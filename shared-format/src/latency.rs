@@ -1,4 +1,4 @@
-//! Latencies: how long the finished calls of a node took, as histograms.
+//! Latencies: durations of the finished calls of a node, as histograms.
 
 mod histogram;
 pub(crate) mod packed;
@@ -9,12 +9,12 @@ pub use self::histogram::{
 };
 pub use self::packed::Packed;
 
-/// The histograms of a snapshot, as columns. Rows without a finished call have none.
+/// Histograms of a snapshot, as columns. Rows without a finished call have no histogram.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Latencies {
     /// Rows that have a histogram, in order.
     pub row: Vec<u32>,
-    /// Where each row's histogram ends in `packed`.
+    /// End of each row's histogram in `packed`.
     pub end: Vec<u32>,
     /// The histograms; see [`Packed`].
     pub packed: Vec<u8>,
@@ -29,12 +29,12 @@ impl Latencies {
         }
     }
 
-    /// Like [`push`](Self::push), with a packed histogram.
+    /// Does [`push`](Self::push) for a packed histogram.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
         self.push_bytes(row, packed.bytes());
     }
 
-    /// Like [`push_packed`](Self::push_packed), with the bytes of the packed histogram.
+    /// Does [`push_packed`](Self::push_packed) for the bytes of the packed histogram.
     pub fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
             self.packed.extend_from_slice(packed);
@@ -47,12 +47,12 @@ impl Latencies {
         self.end.push(self.packed.len() as u32);
     }
 
-    /// Returns the histogram of a row, which is empty if it has none.
+    /// Returns the histogram of a row, which is empty for a row without one.
     pub fn of(&self, row: u32) -> Histogram {
         self.bytes_of(row).and_then(packed::unpack).unwrap_or_default()
     }
 
-    /// Returns the bytes of a row's packed histogram, or none if it has none.
+    /// Returns the bytes of a row's packed histogram, or `None` for a row without one.
     pub fn bytes_of(&self, row: u32) -> Option<&[u8]> {
         let at = self.row.binary_search(&row).ok()?;
         Some(self.bytes_at(at))
@@ -61,7 +61,7 @@ impl Latencies {
     /// Returns the bytes of a packed histogram by its place among all of them.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `at` is not below the number of histograms.
     pub fn bytes_at(&self, at: usize) -> &[u8] {
         let begin = at.checked_sub(1).map_or(0, |before| self.end[before]);
         self.packed
@@ -72,7 +72,7 @@ impl Latencies {
     /// Returns a histogram by its place among all of them.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If `at` is not below the number of histograms.
     pub fn at(&self, at: usize) -> Histogram {
         packed::unpack(self.bytes_at(at)).unwrap_or_default()
     }

@@ -1,9 +1,9 @@
 //! The layout of a ring file, in words of 8 little-endian bytes.
 
-/// Bytes of a word.
+/// Bytes in a word.
 pub const WORD: usize = 8;
 
-/// Words of a page: header, state and slots take one each.
+/// Words in a page. Header, state and slots take one page each.
 pub const PAGE_WORDS: usize = 4096 / WORD;
 
 /// First word of a ring file: "TICKRING".
@@ -12,10 +12,10 @@ pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"TICKRING");
 /// First word of a file of kept snapshots: "TICKKEPT".
 pub const SNAPSHOT_FILE_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 
-/// Versions that cannot be read by each other differ in this.
+/// Version of the format. Readers and writers of different major versions do not understand each other.
 pub const FORMAT_MAJOR: u32 = 1;
 
-/// Additions that older readers may ignore raise this: 1 brought the coarse ring.
+/// Version that rises with additions that older readers may ignore: 1 brought the coarse ring.
 pub const FORMAT_MINOR: u32 = 6;
 
 /// Bits of required features that this build knows.
@@ -29,27 +29,27 @@ pub mod header {
     pub const VERSION: usize = 1;
     /// Length of the whole file in bytes.
     pub const FILE_BYTES: usize = 2;
-    /// Bits a reader must know.
+    /// Bits of features that a reader must know.
     pub const FEATURES: usize = 3;
     /// Process id, in the program's namespace.
     pub const PID: usize = 4;
-    /// The process's start time as the kernel gives it, in clock ticks since boot.
+    /// Start time of the process, in the kernel's clock ticks since boot.
     pub const START_TIME: usize = 5;
-    /// Which boot of the machine: two words.
+    /// Id of the machine's boot: two words.
     pub const BOOT_ID: usize = 6;
     /// User id of the program.
     pub const UID: usize = 8;
-    /// Random; also in the file's name.
+    /// Random number, which is also in the file's name.
     pub const NONCE: usize = 9;
-    /// What `tickscope run` passed in the environment, 0 for nothing.
+    /// Token that `tickscope run` passed in the environment, 0 for none.
     pub const RUN_TOKEN: usize = 10;
-    /// When the collector started: nanoseconds since the Unix epoch.
+    /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub const STARTED_UNIX_NS: usize = 11;
     /// First word of the ring.
     pub const RING_FIRST: usize = 12;
     /// Words of the ring, a power of two.
     pub const RING_WORDS: usize = 13;
-    /// Not 0 where the program takes no requests.
+    /// Number that is not 0 if the program takes no requests.
     pub const NO_CONTROL: usize = 14;
     /// Bytes of the name.
     pub const NAME_BYTES: usize = 15;
@@ -57,17 +57,17 @@ pub mod header {
     pub const NAME: usize = 16;
     /// Words of the name.
     pub const NAME_WORDS: usize = 8;
-    /// First word of the coarse ring, behind the ring; 0 if there is none.
+    /// First word of the coarse ring, which lies behind the ring; 0 if the file has no coarse ring.
     pub const COARSE_FIRST: usize = 24;
     /// Words that the coarse ring may grow to, a power of two.
     pub const COARSE_WORDS: usize = 25;
-    /// Bytes of the name of the library.
+    /// Bytes of the library's path.
     pub const LIBRARY_BYTES: usize = 26;
-    /// The file that the collector is in, if that is not the executable: 32 words.
+    /// Path of the library that contains the collector, if the executable does not: 32 words.
     pub const LIBRARY: usize = 27;
-    /// Words of it.
+    /// Words of the library's path.
     pub const LIBRARY_WORDS: usize = 32;
-    /// CRC-32 of all words before it.
+    /// CRC-32 of all earlier words of the page.
     pub const CRC: usize = 511;
 }
 
@@ -81,13 +81,13 @@ pub mod state {
     pub const LATEST: usize = PAGE_WORDS + 1;
     /// The publisher's last sign of life, on the machine's monotonic clock in nanoseconds.
     pub const HEARTBEAT: usize = PAGE_WORDS + 2;
-    /// The time between records in force, in nanoseconds.
+    /// Time between records in force, in nanoseconds.
     pub const INTERVAL: usize = PAGE_WORDS + 3;
-    /// When the program wrote its last record and ended: nanoseconds since the Unix epoch; 0 before.
+    /// Time when the program wrote its last record and ended, in nanoseconds since the Unix epoch; 0 before.
     pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
-    /// How many records could not be published.
+    /// Number of records that could not be published.
     pub const FAULTS: usize = PAGE_WORDS + 5;
-    /// Words of the coarse ring so far, a power of two: 0 until its first record comes.
+    /// Present words of the coarse ring, a power of two; 0 before its first record.
     pub const COARSE_WORDS: usize = PAGE_WORDS + 6;
     /// [`INTENT`] of the coarse ring.
     pub const COARSE_INTENT: usize = PAGE_WORDS + 7;
@@ -103,7 +103,7 @@ pub mod slot {
 
     /// First word of the first slot.
     pub const FIRST: usize = 2 * PAGE_WORDS;
-    /// Slots there are.
+    /// Number of slots.
     pub const COUNT: usize = 16;
     /// Words of a slot.
     pub const WORDS: usize = 32;
@@ -116,30 +116,30 @@ pub mod slot {
 /// First word of the ring.
 pub const RING_FIRST: usize = 3 * PAGE_WORDS;
 
-/// The least and the most words a ring may have, the coarse one as well: 64 KiB and 4 GiB.
+/// Allowed numbers of words of a ring, also of the coarse ring: 64 KiB to 4 GiB.
 pub const RING_WORDS_RANGE: std::ops::RangeInclusive<u64> = (64 << 10) / 8..=(4 << 30) / 8;
 
 /// Words of a record in front of its payload.
 pub mod record {
     /// Marks a record, with its kind in the upper half.
     pub const MAGIC: usize = 0;
-    /// Payload bytes.
+    /// Bytes of the payload.
     pub const BYTES: usize = 1;
-    /// Own position, in words since the first record.
+    /// Position of this record, in words since the first record.
     pub const POSITION: usize = 2;
-    /// Position of the record before it; all ones for the first.
+    /// Position of the previous record; all ones for the first record.
     pub const PREVIOUS: usize = 3;
-    /// Counts records of the file, from 1.
+    /// Sequence number of the record in its file, from 1.
     pub const SEQUENCE: usize = 4;
-    /// The program's clock at the capture, in ticks.
+    /// The program's clock at the time of the capture, in ticks.
     pub const TICK: usize = 5;
-    /// The wall clock at the capture, nanoseconds since the Unix epoch.
+    /// Wall clock at the time of the capture, in nanoseconds since the Unix epoch.
     pub const UNIX_NS: usize = 6;
-    /// CRC-32 of the words before it and the payload.
+    /// CRC-32 of the earlier words and the payload.
     pub const CRC: usize = 7;
-    /// Words of all of them.
+    /// Number of these words.
     pub const WORDS: usize = 8;
-    /// No payload is longer, however large the ring is: so much memory is taken for one before it is known to be one.
+    /// Most bytes of a payload in a ring of any size, because a reader allocates this memory before it has checked the record.
     pub const BYTES_MAX: u64 = 512 << 20;
     /// "TREC" in the lower half of the first word.
     pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"TREC");

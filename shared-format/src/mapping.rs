@@ -1,13 +1,13 @@
 //! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
 //! into the mapping.
 //!
-//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
-//! Stores are therefore gathered, and the kernel copies them: if there is nothing to copy to, the call fails.
+//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program. Stores are
+//! therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
 //!
-//! **Order.** A gathered run is handed over, by a call of its own, before anything that comes after a fence. The
-//! kernel's copies are plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps
-//! that order for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64
-//! it is a `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
+//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's copies are
+//! plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order for a reader on
+//! another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`, which orders
+//! everything that this CPU stored, in the kernel or not.)
 //!
 //! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all
 //! lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone:
@@ -27,7 +27,7 @@ use crate::layout::WORD;
 use crate::os;
 use crate::words::{ReadWords, Words};
 
-/// So many words are gathered at most: they stay in the CPU's nearest caches until the kernel copies them.
+/// Most words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
 const GATHERED: usize = (16 << 10) / WORD;
 
 /// The kernel's calls that copy into the mapping and out of it.
@@ -37,10 +37,10 @@ const READ: &str = "process_vm_readv";
 /// How stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. Where the kernel refuses,
-    /// they are [`Way::Mapped`].
+    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. If the kernel refuses, stores become
+    /// [`Way::Mapped`].
     Copied,
-    /// Stores into the mapping, which end the program where the file was cut.
+    /// Stores go directly into the mapping, and end the program if the file was cut.
     Mapped,
 }
 
@@ -55,14 +55,14 @@ pub(crate) struct Fault {
 #[derive(Debug)]
 pub(crate) struct MapWords {
     map: MmapRaw,
-    /// Words that have blocks, at most those of the mapping; never fewer.
+    /// Words that have blocks. The number never falls, and never exceeds the words of the mapping.
     length: usize,
     way: Cell<Way>,
-    /// Stores that the kernel has not seen: the word at `first` and those behind it.
+    /// Stores that the kernel has not copied: the word at `first` and the words behind it.
     gathered: Box<[Cell<u64>]>,
     first: Cell<usize>,
     count: Cell<usize>,
-    /// Once there is one, nothing is stored any more.
+    /// The first fault, after which nothing is stored.
     fault: Cell<Option<Fault>>,
 }
 
@@ -74,7 +74,7 @@ impl Fault {
         }
     }
 
-    /// The kernel does not do this for us, whatever the file is like: it does not know how, or a filter forbids it.
+    /// Returns whether the kernel refuses this call for any file, because it lacks the call or a filter forbids it.
     fn is_refusal(self) -> bool {
         matches!(self.errno, libc::ENOSYS | libc::EPERM | libc::EACCES)
     }
@@ -85,10 +85,10 @@ impl Fault {
 }
 
 impl MapWords {
-    /// Maps a file whose blocks are allocated for so many bytes, and room for it to grow.
+    /// Maps a file whose blocks are allocated for `bytes`, with room to grow to `bytes_most`.
     ///
     /// # Errors
-    /// What mapping gives.
+    /// The error of mapping the file.
     pub(crate) fn new(file: &File, bytes: u64, bytes_most: u64, way: Way) -> io::Result<Self> {
         let map = MmapOptions::new()
             .len(bytes_most.max(bytes) as usize)
@@ -106,27 +106,27 @@ impl MapWords {
         })
     }
 
-    /// How many bytes of the file have blocks.
+    /// Returns the bytes of the file that have blocks.
     pub(crate) fn bytes(&self) -> u64 {
         (self.length * WORD) as u64
     }
 
-    /// The file has blocks for so many bytes now.
+    /// Records that the file has blocks for this many bytes now.
     pub(crate) fn has_grown(&mut self, bytes: u64) {
         self.length = (bytes as usize).min(self.map.len()) / WORD;
     }
 
-    /// How stores reach the file now.
+    /// Returns how stores reach the file now.
     pub(crate) fn way(&self) -> Way {
         self.way.get()
     }
 
-    /// What went wrong first, if anything has.
+    /// Returns the first fault, if there is one.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.fault.get()
     }
 
-    /// Where words are in the mapping.
+    /// Returns the address of words in the mapping.
     fn place(&self, index: usize, count: usize) -> *mut u64 {
         assert!(index + count <= self.length, "word {index} of {}", self.length);
         self.map.as_mut_ptr().cast::<u64>().wrapping_add(index)
@@ -151,7 +151,7 @@ impl MapWords {
         self.count.set(count + 1);
     }
 
-    /// Has the kernel copy what was gathered.
+    /// Makes the kernel copy the gathered words.
     fn hand_over(&self) {
         let (first, words) = (self.first.get(), self.count.replace(0));
         let mut done = 0;
@@ -172,13 +172,13 @@ impl MapWords {
         }
     }
 
-    /// Writes the gathered words behind the first `done` bytes of them; gives how many bytes were taken.
+    /// Writes the gathered words behind their first `done` bytes. Returns the number of bytes written.
     fn write(&self, first: usize, words: usize, done: usize) -> Result<usize, Fault> {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
         let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-        // SAFETY: `from` has so many bytes, which do not change meanwhile; `to` lies in the mapping, of which no code
-        // has a reference but to atomics.
+        // SAFETY: `from` has `bytes` bytes, which do not change meanwhile; `to` lies in the mapping, to which no code has
+        // references other than atomics.
         match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {
                 call: WRITE,
@@ -189,7 +189,7 @@ impl MapWords {
         }
     }
 
-    /// Copies words out by the kernel.
+    /// Makes the kernel copy words out of the mapping.
     fn read_by_kernel(&self, first: usize, out: &mut [u64]) -> Result<(), Fault> {
         let bytes = size_of_val(out);
         let (from, to) = (self.place(first, out.len()), out.as_mut_ptr());
@@ -199,7 +199,7 @@ impl MapWords {
                 from.cast::<u8>().wrapping_add(done),
                 to.cast::<u8>().wrapping_add(done),
             );
-            // SAFETY: `to` has room for so many bytes; `from` lies in the mapping.
+            // SAFETY: `to` has room for `bytes - done` bytes; `from` lies in the mapping.
             match unsafe { os::read_own_memory(from, to, bytes - done) } {
                 Ok(0) => {
                     return Err(Fault {
@@ -254,7 +254,7 @@ impl Words for MapWords {
 
     fn store_release(&self, index: usize, value: u64) {
         self.fence_release();
-        // By itself: what one call copies has no order.
+        // The store needs a call of its own, because the copies within one call have no order.
         self.store(index, value);
         self.fence_release();
     }

@@ -21,27 +21,27 @@ fn check(result: libc::c_int) -> io::Result<()> {
 
 /// Returns the effective user id of this process.
 pub fn user_id() -> u32 {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::geteuid() }
 }
 
-/// Whether this program has more rights than the user that started it (setuid, setgid, file capabilities). Its
+/// Returns whether this program has more rights than the user that started it (setuid, setgid, file capabilities). Its
 /// environment then does not decide where it writes files.
 pub fn has_more_rights() -> bool {
-    // SAFETY: takes a number.
+    // SAFETY: the argument is a number.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Programs use the lowest numbers of descriptors, and some close one once more when it is not theirs any more. From
-/// here on ours are out of their way, and below 64, beyond which the kernel would have to make a larger table of them.
+/// Lowest number for our descriptors. Programs use the lowest numbers, and some close a number again that is no longer theirs.
+/// The number is below 64, beyond which the kernel would have to allocate a larger table of descriptors.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
-/// An open file at a number that is out of the program's way, where there is one.
+/// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
 ///
 /// # Errors
-/// The program has closed it meanwhile.
+/// The error if the program has closed the descriptor meanwhile.
 pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
-    // SAFETY: takes numbers, whatever they are of.
+    // SAFETY: the arguments are numbers, valid for any descriptor.
     let number = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) };
     let error = io::Error::last_os_error();
     if number == -1 && error.raw_os_error() != Some(libc::EBADF) {
@@ -51,17 +51,17 @@ pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
     if number == -1 {
         return Err(error);
     }
-    // SAFETY: a descriptor that was just made, which no other code owns.
+    // SAFETY: the descriptor was just made, and no other code owns it.
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// Closes a file that may be closed already: where the program has done it, std would end the program.
+/// Closes a file that the program may have closed already, in which case std would end the program.
 fn close_quietly(file: File) {
     // SAFETY: the number was ours, and nothing uses it any more.
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
-/// The paths in a directory, in no order, or none if it cannot be read. [`std::fs::ReadDir`] panics where the program
+/// Returns the paths in a directory, in no order, or no paths if it cannot be read. [`std::fs::ReadDir`] panics if the program
 /// has closed its descriptor meanwhile.
 pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let mut options = File::options();
@@ -72,29 +72,29 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let Ok(file) = options.open(directory).and_then(out_of_the_way) else {
         return paths;
     };
-    // SAFETY: takes a number.
+    // SAFETY: the argument is a number.
     let stream = unsafe { libc::fdopendir(file.as_raw_fd()) };
     if stream.is_null() {
         close_quietly(file);
         return paths;
     }
-    // The stream has it now.
+    // The stream owns the descriptor now.
     let _ = file.into_raw_fd();
     loop {
-        // SAFETY: the stream is open, and this thread's alone.
+        // SAFETY: the stream is open and used by this thread alone.
         let entry = unsafe { libc::readdir(stream) };
         if entry.is_null() {
             break;
         }
-        // SAFETY: it is an entry, which stays until the next is asked for.
+        // SAFETY: the entry is valid until the next call of `readdir`.
         let name = unsafe { &raw const (*entry).d_name };
-        // SAFETY: its name ends in a zero.
+        // SAFETY: the name ends in a zero.
         let name = unsafe { CStr::from_ptr(name.cast()) }.to_bytes();
         if !matches!(name, b"." | b"..") {
             paths.push(directory.join(OsStr::from_bytes(name)));
         }
     }
-    // SAFETY: the stream is open, and not used any more. It may say that its descriptor was closed.
+    // SAFETY: the stream is open and not used later. The call may report that the program has closed the descriptor.
     unsafe { libc::closedir(stream) };
     paths
 }
@@ -109,7 +109,7 @@ pub fn read_text(path: impl AsRef<Path>) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the id of this boot of the machine; zeros if the system does not tell.
+/// Returns the id of this boot of the machine; zeros if the system does not provide it.
 pub fn boot_id() -> [u64; 2] {
     let text = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
@@ -121,17 +121,18 @@ pub fn boot_id() -> [u64; 2] {
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
-/// Returns when the kernel started a process, in kernel ticks since boot, or none if it has ended (even if its parent
-/// has not collected its exit code yet). `process` is its id, or `self`.
+/// Returns the time at which the kernel started a process, in kernel ticks since boot. Returns `None` if it has ended, even if
+/// its parent has not collected its exit code yet. `process` is its id, or `self`.
 pub fn start_time(process: impl fmt::Display) -> Option<u64> {
     started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// Fields 3 (state), 20 (threads) and 22 (start time) of `stat`, behind the name, which may hold anything.
+/// Returns the start time (field 22 of `stat`, behind a name of any characters) unless state (3) and threads (20) show a dead
+/// process.
 fn started(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = behind_name.split(' ').collect();
-    // The main thread may have ended alone.
+    // The main thread may have ended while others run.
     let is_dead = matches!(*fields.first()?, "Z" | "X") && *fields.get(17)? == "1";
     fields.get(19).filter(|_| !is_dead)?.parse().ok()
 }
@@ -152,20 +153,20 @@ pub fn monotonic_ns() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Allocates the blocks of a range of a file that lies within its length. If the file was cut meanwhile, it stays as short as it is.
+/// Allocates the blocks of a range of a file that lies within its length. A file that was cut meanwhile does not grow.
 ///
 /// # Errors
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off_t, bytes as libc::off_t);
-    // A tmpfs of older kernels gives up at any signal.
+    // On older kernels, a tmpfs interrupts the call at any signal.
     let mut interrupts = 0;
     loop {
         // SAFETY: the descriptor is open; there is no pointer.
         let allocated =
             check(unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
         match allocated {
-            // Not every file system knows the call; the C library then writes to each block.
+            // Not every file system supports the call; the C library then writes to each block.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 return allocate(file, offset, bytes);
             }
@@ -187,13 +188,13 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Returns how many bytes are free for unprivileged users on the file system of a file, or none if the system does not
-/// tell or sets no limit.
+/// Returns the bytes that unprivileged users may still allocate on the file system of a file; `None` if these are unknown or
+/// unlimited.
 pub fn free_bytes(file: &File) -> Option<u64> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the descriptor is open and `facts` is a valid place for them.
+    // SAFETY: the descriptor is open and `facts` is a valid place for the result.
     check(unsafe { libc::fstatvfs(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
-    // SAFETY: it has succeeded, and filled them in.
+    // SAFETY: the call has succeeded and filled `facts`.
     let facts = unsafe { facts.assume_init() };
     // A tmpfs without a limit has no blocks at all.
     (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
@@ -220,39 +221,39 @@ fn counted(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// The thread that asks, for calls that want a process: the process's own id is that of its main thread, which may have
-/// ended, and has no memory then. Asked for each time: a forked child that kept it would write into its parent.
-// Not `gettid`: std names that as a weak symbol, and in a static program that is optimised as a whole no linker then takes it out of
-// the C library.
+/// Returns the id of the calling thread, for calls that expect a process. The process id names the main thread, which may have
+/// ended and then has no memory. The id is not kept, because a forked child would write into its parent.
+// Not `gettid`, because std declares it as a weak symbol. In a static program with LTO no linker then takes it from the C
+// library.
 fn own_id() -> libc::pid_t {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// Where the kernel shows a descriptor of this thread's; `/proc/self` shows those of the main thread, which has none
-/// once it has ended.
+/// Returns the path at which the kernel shows a descriptor of this thread. `/proc/self` shows the main thread's descriptors,
+/// which are gone once that thread has ended.
 pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
-/// Has the kernel copy bytes within this process. Where there is no memory at `to` (any more) that is an error, where a
-/// store would be a signal; gives how many bytes were copied.
+/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at `to` any
+/// more, the call returns an error where a store would raise a signal.
 ///
 /// # Safety
-/// `from` has so many bytes, and those at `to` are read by atomics alone.
+/// `from` has `bytes` bytes, and the bytes at `to` are read by atomics alone.
 ///
 /// # Errors
-/// `EFAULT` where not even the first byte could be copied; what the system says where it does not do such a thing.
+/// `EFAULT` if not even the first byte could be copied, or the system's error if it refuses such calls.
 pub(crate) unsafe fn write_own_memory(from: *const u8, to: *mut u8, bytes: usize) -> io::Result<usize> {
     let (local, remote) = (part(from.cast_mut(), bytes), part(to, bytes));
     // SAFETY: by the caller; both parts live through the call.
     counted(unsafe { libc::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) })
 }
 
-/// The other way round.
+/// Makes the kernel copy bytes in the other direction.
 ///
 /// # Safety
-/// `to` has space for so many bytes, which no other code uses.
+/// `to` has space for `bytes` bytes, which no other code uses.
 ///
 /// # Errors
 /// As [`write_own_memory`].
@@ -277,7 +278,7 @@ pub fn link_open_file(file: &File, path: &Path) -> io::Result<()> {
     let from = CString::new(path_of_open_file(file))?;
     let to = CString::new(path.as_os_str().as_bytes())?;
     let (cwd, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-    // SAFETY: both are strings that end in a zero and live through the call.
+    // SAFETY: both strings end in a zero and live through the call.
     check(unsafe { libc::linkat(cwd, from.as_ptr(), cwd, to.as_ptr(), follow) })
 }
 
@@ -291,8 +292,8 @@ fn byte_range(kind: libc::c_int, offset: u64, bytes: u64) -> libc::flock {
     }
 }
 
-/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock
-/// with the last descriptor of this open file, however the process ends.
+/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock with the last
+/// descriptor of this open file, also if the process crashes.
 ///
 /// # Errors
 /// The system's error.
@@ -306,7 +307,7 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Returns the bytes of a lock that another open file holds in a byte range, if any; not always the first of several.
+/// Returns the bytes of a lock that another open file holds in a byte range, if any. With several locks it may be any of them.
 ///
 /// # Errors
 /// The system's error.
@@ -315,7 +316,7 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
     // SAFETY: the descriptor is open and `range` lives through the call.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut range) })?;
     let (start, length) = (range.l_start as u64, range.l_len as u64);
-    // No length is all that there is.
+    // Length 0 stands for all bytes up to the end.
     let end = if length == 0 {
         u64::MAX
     } else {
@@ -324,10 +325,10 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
     Ok((i32::from(range.l_type) != libc::F_UNLCK).then_some(start..end))
 }
 
-/// Another file behind a descriptor's number.
+/// Puts another file behind a descriptor's number.
 #[cfg(test)]
 pub(crate) fn put_in_place(file: &File, number: i32) {
-    // SAFETY: the owner of the number checks which file it is of before each use.
+    // SAFETY: the owner of the number checks its file before each use.
     assert_eq!(unsafe { libc::dup2(file.as_raw_fd(), number) }, number);
 }
 
@@ -363,7 +364,7 @@ mod tests {
         let moved = out_of_the_way(low).unwrap();
         assert!(moved.as_raw_fd() >= OUT_OF_THE_WAY);
         assert_eq!(moved.metadata().unwrap().len(), 77);
-        // SAFETY: takes numbers.
+        // SAFETY: the arguments are numbers.
         let flags = unsafe { libc::fcntl(moved.as_raw_fd(), libc::F_GETFD) };
         assert_eq!(flags, libc::FD_CLOEXEC);
     }
@@ -382,15 +383,15 @@ mod tests {
         assert!(paths_in(&directory.path().join("none")).is_empty());
     }
 
-    /// It was dropped as if it were open, for which std ends a program.
+    /// A file that the program had closed used to be dropped as if it were open, for which std ends the program.
     #[test]
     fn a_file_that_the_program_closed_meanwhile_ended_it() {
         let file = tempfile::tempfile().unwrap();
-        // A number that no other test gets.
+        // No other test gets this number.
         put_in_place(&file, 900);
-        // SAFETY: it was just made.
+        // SAFETY: the descriptor was just made.
         let ours = unsafe { File::from_raw_fd(900) };
-        // SAFETY: takes a number.
+        // SAFETY: the argument is a number.
         assert_eq!(unsafe { libc::close(900) }, 0);
         let error = out_of_the_way(ours).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EBADF));

@@ -1,18 +1,18 @@
 //! Paths of functions: their parts, and the plain form in which lists show them.
 //!
-//! A path has the form `module::name`, and the name that of a symbol: `<Vec<T> as Shape>::area::<u8>::{closure#0}`. Any text
-//! may be a path, because any text may be the name of a scope. Nothing here allocates.
+//! A path has the form `module::name`, and the name has the form of a symbol: `<Vec<T> as Shape>::area::<u8>::{closure#0}`. Any
+//! text may be a path, because any text may be the name of a scope. Nothing here allocates.
 
-/// What stands for all closures and bodies of async functions at the end of a plain path.
+/// Part that stands for all closures and bodies of async functions at the end of a plain path.
 const CLOSURE: &str = "{closure}";
 
-/// The parts of a path: see [`parts`].
+/// Parts of a path: see [`parts`].
 #[derive(Clone, Debug)]
 pub struct Parts<'a> {
     rest: Option<&'a str>,
 }
 
-/// The parts of a plain path: see [`plain_parts`].
+/// Parts of a plain path: see [`plain_parts`].
 #[derive(Clone, Debug)]
 pub struct PlainParts<'a> {
     parts: Parts<'a>,
@@ -32,8 +32,8 @@ pub fn parts(path: &str) -> Parts<'_> {
     Parts { rest: Some(path) }
 }
 
-/// Returns the parts of a path without generic arguments, with a type in place of an `impl` for it, and with `{closure}` at the end in
-/// place of all closures in the function.
+/// Returns the parts of a path without generic arguments, with a type in place of an `impl` for it, and with `{closure}` at the
+/// end in place of all closures in the function.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub fn has_noise(path: &str) -> bool {
     path.contains(['<', '{'])
 }
 
-/// Returns the end of a path with so many named parts. A closure has no name, so the function before it stays as well.
+/// Returns the end of a path with `count` named parts. A closure has no name, so the function before it is kept as well.
 pub fn tail(path: &str, count: usize) -> &str {
     let named = parts(path).filter(|part| !is_braced(part)).count();
     let Some(mut passed) = named.checked_sub(count).filter(|&passed| passed > 0) else {
@@ -72,7 +72,7 @@ pub fn tail(path: &str, count: usize) -> &str {
     path
 }
 
-/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, and `T` alone of `<T>` and `<impl T>`.
+/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, or `T` alone of `<T>` and `<impl T>`.
 pub fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
     if step(part) < part.len() {
         return None;
@@ -90,7 +90,7 @@ pub fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
     })
 }
 
-/// Splits at the first place of a word that is in no bracket.
+/// Splits a text at the first occurrence of a word outside all brackets.
 pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     while at < text.len() {
@@ -102,7 +102,7 @@ pub fn split_at<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-/// Returns how many bytes to pass at once: a bracket with all that is in it, an arrow, or a character.
+/// Returns the number of bytes that form one unit: a bracket with its contents, an arrow, or a character.
 pub fn step(text: &str) -> usize {
     let mut depth = 0usize;
     let mut before = ' ';
@@ -162,24 +162,24 @@ impl<'a> Iterator for PlainParts<'a> {
     }
 }
 
-/// Whether generic arguments stand here, and no `impl`.
+/// Returns whether the text begins with generic arguments and not with an `impl`.
 fn has_arguments(text: &str) -> bool {
     text.starts_with('<')
         && !text.starts_with("<impl ")
         && !matches!(subject_and_trait(&text[..step(text)]), Some((_, Some(_))))
 }
 
-/// Whether a part is one without a name of its own: a closure, the body of an async function, an `impl`.
+/// Returns whether a part has no name of its own: a closure, the body of an async function, or an `impl`.
 fn is_braced(part: &str) -> bool {
     part.starts_with('{') && part.ends_with('}')
 }
 
-/// The name in the last part of a type's path; of `&mut [T]` and others that are no path all of it.
+/// Returns the name in the last part of a type's path, or all of a type such as `&mut [T]` that is no path.
 fn last_of_type(of_type: &str) -> &str {
     parts(of_type).next().map_or(of_type, without_arguments)
 }
 
-/// A part up to its generic arguments. Operators of C++ have the same sign in their names.
+/// Returns a part up to its generic arguments. C++ operators may contain `<` in their names.
 fn without_arguments(part: &str) -> &str {
     let is_name = |name: &str| {
         let is_letter = |c: char| c.is_alphanumeric() || "_$~".contains(c);

@@ -6,17 +6,17 @@ use crate::error::FormatError;
 use crate::path::{has_noise, plain_parts};
 use crate::snapshot::Site;
 
-/// The longest pattern in bytes that fits into a request.
+/// Bytes of the longest pattern that fits into a request.
 pub const BYTES_MAX: usize = 96;
 
-// Matching has a bit for each place in a pattern, and one for its end.
+// Matching uses a bit for each place in a pattern, and one bit for its end.
 const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
-/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
-/// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
-/// module. Parts are those of the path as it is, or of its plain form ([`plain_parts`]): `Map::insert` selects `Map<u8>::insert` as well.
-/// A `*` matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show
-/// control characters.
+/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert` selects every
+/// function of that name, `book` everything in modules of that name, `book::insert` the function in the module. The parts come
+/// from the path as it is or from its plain form ([`plain_parts`]): `Map::insert` selects `Map<u8>::insert` as well. A `*`
+/// matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show control
+/// characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],
@@ -56,8 +56,8 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
-    /// Reads a pattern that was typed, or copied from a screen or a report. The marks of a cut name, `…` and `...`, stand for any text, and so
-    /// does the middle of what is longer than [`BYTES_MAX`].
+    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand for any
+    /// text, and so does the middle of a text above [`BYTES_MAX`] bytes.
     ///
     /// # Errors
     /// [`FormatError::Damaged`] if it is empty or contains control characters.
@@ -69,8 +69,8 @@ impl Pattern {
         Self::new(&fitting(text.chars().map(String::from).collect()))
     }
 
-    /// Returns a pattern that selects what has this path, or none of an empty path. Names of functions may be long: the middle of what is
-    /// too long becomes a star.
+    /// Returns a pattern that selects the functions with this path, or `None` for an empty path. In a path that is too long, a
+    /// star replaces the middle.
     pub fn of_path(path: &str) -> Option<Self> {
         let has_control = path.contains(char::is_control);
         let written = |c: char| match c {
@@ -86,12 +86,12 @@ impl Pattern {
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or("")
     }
 
-    /// Whether the pattern selects this site.
+    /// Returns whether the pattern selects this site.
     pub fn matches(&self, site: &Site) -> bool {
         self.selects(&site.path(), Reach::AnyParts)
     }
 
-    /// Whether the pattern is the name of the function with this path: it selects the last parts of the path.
+    /// Returns whether the pattern is the name of the function with this path: it selects the last parts of the path.
     pub fn names(&self, path: &str) -> bool {
         self.selects(path, Reach::LastParts)
     }
@@ -101,8 +101,8 @@ impl Pattern {
         covers(text, path, reach) || text.contains('\\') && covers(&unescaped(text), path, reach)
     }
 
-    /// Whether the pattern `text` selects the site with this path, without allocating, with little stack, and slower than
-    /// [`Self::matches`]. Escapes stand for themselves. A text that is longer than [`BYTES_MAX`] selects nothing.
+    /// Returns whether the pattern `text` selects the site with this path. The test does not allocate and uses little stack, but
+    /// is slower than [`Self::matches`]. Escapes stand for themselves. A text that is longer than [`BYTES_MAX`] selects nothing.
     pub fn text_covers(text: &str, path: &str) -> bool {
         let pattern = text.as_bytes();
         let places = |wanted: u8| {
@@ -113,16 +113,16 @@ impl Pattern {
     }
 }
 
-/// Which parts of a path a pattern may cover.
+/// Parts of a path that a pattern may cover.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// Any that stand one behind another.
+    /// Any adjacent parts.
     AnyParts,
-    /// Those at the end.
+    /// The last parts.
     LastParts,
 }
 
-/// The text of these pieces; where it is longer than a pattern may be, a star stands for its middle.
+/// Returns the concatenated pieces. If they are longer than a pattern may be, a star replaces their middle.
 fn fitting(pieces: Vec<String>) -> String {
     let whole = pieces.concat();
     if whole.len() <= BYTES_MAX {
@@ -143,7 +143,7 @@ fn fitting(pieces: Vec<String>) -> String {
     format!("{start}*{end}")
 }
 
-/// Whether a pattern without escapes covers whole parts of a path.
+/// Returns whether a pattern without escapes covers whole parts of a path.
 fn covers(pattern: &str, path: &str, reach: Reach) -> bool {
     let mut places = [0u128; 256];
     for (place, byte) in pattern.bytes().enumerate() {
@@ -152,13 +152,13 @@ fn covers(pattern: &str, path: &str, reach: Reach) -> bool {
     covers_either(pattern.as_bytes(), path, reach, |byte| places[usize::from(byte)])
 }
 
-/// Whether a pattern covers whole parts of a path as it is, or of its plain form.
+/// Returns whether a pattern covers whole parts of a path as it is, or of its plain form.
 fn covers_either(pattern: &[u8], path: &str, reach: Reach, places: impl Fn(u8) -> u128) -> bool {
     covers_parts(pattern, path.split("::"), reach, &places)
         || has_noise(path) && covers_parts(pattern, plain_parts(path), reach, &places)
 }
 
-/// Returns the text with characters in place of their escapes, those of [`char::escape_default`].
+/// Returns the text with each escape of [`char::escape_default`] replaced by its character.
 pub fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -169,7 +169,7 @@ pub fn unescaped(text: &str) -> String {
             Some(b'r') => ('\r', 1),
             Some(b't') => ('\t', 1),
             Some(b'\\') => ('\\', 1),
-            // It may be the name's own.
+            // The backslash may be part of the name.
             _ => by_number(after).unwrap_or(('\\', 0)),
         };
         out.push(c);
@@ -178,16 +178,16 @@ pub fn unescaped(text: &str) -> String {
     out + rest
 }
 
-/// The character of an escape such as `u{1b}`, and how long that is.
+/// Returns the character of an escape such as `u{1b}`, and the length of the escape in bytes.
 fn by_number(escape: &str) -> Option<(char, usize)> {
     let (number, _) = escape.strip_prefix("u{")?.split_once('}')?;
     let c = char::from_u32(u32::from_str_radix(number, 16).ok()?)?;
     Some((c, "u{}".len() + number.len()))
 }
 
-/// Whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences
-/// at once, whatever the pattern: any process that may send requests chooses it.
-/// `places` gives the places of a byte in the pattern, a bit each.
+/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences at once for any
+/// pattern, because any process that may send requests chooses it. `places` returns a bit for each place of a byte in the
+/// pattern.
 fn covers_parts(
     pattern: &[u8],
     parts: impl Iterator<Item: AsRef<[u8]>>,
@@ -197,11 +197,11 @@ fn covers_parts(
     let all_stars = pattern.iter().enumerate().filter(|(_, byte)| **byte == b'*');
     let stars = all_stars.fold(0u128, |stars, (place, _)| stars | 1 << place);
     let whole = 1u128 << pattern.len();
-    // A star may stand for nothing: the sum carries through stars side by side.
+    // A star may stand for empty text; the carry of the sum passes through adjacent stars.
     let past_stars = |covered: u128| covered | ((covered & stars) + stars) ^ stars;
     let behind =
         |covered: u128, byte: u8| past_stars((covered & places(byte) & !stars) << 1 | covered & stars);
-    // Bit n: the first n bytes of the pattern cover what lies between a part's beginning and here.
+    // Bit n is set if the first n bytes of the pattern cover the text from the beginning of a part to here.
     let mut covered = 0u128;
     for (number, part) in parts.enumerate() {
         if number > 0 {
@@ -314,7 +314,7 @@ mod tests {
             assert!(!Pattern::typed(other).unwrap().names(path), "{other}");
         }
         assert!(Pattern::typed(&"x".repeat(300)).unwrap().names(&"x".repeat(300)));
-        // A path that has been cut itself names no other.
+        // A path that was cut itself names no other path.
         let cut = Pattern::of_path("drop::<…>").unwrap();
         assert!(cut.names("drop::<…>") && !cut.names("drop::<u8>"));
     }
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(Pattern::new(&"x".repeat(96)).unwrap().as_str().len(), 96);
     }
 
-    /// Whether a pattern with `*` covers all of a text: on a mismatch the last star takes one more.
+    /// Returns whether a pattern with `*` covers all of a text. On a mismatch the last star takes one more byte.
     fn glob(pattern: &[u8], text: &[u8]) -> bool {
         let (mut p, mut t) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
@@ -350,7 +350,7 @@ mod tests {
         pattern[p..].iter().all(|&byte| byte == b'*')
     }
 
-    /// The plain way: each run of whole parts by itself.
+    /// Returns the same result by matching each run of whole parts separately.
     fn covers_one_after_another(pattern: &[u8], path: &str) -> bool {
         let breaks = || path.match_indices("::").map(|(at, _)| at);
         let mut begins = std::iter::once(0).chain(breaks().map(|at| at + 2));

@@ -1,8 +1,8 @@
 //! Recordings (`.tks`): a header page, then records one after another.
 //!
-//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves
-//! all finished records. A reader looks at the heads of records first, and unpacks a record when it is asked for. A
-//! snapshot file is a recording with one record.
+//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves all
+//! finished records. A reader reads the heads of records first, and unpacks a record on request. A snapshot file is a recording
+//! with one record.
 
 #[cfg(feature = "deflate")]
 mod append;
@@ -45,26 +45,26 @@ pub struct Recording {
     path: PathBuf,
     moments: Vec<Moment>,
     torn_bytes: u64,
-    /// The sites read last, and the position of the record that contains them.
+    /// The last sites that were read, and the position of the record that contains them.
     sites: RefCell<Option<(u64, Rc<[u8]>)>>,
 }
 
-/// A record in a recording, as its head describes it.
+/// A record in a recording, as described by its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// Why and when it was captured.
+    /// Reason and time of the capture.
     pub stamp: Stamp,
-    /// Counts captures of the program.
+    /// Number of the program's capture.
     pub seq: u64,
-    /// Counts resets.
+    /// Number of resets.
     pub reset_epoch: u64,
-    /// The reset epoch that an undo continues.
+    /// Reset epoch that an undo continues.
     pub withdraws: Option<u64>,
-    /// Where it begins, in words after the header page.
+    /// Beginning of the record, in words after the header page.
     position: u64,
-    /// The length of its body in bytes.
+    /// Length of the body in bytes.
     bytes: u64,
-    /// Whether it names code.
+    /// Whether the record has functions and lines of code.
     has_addresses: bool,
 }
 
@@ -72,7 +72,7 @@ impl Recording {
     /// Opens a file and finds its records. Bytes after the last complete record are ignored.
     ///
     /// # Errors
-    /// What was found instead of a file that this build can read.
+    /// The reason why the file is not a recording that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = open_plain(path, false)?;
         let length = file
@@ -96,17 +96,17 @@ impl Recording {
         Ok(recording)
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its records in the order in which they were written, the oldest first.
+    /// Returns the records in the order in which they were written, the oldest first.
     pub fn moments(&self) -> &[Moment] {
         &self.moments
     }
 
-    /// The number of bytes at the end that are not a complete record.
+    /// Returns the number of bytes at the end that are not a complete record.
     pub fn torn_bytes(&self) -> u64 {
         self.torn_bytes
     }
@@ -114,7 +114,7 @@ impl Recording {
     /// Reads the payload of a record. It is as the program wrote it, except for the order of its sections.
     ///
     /// # Errors
-    /// [`FormatError::Damaged`] if the bytes are not what was written, or the error of reading.
+    /// [`FormatError::Damaged`] if the bytes differ from the bytes written, or the error of reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
         let Some(info) = RecordInfo::of(&stored) else {
@@ -136,7 +136,7 @@ impl Recording {
     /// Reads the newest record that can be read, with its snapshot.
     ///
     /// # Errors
-    /// [`FormatError::NoRecord`] if there is none, and as [`codec::decode`].
+    /// [`FormatError::NoRecord`] if no record can be read, and as [`codec::decode`].
     pub fn newest(&self) -> Result<(Moment, Snapshot), FormatError> {
         for moment in self.moments.iter().rev() {
             if let Ok(payload) = self.payload(moment) {
@@ -146,8 +146,8 @@ impl Recording {
         Err(FormatError::NoRecord)
     }
 
-    /// Reads the functions and lines of the code that samples of its records were in, as its writer found them. What is in damaged
-    /// records is left out.
+    /// Reads the functions and lines of code of the samples in all records, as the writer found them. Damaged records are left
+    /// out.
     pub fn addresses(&self) -> Addresses {
         let mut all = Addresses::default();
         for moment in self.moments.iter().filter(|moment| moment.has_addresses) {
@@ -177,7 +177,7 @@ impl Recording {
         check_version(version, features)
     }
 
-    /// The record at a position, if a whole one is there.
+    /// Returns the record at a position, or `None` if no whole record is there.
     fn moment(&self, position: u64, length: u64) -> Result<Option<Moment>, FormatError> {
         let begin = offset(position);
         let there = length.saturating_sub(begin);
@@ -209,7 +209,7 @@ impl Recording {
                 ..moment
             }));
         }
-        // A kept snapshot: there is one in its file.
+        // A kept snapshot is the only record of its file.
         let Ok(payload) = self.stored(&moment) else {
             return Ok(None);
         };
@@ -222,9 +222,9 @@ impl Recording {
         }))
     }
 
-    /// What stands in the file behind a record's head.
+    /// Returns the bytes of the file behind a record's head.
     fn stored(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
-        // No longer than the file was when its records were found.
+        // The length is at most the length that the file had when its records were found.
         let length = record::WORDS * WORD + (moment.bytes as usize).next_multiple_of(WORD);
         let mut head = self.read(offset(moment.position), length)?;
         let mut payload = head.split_off(record::WORDS * WORD);
@@ -241,7 +241,7 @@ impl Recording {
         })
     }
 
-    /// The sites that a record has, or has in common with an earlier one.
+    /// Returns the sites of a record, which may be stored in an earlier record.
     fn sites_at(&self, position: u64, moment: &Moment) -> Result<Rc<[u8]>, FormatError> {
         if let Some((known, sites)) = &*self.sites.borrow()
             && *known == position
@@ -273,7 +273,7 @@ impl Recording {
     }
 }
 
-/// Whether a recording of this version and with these features can be read.
+/// Checks whether a recording of this version and with these features can be read.
 fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
     let version = ((version >> 32) as u32, version as u32);
     if version.0 != FORMAT_MAJOR {
@@ -292,13 +292,13 @@ fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
 }
 
 impl Moment {
-    /// Where the record behind it begins.
+    /// Returns the position of the next record, in words after the header page.
     fn end(&self) -> u64 {
         self.position + record::WORDS as u64 + self.bytes.div_ceil(WORD as u64)
     }
 }
 
-/// Where a position lies in the file.
+/// Returns the offset of a position in the file, in bytes.
 fn offset(position: u64) -> u64 {
     (position.saturating_add(HEAD_WORDS as u64)).saturating_mul(WORD as u64)
 }

@@ -3,11 +3,10 @@
 //! It follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since the first
 //! record and never decrease. A position maps to its remainder modulo the ring's size, so records wrap around.
 //!
-//! The writer announces how far it is going to write (`intent`), writes, and then announces where the newest complete
-//! record begins (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's size
-//! past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring, so
-//! `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its newest
-//! finished record intact.
+//! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest complete
+//! record (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's size past the
+//! beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring, so `intent - latest`
+//! never exceeds the ring's size: a program that dies between any two stores leaves its newest finished record intact.
 
 pub(crate) mod extent;
 pub mod growing;
@@ -20,17 +19,17 @@ use crate::layout::{WORD, record};
 use crate::snapshot::{CaptureInfo, CaptureKind};
 use crate::words::{self, ReadWords, Words, read_one};
 
-/// How often a reader tries before it says that it is lapped on every try.
+/// Number of tries after which a reader gives up because the writer overtakes it.
 const TRIES: u32 = 200;
 
-/// A try that copies more than this counts as several: 4 MiB. Records of many megabytes have few tries, so that no
-/// program keeps its readers busy for long, however large it makes them.
+/// Words per try: a longer copy counts as several tries (4 MiB each). Records of many megabytes get few tries, so that no program
+/// keeps its readers busy for long.
 const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 
-/// `previous` of the first record.
+/// Value of `previous` in the first record.
 const NONE: u64 = u64::MAX;
 
-/// Where a ring and its two state words are.
+/// Place of a ring and of its two state words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     /// First word of the ring.
@@ -43,26 +42,26 @@ pub struct Region {
     pub latest: usize,
 }
 
-/// The writer of a ring. Only one may write to the region.
+/// The writer of a ring. A region must have only one writer.
 #[derive(Debug)]
 pub struct Writer {
     region: Region,
-    /// Where the next record begins.
+    /// Position of the next record.
     next: u64,
-    /// Where the one before it begins.
+    /// Position of the previous record.
     previous: u64,
     /// Records written so far.
     sequence: u64,
 }
 
-/// Why and when a record was captured.
+/// Reason and time of a record's capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
-    /// Why it was taken.
+    /// Reason of the capture.
     pub kind: CaptureKind,
     /// The program's clock at the capture, in ticks.
     pub tick: u64,
-    /// The wall clock at the capture, nanoseconds since the Unix epoch.
+    /// The wall clock at the capture, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
 }
 
@@ -75,12 +74,12 @@ impl From<&CaptureInfo> for Stamp {
     }
 }
 
-/// What a reader has done so far to copy the newest record.
+/// Effort of a reader so far to copy the newest record.
 #[derive(Debug, Default)]
 struct Patience {
-    /// Tries, however long.
+    /// Number of tries of any length.
     tries: u64,
-    /// Words of payloads that were copied, in all tries.
+    /// Words of payloads that were copied in all tries.
     copied: u64,
     /// Tries that failed because the writer was faster.
     lapped: u64,
@@ -89,13 +88,13 @@ struct Patience {
 /// A complete record, copied out of the ring and checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its stamp.
+    /// Stamp of the record.
     pub stamp: Stamp,
-    /// Its sequence number, from 1.
+    /// Sequence number, from 1.
     pub sequence: u64,
-    /// Its position.
+    /// Position of the record.
     pub position: u64,
-    /// The position of the record before it, if there was one.
+    /// Position of the previous record, if there was one.
     pub previous: Option<u64>,
     /// The encoded snapshot.
     pub payload: Vec<u8>,
@@ -106,13 +105,13 @@ impl Region {
         self.first + (position & (self.words - 1)) as usize
     }
 
-    /// The longest record, in words: a half, so that the newest finished one is never written over.
+    /// Returns the words of the longest record: half the ring, so that the newest finished record is never overwritten.
     fn longest(&self) -> u64 {
         (self.words / 2).min(record::WORDS as u64 + record::BYTES_MAX / WORD as u64)
     }
 }
 
-/// Writes `body` at `position` under the protocol; the order of these stores is the whole of it.
+/// Writes `body` at `position`. The protocol consists of the order of these stores.
 fn publish_words(
     words: &impl Words,
     region: &Region,
@@ -123,7 +122,7 @@ fn publish_words(
     words.store(region.intent, position.wrapping_add(len));
     // SYNC POINT: intent before words (meets the fence in `copy_words` behind its copy).
     words.fence_release();
-    // Not `for`: a chain asks at each word which of its ends it is in.
+    // `for_each`, because `Chain` would test its current half on every word in a `for` loop.
     body.enumerate().for_each(|(offset, word)| {
         words.store(region.at(position.wrapping_add(offset as u64)), word);
     });
@@ -131,10 +130,10 @@ fn publish_words(
     words.store_release(region.latest, position);
 }
 
-/// Where the newest record begins; what is read next is at least as new.
+/// Returns the beginning of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is no atomic load: it counts when two agree. A writer without pause does not keep a reader
-    // here: what lies there is judged by its checksum.
+    // A read through a file is no atomic load, so a value counts once two reads agree. A writer without pause does not keep a
+    // reader here for ever, because the record's checksum decides in the end.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -148,8 +147,8 @@ fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatErr
     Ok(latest)
 }
 
-/// Copies `out.len()` words from `offset` on in the record at `position`; false where the writer may have been
-/// in that record meanwhile.
+/// Copies `out.len()` words from `offset` on of the record at `position`. Returns false if the writer may have been in that
+/// record meanwhile.
 fn copy_words(
     words: &impl ReadWords,
     region: &Region,
@@ -186,7 +185,7 @@ fn kind_of(code: u32) -> CaptureKind {
     }
 }
 
-/// A record as words: head and payload, the last word filled up with zeros.
+/// Returns the head of a record, with the checksum of head and payload.
 pub(crate) fn record_head(
     stamp: Stamp,
     sequence: u64,
@@ -206,12 +205,12 @@ pub(crate) fn record_head(
     head
 }
 
-/// Words of a record with this payload.
+/// Returns the words of a record with this payload.
 fn words_of(payload: &[u8]) -> u64 {
     (record::WORDS + payload.len().div_ceil(WORD)) as u64
 }
 
-/// The payload as words, the last one filled up with zeros.
+/// Returns the payload as words, the last word filled up with zeros.
 pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     let (whole, rest) = payload.as_chunks();
     let last = (!rest.is_empty()).then(|| {
@@ -222,12 +221,12 @@ pub(crate) fn payload_words(payload: &[u8]) -> impl Iterator<Item = u64> {
     whole.iter().copied().chain(last).map(u64::from_le_bytes)
 }
 
-/// Whether words are the head of a record that begins at a position.
+/// Returns whether words are the head of a record that begins at a position.
 pub(crate) fn is_head(head: &[u64; 8], position: u64) -> bool {
     head[record::MAGIC] as u32 == record::MAGIC_VALUE && head[record::POSITION] == position
 }
 
-/// Why and when a record was captured.
+/// Returns the reason and time of a record's capture from its head.
 pub(crate) fn stamp_of(head: &[u64; 8]) -> Stamp {
     Stamp {
         kind: kind_of((head[record::MAGIC] >> 32) as u32),
@@ -236,7 +235,7 @@ pub(crate) fn stamp_of(head: &[u64; 8]) -> Stamp {
     }
 }
 
-/// Takes a copied record apart, or none if its head or its checksum is not what a writer writes.
+/// Builds a record from copied words. Returns `None` if its head or its checksum is invalid.
 pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
     let bytes = usize::try_from(head[record::BYTES]).ok()?;
     if head[record::MAGIC] as u32 != record::MAGIC_VALUE || bytes.div_ceil(WORD) != body.len() {
@@ -251,7 +250,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
         stamp: stamp_of(head),
         sequence: head[record::SEQUENCE],
         position: head[record::POSITION],
-        // Of the first it is `NONE`; one that does not lie before it would lead round in a circle.
+        // The first record has `NONE` here. A position that is not lower would make readers go round in a circle.
         previous: Some(head[record::PREVIOUS]).filter(|&previous| previous < head[record::POSITION]),
         payload,
     })
@@ -268,13 +267,13 @@ impl Writer {
         }
     }
 
-    /// The longest payload that fits, in bytes.
+    /// Returns the bytes of the longest payload that fits.
     pub fn longest_payload(&self) -> u64 {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// How many bytes of the file are written once a record with this payload is published: up to the end of the ring from the time on
-    /// at which records wrap around.
+    /// Returns the bytes of the file that are written once a record with this payload is published. Once records wrap around,
+    /// they end with the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -318,7 +317,7 @@ pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, Fo
     read_newest_counting(words, region, &mut 0)
 }
 
-/// Like [`read_newest`]; adds to `lapped` how often the writer was faster and it was tried again.
+/// Does [`read_newest`], and adds to `lapped` the number of tries in which the writer was faster.
 ///
 /// # Errors
 /// As [`read_newest`].
@@ -333,8 +332,8 @@ pub fn read_newest_counting(
     newest
 }
 
-/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns none if
-/// it has been overwritten.
+/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns `None` if it has
+/// been overwritten.
 ///
 /// # Errors
 /// The error of reading.
@@ -344,12 +343,12 @@ pub fn read_before(
     position: u64,
     previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    // One lies beside the other. Records that overlap would make the way back through a ring as long as its square.
+    // Each record must end before the next begins: overlaps would make the way back through a ring as long as its square.
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position that has at most so many words, with the words of its payload, or none
-/// if it has been written over.
+/// Copies the head of the record at a position, and returns it with the words of its payload. Returns `None` if the record has
+/// been overwritten or is longer than `most` words.
 fn read_head(
     words: &impl ReadWords,
     region: &Region,
@@ -360,15 +359,15 @@ fn read_head(
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
-    // Nothing of the head is believed before the bounds hold: a length is allocated next.
+    // The head counts only once the bounds hold, because its length is allocated next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
     let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
     let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position that has at most so many words, or none if it has been written over. Adds to
-/// `copied` how many words that took.
+/// Copies the record at a position. Returns `None` if it has been overwritten or is longer than `most` words. Adds the copied
+/// words to `copied`.
 fn try_read(
     words: &impl ReadWords,
     region: &Region,
@@ -379,7 +378,7 @@ fn try_read(
     let Some((head, length)) = read_head(words, region, position, most)? else {
         return Ok(None);
     };
-    // A file may be shorter than it claims: its last word is there before so many are allocated.
+    // A file may be shorter than it claims, so the last word is read before the whole length is allocated.
     if length > 0 {
         let begin = region.at(position.wrapping_add(record::WORDS as u64));
         let end = region.at(position.wrapping_add(record::WORDS as u64 + length - 1));
@@ -399,7 +398,7 @@ fn try_read(
 }
 
 impl Patience {
-    /// Tries that were made, with those that long records count for.
+    /// Returns the number of tries, in which a long record counts several times.
     fn tries(&self) -> u64 {
         self.tries + self.copied / WORDS_PER_TRY
     }
@@ -413,7 +412,7 @@ impl Patience {
             if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
                 return Ok(record);
             }
-            // The same record damaged twice, and the writer not near it: it does not mend itself.
+            // The same record was damaged twice and the writer is not near it, so it stays damaged.
             let intent = read_one(words, region.intent)?;
             if intent.wrapping_sub(latest) > region.words {
                 self.lapped += 1;
@@ -447,7 +446,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The head of a record that claims so many bytes, in a ring of the largest size.
+    /// Words with the head of a record that claims this many bytes, in a ring of the largest size.
     struct Claims(u64);
 
     impl ReadWords for Claims {
@@ -475,7 +474,7 @@ pub(crate) mod tests {
     #[test]
     fn no_payload_is_longer_than_readers_take_memory_for() {
         assert_eq!(Writer::new(LARGEST).longest_payload(), record::BYTES_MAX);
-        // One word more than a record may have beside its head.
+        // The payload is one word longer than a record may have.
         let claims = Claims(record::BYTES_MAX + 8);
         assert!(matches!(
             read_newest(&claims, &LARGEST),
@@ -500,7 +499,7 @@ pub(crate) mod tests {
         assert_eq!((one.payload.as_slice(), one.previous), (b"one".as_slice(), None));
     }
 
-    /// Words of a writer that is a lap further at each look.
+    /// Words of a writer that is one lap further at each read.
     struct Racing(std::cell::Cell<u64>);
 
     impl ReadWords for Racing {
@@ -522,8 +521,8 @@ pub(crate) mod tests {
         );
     }
 
-    /// Words of a writer that comes into the newest record while its payload is copied; counts words that were copied
-    /// for payloads.
+    /// Words of a writer that enters the newest record while its payload is copied. Counts the words that were copied for
+    /// payloads.
     struct Huge {
         claims: Claims,
         inside: std::cell::Cell<bool>,
@@ -573,7 +572,7 @@ pub(crate) mod tests {
     #[test]
     fn records_that_overlap_are_no_way_back() {
         let words = Recorder::new(68);
-        // Written from the last to the first, so that each can hold those behind it.
+        // The records are written from the last to the first, so that each can contain the later ones.
         for position in (0..3u64).rev() {
             let at = position * record::WORDS as u64;
             let inside: Vec<u64> = (at + record::WORDS as u64..32)
@@ -626,7 +625,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Words of which it is remembered how many were read at once.
+    /// Words that remember the largest number of words in one read.
     struct Measured(Recorder, std::cell::Cell<usize>);
 
     impl ReadWords for Measured {
@@ -687,7 +686,7 @@ pub(crate) mod tests {
     }
 
     pub(crate) mod model {
-        //! Under loom: every interleaving and every allowed reordering of one writer and one reader.
+        //! Tests under loom: every interleaving and every allowed reordering of one writer and one reader.
 
         use std::panic::Location;
         use std::sync::Arc;
@@ -756,8 +755,8 @@ pub(crate) mod tests {
             }
         }
 
-        /// The protocol without checksums, which would hide a wrong order: two-word records in a ring of
-        /// four words, so that the third is written over the first.
+        /// The protocol without checksums, which would hide a wrong order. Two-word records in a ring of four words make the
+        /// third record overwrite the first.
         #[test]
         fn a_copy_that_passes_the_lap_check_is_never_mixed() {
             const SMALL: Region = Region {
@@ -768,7 +767,7 @@ pub(crate) mod tests {
             };
             check(None, || {
                 let words = LoomWords::new(6);
-                // The first record is there before a reader can look.
+                // The first record exists before the reader starts.
                 publish_words(&words, &SMALL, 0, [10, 10].into_iter(), 2);
                 let writer = words.clone();
                 let thread = loom::thread::spawn(move || {

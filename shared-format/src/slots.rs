@@ -1,9 +1,9 @@
 //! Request slots: a viewer asks the program for something, and the program replies.
 //!
-//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the
-//! viewer dies. It writes the request half in one go; the program writes the reply half. A request is open while its
-//! sequence number is above that of the reply, so it is carried out exactly once. A new owner begins above both
-//! numbers, and the reply repeats the request's checksum, so that no viewer takes another's reply for its own.
+//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the viewer
+//! dies. It writes the request half in one go; the program writes the reply half. A request is open while its sequence number is
+//! above the reply's, so it is carried out exactly once. A new owner begins above both numbers, and the reply repeats the
+//! request's checksum, so that no viewer takes another's reply for its own.
 //!
 //! The program trusts no word of a slot: an invalid request is counted and ignored.
 
@@ -15,7 +15,7 @@ use crate::pattern::{self, Pattern};
 use crate::snapshot::{Mode, Over};
 use crate::words::{ReadWords, Words};
 
-/// A request may be this far above the last reply; more is not ours.
+/// Largest distance of a valid request's sequence number above the last reply's.
 const SEQUENCE_WINDOW: u64 = 1 << 20;
 
 const CODE_AT: usize = 1;
@@ -23,13 +23,13 @@ const ARGUMENT_AT: usize = 2;
 const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
 
-/// The low bits of an argument that hold the length of a pattern, where the others hold something else.
+/// Low bits of an argument that hold the length of a pattern; the other bits hold another number.
 const LENGTH_BITS: u32 = 8;
 const LENGTH_MASK: u64 = (1 << LENGTH_BITS) - 1;
 
 const _: () = assert!((CRC_AT - TEXT_AT) * WORD == pattern::BYTES_MAX);
 
-/// What a viewer can ask for.
+/// Requests of a viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Op {
@@ -47,27 +47,27 @@ pub enum Op {
     SitesOff(Pattern),
     /// Enable the sites that match.
     SitesOn(Pattern),
-    /// Take the rule of this pattern back: what it decided is decided by the others again.
+    /// Remove the rule of this pattern; the other rules then decide on its sites.
     ForgetRule(Pattern),
-    /// Watch the functions that match: tell their slow calls from the typical ones. A pattern that is watched already gets
+    /// Watch the functions that match, and distinguish their slow calls from typical ones. A pattern that is watched already gets
     /// this threshold.
     Watch(Pattern, Over),
-    /// Watch the functions of this pattern no longer.
+    /// Stop watching the functions of this pattern.
     Unwatch(Pattern),
-    /// Sample the program counter so many times a second of each thread's CPU time; 0 ends it.
+    /// Sample the program counter this many times per second of each thread's CPU time; 0 ends the sampling.
     Lines(u32),
 }
 
-/// A request as found in a slot.
+/// A request in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The slot.
+    /// Index of the slot.
     pub slot: usize,
-    /// The sequence number, above all earlier ones of the slot.
+    /// Sequence number, above all earlier ones of the slot.
     pub sequence: u64,
-    /// What is asked for, or none if this build does not know it.
+    /// The operation, or `None` if this build does not know it.
     pub op: Option<Op>,
-    /// The checksum of the request, which the reply repeats.
+    /// Checksum of the request, which the reply repeats.
     pub crc: u64,
 }
 
@@ -75,7 +75,7 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Done.
+    /// The request was carried out.
     Done,
     /// There is no reset to undo.
     NothingToUndo,
@@ -92,18 +92,18 @@ pub enum Outcome {
 pub struct Reply {
     /// The sequence number of the request.
     pub sequence: u64,
-    /// Its outcome.
+    /// Outcome of the request.
     pub outcome: Outcome,
     /// Sequence number of the first record that shows the effect.
     pub record: u64,
-    /// The reset epoch since then.
+    /// The reset epoch after the request.
     pub reset_epoch: u64,
     /// The request's checksum.
     pub crc: u64,
 }
 
 impl Op {
-    /// Code, argument, and the words behind them, into the words of a request.
+    /// Writes code, argument and pattern into the words of a request.
     fn encode(self, words: &mut [u64; REQUEST_WORDS]) {
         let (code, argument) = match self {
             Self::PublishNow => (1, 0),
@@ -117,7 +117,7 @@ impl Op {
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
-            // 12 was to measure in place what the clock costs, and 13 the muting of scopes.
+            // Code 12 was to measure the cost of the clock in place, and code 13 the muting of scopes.
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -130,7 +130,7 @@ impl Op {
         }
     }
 
-    /// Returns the pattern of sites that it is about.
+    /// Returns the request's pattern of sites.
     fn pattern(&self) -> Option<&Pattern> {
         match self {
             Self::SitesOff(pattern)
@@ -172,7 +172,7 @@ impl Op {
     }
 }
 
-/// The pattern of this length in a request, if it holds one.
+/// Returns the pattern of this length in a request, if it is valid.
 fn text(words: &[u64; REQUEST_WORDS], length: u64) -> Option<Pattern> {
     let bytes: Vec<u8> = words[TEXT_AT..CRC_AT]
         .iter()
@@ -226,7 +226,7 @@ fn read_request(words: &impl ReadWords, slot: usize) -> Result<Result<Request, u
     Ok(request_of(&request, slot))
 }
 
-/// The request that these words are; where they are none, their sequence number.
+/// Returns the request in these words, or their sequence number if they are no valid request.
 fn request_of(words: &[u64; REQUEST_WORDS], slot: usize) -> Result<Request, u64> {
     let crc = checksum(&words[..CRC_AT], &[]);
     if words[CRC_AT] != crc {
@@ -255,14 +255,14 @@ fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, Form
     }))
 }
 
-/// The program's side of the slots.
+/// The program's side of the request slots.
 #[derive(Debug, Default)]
 pub struct Server {
-    /// Sequence number of the last request answered, per slot. Kept here and not read back from the page.
+    /// Sequence number of the last request answered, per slot. It is kept here because the page is not trusted.
     answered: [u64; COUNT],
     /// Sequence number of the last request found broken, per slot, so that it counts once.
     broken: [u64; COUNT],
-    /// Requests that did not hold.
+    /// Number of invalid requests.
     refused: u64,
 }
 
@@ -270,7 +270,7 @@ impl Server {
     /// Returns the requests that have no reply yet, at most one a slot.
     pub fn look(&mut self, words: &impl ReadWords) -> Vec<Request> {
         let mut open = Vec::new();
-        // All in one go, which may be a system call.
+        // One read copies all slots, because a read may be a system call.
         let mut page = [0; COUNT * WORDS];
         if words.read(FIRST, &mut page).is_err() {
             return open;
@@ -297,7 +297,7 @@ impl Server {
         }
     }
 
-    /// Returns how many invalid requests were found so far.
+    /// Returns the number of invalid requests so far.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -305,7 +305,7 @@ impl Server {
     /// Replies to a request.
     ///
     /// # Panics
-    /// If `request.slot` is no slot: [`COUNT`] or more. A request that was read from a slot has a valid one.
+    /// If `request.slot` is no slot: [`COUNT`] or more. A request that was read from a slot has a valid index.
     pub fn answer(
         &mut self,
         words: &impl Words,
@@ -322,7 +322,7 @@ impl Server {
         reply[3] = reset_epoch;
         reply[4] = request.crc;
         reply[CRC_AT] = checksum(&reply[..CRC_AT], &[]);
-        // The checksum covers all of it: a reader that meets it half-written looks again.
+        // The checksum covers the whole reply, so a reader that finds it half-written reads again.
         let first = first_word(request.slot) + REQUEST_WORDS;
         for (offset, word) in reply.into_iter().enumerate().rev() {
             words.store_release(first + offset, word);
@@ -343,7 +343,7 @@ pub fn next_sequence(words: &impl ReadWords, slot: usize) -> Result<u64, FormatE
     Ok(requested.max(replied).wrapping_add(1))
 }
 
-/// Returns the reply to a request, or none if there is none yet.
+/// Returns the reply to a request, or `None` if there is no reply yet.
 ///
 /// # Errors
 /// The error of reading.
@@ -390,7 +390,7 @@ mod tests {
         );
     }
 
-    /// It was taken for silence, and the program said to be stopped.
+    /// An unknown outcome used to count as no reply, and the viewer reported a stopped program.
     #[test]
     fn an_answer_of_a_later_program_is_an_answer() {
         let words = Recorder::new(RING_FIRST);
@@ -468,8 +468,8 @@ mod tests {
         assert_eq!(server.look(&words).len(), 1);
     }
 
-    /// A viewer dies in the middle of a request, at any word, behind one that was answered or not: the program does
-    /// nothing by halves, and the next owner of the slot is heard.
+    /// A viewer dies after any word of a request, which may follow an answered one. The program carries out no incomplete
+    /// request, and the next owner of the slot gets its reply.
     #[test]
     fn a_request_cut_off_at_any_word_is_none() {
         for answered in [false, true] {
@@ -507,7 +507,7 @@ mod tests {
         }
     }
 
-    /// The program dies in the middle of an answer: the viewer hears nothing, and neither the answer before.
+    /// The program dies in the middle of a reply: the viewer then sees neither this reply nor the earlier one.
     #[test]
     fn an_answer_cut_off_at_any_word_is_none() {
         let words = Recorder::new(RING_FIRST);
@@ -540,15 +540,15 @@ mod tests {
     }
 
     mod model {
-        //! Under loom: a viewer asks twice, the program looks and answers; each request is done once, and the
-        //! viewer never takes a wrong or half answer.
+        //! Test under loom: a viewer sends two requests, and the program replies. Each request is carried out once, and the
+        //! viewer never accepts a wrong or incomplete reply.
 
         use crate::ring::tests::model::LoomWords;
         use tickscope_testkit::model::check;
 
         use super::*;
 
-        /// Only the words of slot 0 that a request and a reply use; the others stay zero.
+        /// The words of slot 0 that a request and a reply use; the other words stay zero.
         #[derive(Clone)]
         struct LoomSlot(LoomWords);
 

@@ -1,8 +1,7 @@
-//! The data model: everything that a program publishes of itself at one moment, as flat columns.
+//! The data model: everything that a program publishes about itself at one moment, as flat columns.
 //!
-//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores what was
-//! counted in it *itself*. Totals are sums over the subtree and are never stored, so self + children = total holds by
-//! construction.
+//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores the counts of its
+//! *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds by construction.
 
 mod by_function;
 mod functions;
@@ -44,21 +43,21 @@ pub use self::watches::{
     WatchState, WatchedPath,
 };
 
-/// The time of loads that the clock parts from which on it is said, in nanoseconds. Loads from memory take some 80 ns; where reads do not
-/// wait, differences of a few nanoseconds are found.
+/// Time in nanoseconds from which loads count as slowed by the clock. Loads from memory take some 80 ns; differences of a few
+/// nanoseconds are found where reads of the clock do not wait.
 const DRAINS_NS: f64 = 20.0;
 
-/// By how much the bounds of a scope's own cost differ at most.
+/// Largest ratio of the bounds of a scope's own cost.
 const OWN_RANGE: f64 = 1.5;
 
 /// The state of a program's call trees at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
-    /// Which program this is.
+    /// The program.
     pub process: Process,
-    /// Which clock its ticks come from.
+    /// The clock that ticks come from.
     pub clock: ClockInfo,
-    /// When, why and how the snapshot was taken.
+    /// Time, reason and manner of the capture.
     pub capture: CaptureInfo,
     /// Sums since the program's first scope. Resets do not change them.
     pub lifetime: Lifetime,
@@ -70,12 +69,12 @@ pub struct Snapshot {
     pub nodes: Nodes,
     /// The clock errors of nodes that had any, in row order.
     pub errors: Vec<NodeErrors>,
-    /// What is measured, and what is disabled.
+    /// Settings of the measurement, and disabled sites.
     pub measuring: Measuring,
-    /// How long finished calls took; empty if histograms are off. Rows of values have theirs here as well, over numbers
-    /// in place of ticks.
+    /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here as well,
+    /// over numbers in place of ticks.
     pub latencies: Latencies,
-    /// How long finished calls of futures took from their first poll on; [`latencies`](Self::latencies) has their polls.
+    /// Histograms of finished calls of futures from their first polls on; [`latencies`](Self::latencies) has their polls.
     pub async_latencies: Latencies,
     /// The futures in flight.
     pub tasks: Tasks,
@@ -84,64 +83,64 @@ pub struct Snapshot {
     /// The rows that are counters, in row order. A counter has calls and a sum, but no time and no children, and is
     /// never open. Values and gauges are counters as well.
     pub counts: Vec<Count>,
-    /// Those of them that are values, in row order.
+    /// The counters that are values, in row order.
     pub value_rows: Vec<ValueRow>,
-    /// Those of them that are gauges, in row order.
+    /// The counters that are gauges, in row order.
     pub gauge_rows: Vec<GaugeRow>,
-    /// What was counted of rows beside calls and time.
+    /// Quantities of rows beside calls and time.
     pub measures: Measures,
-    /// Whether time off the CPU was told from work. Without it nothing is known of waiting, and no column has any.
+    /// Whether time off the CPU was distinguished from work. If not, waiting is not known and has no column.
     pub waits: bool,
-    /// What threads wait in.
+    /// Calls that threads wait in.
     pub waits_in: WaitsIn,
-    /// What is known of functions that the compiler has prepared; `None` if there are none.
+    /// Facts of the functions that the compiler has prepared; `None` in programs without them.
     pub functions: Option<Functions>,
-    /// The sites that are enabled and were disabled for a part of the time since the reset: not all of their calls were counted.
+    /// Enabled sites that were disabled for a part of the time since the reset, so that some of their calls were not counted.
     pub was_off: Vec<SiteId>,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
-    /// Where threads were in the program's code, as far as that was asked for.
+    /// Samples of the program counter, if they were requested.
     pub lines: Lines,
-    /// How much longer four loads that miss all caches take together if the clock is read behind each of them, beyond what these
-    /// reads take themselves, in nanoseconds. Near 0 where reads of the clock do not wait for loads; see [`Snapshot::clock_drains`].
-    /// None where it was not measured.
+    /// Added time in nanoseconds of four loads that miss all caches if the clock is read behind each of them, beyond the time of
+    /// these reads. Near 0 if reads of the clock do not wait for loads; see [`Snapshot::clock_drains`]. `None` if it was not
+    /// measured.
     pub drains_ns: Option<f64>,
-    /// What samples saw of measuring; none in modes that take no samples.
+    /// Cost of measuring as seen by samples; `None` in modes that take no samples.
     pub seen_cost: Option<SeenCost>,
-    /// Whether this is a window: it covers the last `since_reset_ns` before its capture, and not everything since a
-    /// reset. `tickscope-analysis` makes windows.
+    /// Whether the snapshot covers the last `since_reset_ns` before its capture, and not all time since a reset.
+    /// `tickscope-analysis` makes windows.
     pub window: bool,
-    /// What `self_ticks` and `outside_ticks` hold. It is never written: `tickscope-analysis` makes snapshots of other values
-    /// than time to look at.
+    /// Meaning of `self_ticks` and `outside_ticks`, which is never written. `tickscope-analysis` makes snapshots of values other
+    /// than time.
     pub values: Values,
 }
 
-/// What the self values of a snapshot are.
+/// Kinds of self values in a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Values {
     /// All time, in ticks.
     #[default]
     Time,
-    /// A part of the time, in ticks: that of waiting, for one.
+    /// A part of the time, in ticks, such as waiting.
     PartOfTime,
-    /// Counts of something else, for example allocations.
+    /// Counts other than ticks, for example allocations.
     Counts,
 }
 
 /// The program that carries the collector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Process {
-    /// The name given to `start`, by default that of the executable.
+    /// Name given to `start`, by default the name of the executable.
     pub name: String,
-    /// Its process id, in its own namespace.
+    /// Process id, in the process's own namespace.
     pub pid: u32,
-    /// When the collector started in it, in nanoseconds since the Unix epoch.
+    /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
-    /// The time since then by the monotonic clock, in nanoseconds.
+    /// Time since the start by the monotonic clock, in nanoseconds.
     pub uptime_ns: u64,
-    /// Warnings of the collector to its user: a sentence each, with the next step.
+    /// Warnings of the collector to its user, each one sentence with the next step.
     pub warnings: Vec<String>,
-    /// The files in it that bring a collector of their own, which counts as well.
+    /// Files in the process that contain another copy of the collector, which counts as well.
     pub copies: Vec<String>,
 }
 
@@ -161,7 +160,7 @@ pub enum ClockSource {
 }
 
 impl ClockSource {
-    /// The name in settings, JSON and reports.
+    /// Returns the name in settings, JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Tsc => "tsc",
@@ -172,19 +171,19 @@ impl ClockSource {
     }
 }
 
-/// The clock in use, why it was chosen, and how it behaved.
+/// The clock in use, the reason for it, and its errors.
 #[derive(Clone, Debug, PartialEq, Encode, Decode)]
 pub struct ClockInfo {
-    /// Where ticks come from.
+    /// Source of the ticks.
     pub source: ClockSource,
-    /// Ticks a second, as measured so far; always above 0.
+    /// Ticks per second, as measured so far; always above 0.
     pub ticks_per_second: f64,
-    /// Why this clock: "invariant, kernel clocksource tsc", or why a better one was refused.
+    /// Reason for this clock: "invariant, kernel clocksource tsc", or why a better one was refused.
     pub reason: String,
     /// Gaps between two events that were not charged to any node: the clock went backward or jumped beyond the limit,
     /// or the mode was switched more often in between than the collector remembers.
     pub errors: u64,
-    /// How often the clock broke (suspend, migration). Each time closes the reset epoch.
+    /// Number of breaks of the clock (suspend, migration). Each break closes the reset epoch.
     pub epoch: u32,
 }
 
@@ -200,7 +199,7 @@ impl Default for ClockInfo {
     }
 }
 
-/// What is measured, and what is disabled.
+/// Settings of the measurement, and disabled sites.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Measuring {
     /// Whether latencies are collected.
@@ -218,14 +217,14 @@ pub struct Measuring {
 /// A rule that disables or enables sites.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Rule {
-    /// Which sites; see [`Pattern`](crate::pattern::Pattern).
+    /// Pattern of the sites; see [`Pattern`](crate::pattern::Pattern).
     pub pattern: String,
     /// Whether the rule disables them; otherwise it enables them.
     pub off: bool,
 }
 
-/// Samples find the call whose scope is open. What a function does in front of its scope and behind it is its caller's there, and so are
-/// instructions of the scope itself: so many nanoseconds a call count as an error of caller and callee. In five real programs, samples gave
+/// Time per call that counts as an error of caller and callee in samples. Samples find the call whose scope is open, so the code
+/// before and after a scope, and instructions of the scope itself, count for the caller. In five real programs, samples gave
 /// callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4 ns too much.
 pub const BORDER_NS: f64 = 3.0;
 
@@ -233,31 +232,31 @@ pub const BORDER_NS: f64 = 3.0;
 /// of three, and within two of them 19 times out of 20.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Estimate {
-    /// The row.
+    /// Row of the estimate.
     pub node: NodeId,
-    /// How many of its calls were timed; 0 in sampled mode.
+    /// Number of calls that were timed; 0 in sampled mode.
     pub timed: u64,
-    /// Standard error of its self time, in ticks.
+    /// Standard error of the self time, in ticks.
     pub self_error: u64,
-    /// Standard error of its total time, in ticks.
+    /// Standard error of the total time, in ticks.
     pub total_error: u64,
 }
 
-/// Why a snapshot was taken.
+/// Reason of a capture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CaptureKind {
-    /// The interval had passed, or a viewer asked for a record.
+    /// The interval had passed, or a viewer requested a record.
     #[default]
     Periodic,
-    /// The last of its reset epoch: it shows what the reset cleared.
+    /// The capture is the last of its reset epoch, and shows the counts that the reset cleared.
     Closing,
-    /// The last of the program.
+    /// The capture is the last of the program.
     Final,
 }
 
 impl CaptureKind {
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Periodic => "periodic",
@@ -267,47 +266,47 @@ impl CaptureKind {
     }
 }
 
-/// When, why and how the snapshot was taken.
+/// Time, reason and manner of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CaptureInfo {
-    /// How scopes were measured in this epoch.
+    /// Mode in which scopes were measured in this epoch.
     pub mode: Mode,
-    /// Why it was taken.
+    /// Reason of the capture.
     pub kind: CaptureKind,
-    /// The number of this capture, from 1. Captures without a record count as well.
+    /// Number of this capture, from 1. Captures without a record count as well.
     pub seq: u64,
     /// The program's clock at the capture, in ticks.
     pub tick: u64,
-    /// The wall clock at the capture: nanoseconds since the Unix epoch.
+    /// Wall clock at the capture, in nanoseconds since the Unix epoch.
     pub unix_ns: u64,
     /// The time between two records, in nanoseconds.
     pub interval_ns: u64,
-    /// The number of resets. It never decreases; an undo increases it as well.
+    /// Number of resets. It never decreases; an undo increases it as well.
     pub reset_epoch: u64,
     /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// The reset epoch that an undo continues. The closing record of that epoch no longer counts.
+    /// Reset epoch that an undo continues. The closing record of that epoch no longer counts.
     pub withdraws: Option<u64>,
     /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,
-    /// What could not be counted.
+    /// Calls that could not be counted.
     pub losses: Losses,
     /// The cost of measuring.
     pub cost: Cost,
-    /// How many viewers own a request slot.
+    /// Number of viewers that own a request slot.
     pub viewers: u32,
 }
 
 /// The cost of measuring, as calibrated in this program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Cost {
-    /// The lower bound of a scope's cost in nanoseconds: between work that overlaps with its clock reads.
+    /// The lower bound of a scope's cost in nanoseconds: measured between work that overlaps with its clock reads.
     pub lower_ns: f64,
-    /// The upper bound of a scope's cost in nanoseconds: in an empty loop.
+    /// The upper bound of a scope's cost in nanoseconds: measured in an empty loop.
     pub upper_ns: f64,
     /// The publisher's CPU time so far, in nanoseconds.
     pub publisher_cpu_ns: u64,
-    /// Its share of one core, 0 to 1, over the last interval.
+    /// The publisher's share of one core over the last interval, 0 to 1.
     pub publisher_share: f64,
 }
 
@@ -321,23 +320,23 @@ pub struct Lifetime {
     pub ticks: u64,
 }
 
-/// What a thread does.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum ThreadState {
-    /// Inside at least one scope.
+    /// The thread is inside at least one scope.
     Running,
-    /// Alive, outside any scope.
+    /// The thread is alive and outside any scope.
     #[default]
     Idle,
-    /// Its clock is paused (`tickscope::pause`).
+    /// The thread's clock is paused (`tickscope::pause`).
     Paused,
-    /// Ended; all finished threads of one name share an entry.
+    /// The thread has ended; all finished threads of one name share an entry.
     Finished,
 }
 
 impl ThreadState {
-    /// The name in JSON and reports.
+    /// Returns the name in JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -347,8 +346,7 @@ impl ThreadState {
         }
     }
 
-    /// The name for people. A running thread is "in scope", because its state does not tell whether it computes or
-    /// waits.
+    /// Returns the name for people. A running thread is "in scope", because its state does not tell whether it computes or waits.
     pub fn words(self) -> &'static str {
         if self == Self::Running {
             return "in scope";
@@ -364,37 +362,37 @@ pub struct Thread {
     pub name: String,
     /// The kernel's thread id; 0 for finished threads.
     pub tid: u32,
-    /// What it does.
+    /// State of the thread.
     pub state: ThreadState,
-    /// How many threads this entry stands for: 1 for a live thread.
+    /// Number of threads in this entry: 1 for a live thread.
     pub count: u64,
-    /// CPU time since the reset in nanoseconds, or none if the system does not tell.
+    /// CPU time since the reset in nanoseconds, or `None` if the system does not provide it.
     pub cpu_ns: Option<u64>,
     /// Ticks outside any scope since the reset. They belong to no row of the tree.
     pub outside_ticks: u64,
-    /// First row of its call tree.
+    /// First row of the thread's call tree.
     pub first_row: u32,
-    /// Number of its rows.
+    /// Number of the thread's rows.
     pub rows: u32,
-    /// Its open scopes, outermost first.
+    /// The thread's open scopes, outermost first.
     pub open: Vec<OpenFrame>,
 }
 
 /// An open scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct OpenFrame {
-    /// Its row.
+    /// Row of the scope.
     pub node: NodeId,
     /// The program's clock when the scope began, in ticks, plus the pauses since; 0 if that was not measured.
     pub began_tick: u64,
 }
 
-/// Clock errors seen in one node.
+/// Number of clock errors in one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct NodeErrors {
-    /// Its row.
+    /// Row of the node.
     pub node: NodeId,
-    /// Gaps that were not charged.
+    /// Number of gaps that were not charged to any node.
     pub count: u64,
 }
 
@@ -412,12 +410,12 @@ pub struct Nodes {
 }
 
 impl Nodes {
-    /// Number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.parent.len()
     }
 
-    /// Whether there is no row.
+    /// Returns whether there is no row.
     pub fn is_empty(&self) -> bool {
         self.parent.is_empty()
     }
@@ -440,7 +438,7 @@ impl Nodes {
         self.self_ticks.reserve(rows);
     }
 
-    /// Returns the parent of a row, or none at the top of a thread.
+    /// Returns the parent of a row, or `None` at the top of a thread.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -464,7 +462,7 @@ impl Nodes {
     }
 }
 
-/// Adds numbers. A sum beyond 64 bits, as merged snapshots of a hostile file may have, is the largest number.
+/// Adds numbers. A sum above 64 bits, as in merged snapshots of a hostile file, becomes the largest number.
 pub fn saturating_sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
@@ -472,12 +470,12 @@ pub fn saturating_sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
 impl Snapshot {
     /// Converts ticks to nanoseconds, rounded to the nearest.
     pub fn nanos(&self, ticks: u64) -> u64 {
-        // Products up to 2^53 are exact in f64; beyond, the error stays far below the clock's own.
+        // Products up to 2^53 are exact in f64; above, the rounding error stays far below the clock's error.
         let ns = ticks as f64 * 1e9 / self.clock.ticks_per_second;
         ns.round() as u64
     }
 
-    /// Returns the self time of each row in nanoseconds, or its own count, each converted and rounded once. All totals in
+    /// Returns the self time of each row in nanoseconds, or its own counts. Each is converted and rounded once, and all totals in
     /// nanoseconds are sums of these.
     pub fn self_nanos(&self) -> Vec<u64> {
         self.nodes
@@ -510,13 +508,13 @@ impl Snapshot {
         saturating_sum(self.nodes.calls.iter().copied())
     }
 
-    /// Returns the sum of all self ticks since the reset: the measured time, without time outside any scope.
+    /// Returns the sum of all self ticks since the reset, without time outside any scope.
     pub fn measured_ticks(&self) -> u64 {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the latencies that it is in: of futures those of calls by the
-    /// wall clock, and not those of polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the column that contains them. For futures these are calls by the
+    /// wall clock and not polls. The rows of futures come last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);
@@ -530,7 +528,7 @@ impl Snapshot {
             .chain(of_futures.map(move |row| (row, calls)))
     }
 
-    /// Returns the uncertainty of a row's times, or none if they are exact.
+    /// Returns the uncertainty of a row's times, or `None` if they are exact.
     pub fn estimate_of(&self, node: NodeId) -> Option<&Estimate> {
         let at = self
             .estimates
@@ -538,13 +536,13 @@ impl Snapshot {
         at.ok().map(|at| &self.estimates[at])
     }
 
-    /// Returns the sum of a counter, or none if the row is not a counter.
+    /// Returns the sum of a counter, or `None` if the row is not a counter.
     pub fn sum_of(&self, node: NodeId) -> Option<u64> {
         let at = self.counts.binary_search_by_key(&node, |count| count.node);
         at.ok().map(|at| self.counts[at].sum)
     }
 
-    /// Returns the sum of all calls since the reset without those of counters: calls that may read the clock.
+    /// Returns the number of all calls since the reset that may read the clock, without the calls of counters.
     pub fn scope_calls(&self) -> u64 {
         let counted = self
             .counts
@@ -553,7 +551,7 @@ impl Snapshot {
         self.calls() - counted.sum::<u64>()
     }
 
-    /// The same of one thread.
+    /// Returns this number of calls for one thread.
     pub fn scope_calls_of(&self, thread: ThreadId) -> u64 {
         let rows = self.rows_of(thread);
         let first = self
@@ -568,7 +566,7 @@ impl Snapshot {
         self.nodes.calls[rows].iter().sum::<u64>() - counted
     }
 
-    /// Returns the sum of each row, or none for rows that are not counters.
+    /// Returns the sum of each row, or `None` for rows that are not counters.
     pub fn sums(&self) -> Vec<Option<u64>> {
         let mut sums = vec![None; self.nodes.len()];
         for count in &self.counts {
@@ -577,7 +575,7 @@ impl Snapshot {
         sums
     }
 
-    /// Returns what each row shows that has no time, or none for rows that have.
+    /// Returns the tally of each row without time, or `None` for rows with time.
     pub fn tallies(&self) -> Vec<Option<Tally>> {
         let mut tallies = vec![None; self.nodes.len()];
         for (row, tally) in self.tally_cells() {
@@ -586,7 +584,7 @@ impl Snapshot {
         tallies
     }
 
-    /// Adds what a row shows that has no time, behind all rows that have something of this kind.
+    /// Adds the tally of a row without time, which must come behind all rows of this kind.
     pub fn push_tally(&mut self, node: NodeId, tally: Tally) {
         self.counts.push(Count {
             node,
@@ -599,7 +597,7 @@ impl Snapshot {
         }
     }
 
-    /// Makes all rows scopes.
+    /// Removes all tallies, so that all rows are scopes.
     pub fn clear_tallies(&mut self) {
         self.counts.clear();
         self.value_rows.clear();
@@ -628,19 +626,19 @@ impl Snapshot {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// Returns whether reads of the clock wait for loads, so that code which waits for memory takes longer while it is measured than the
-    /// cost of a scope says.
+    /// Returns whether reads of the clock wait for loads, so that measuring code that waits for memory costs more than a scope's
+    /// cost.
     pub fn clock_drains(&self) -> bool {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost) says: only a calibration is known, and the clock waits
-    /// for loads.
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads and only
+    /// a calibration is known.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }
 
-    /// Brings the sites that are off, and those that were, into their order: each is in one of the lists, once.
+    /// Sorts both lists of sites, disabled now and disabled earlier. Each site stays in one of the lists, once.
     pub fn settle_off_sites(&mut self) {
         let off = &mut self.measuring.off_sites;
         for list in [&mut *off, &mut self.was_off] {
@@ -650,7 +648,7 @@ impl Snapshot {
         self.was_off.retain(|site| off.binary_search(site).is_err());
     }
 
-    /// Returns the sites of which not all calls since the reset were counted.
+    /// Returns the sites whose calls since the reset were counted only in part.
     pub fn counted_in_part(&self) -> impl Iterator<Item = SiteId> {
         self.measuring.off_sites.iter().chain(&self.was_off).copied()
     }
@@ -662,35 +660,35 @@ impl Snapshot {
             .map_or(&[], |functions| &functions.over_budget)
     }
 
-    /// Returns what a call of a function costs that the compiler has prepared, if the program has such functions.
+    /// Returns the cost of a call of a function that the compiler has prepared, if the program has such functions.
     fn function_cost(&self) -> Option<ScopeCost> {
         self.functions.as_ref()?.call_cost()
     }
 
-    /// Returns whether [`cost_share`](Self::cost_share) is that of functions of `cargo tickscope`, with publisher and build.
+    /// Returns whether [`cost_share`](Self::cost_share) is the cost of `cargo tickscope`, with publisher and build.
     pub fn has_function_cost(&self) -> bool {
         self.function_cost().is_some()
     }
 
-    /// Returns what a scope costs: that of functions in a program of `cargo tickscope`, or as samples saw it in this program, where that is known for the mode in force, or
-    /// else as calibrated, without what the clock does to code that waits for memory.
+    /// Returns the cost of a scope. In a program of `cargo tickscope` this is the cost of a function's call. Else samples in this
+    /// program give it if they exist, or the calibration does, which leaves out the clock's effect on code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
         self.function_cost()
             .or_else(|| self.scope_cost_seen())
             .unwrap_or_else(|| self.own_cost())
     }
 
-    /// Returns what a scope costs as samples saw it: all but the instructions that stand in the program itself. None in modes that take no
-    /// samples, and where there are too few.
+    /// Returns the cost of a scope as seen by samples, without the scope's instructions in the program itself. Returns `None` in
+    /// modes that take no samples, and with too few samples.
     pub fn scope_cost_seen(&self) -> Option<ScopeCost> {
         let since_reset_ns = self.capture.since_reset_ns;
         self.seen_cost?
             .scope_cost(self.measuring.samples, since_reset_ns, self.scope_calls())
     }
 
-    /// Returns what a scope costs by itself, as calibrated: its instructions and clock reads, without what the clock does to code that waits
-    /// for memory. The upper bound is at most one and a half times the lower one: where a scope costs less, it fills time in which
-    /// the program waits, and that depends on the program.
+    /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect on code
+    /// that waits for memory. The upper bound is at most one and a half times the lower one. A scope that costs less fills time
+    /// in which the program waits, which depends on the program.
     pub fn own_cost(&self) -> ScopeCost {
         let Cost {
             lower_ns, upper_ns, ..
@@ -703,8 +701,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the ticks of all rows in which threads worked: without the time in which they waited or had no CPU, where that
-    /// is known.
+    /// Returns the ticks of all rows in which threads worked, without the time in which they waited or had no CPU, if that is
+    /// known.
     pub fn working_ticks(&self) -> u64 {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
@@ -718,9 +716,9 @@ impl Snapshot {
         off.fold(self.measured_ticks(), u64::saturating_sub)
     }
 
-    /// Returns the lower and the upper bound of the share of the time in which threads worked in scopes that measuring itself took,
-    /// 0 to 1; of other values than time it took nothing. In a program of `cargo tickscope` the publisher's CPU time is in it, and
-    /// in the upper bound what the build costs: it is how much more CPU time the program takes than its plain build, and may be above 1.
+    /// Returns the bounds of measuring's share of the time in which threads worked in scopes, 0 to 1; 0 for values other than
+    /// time. In a program of `cargo tickscope` this is the added CPU time compared with the plain build, which may be above 1. It
+    /// then includes the publisher's CPU time and, in the upper bound, the cost of the build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
@@ -730,7 +728,7 @@ impl Snapshot {
         if let Some(cost) = self.function_cost() {
             let (low, high) = Functions::cost_share(cost, calls, working);
             let cpu_ns: u64 = self.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
-            // Its time since the reset, if it took as much before.
+            // The publisher's time since the reset is estimated from its share before.
             let since_reset = self.capture.since_reset_ns as f64 / self.process.uptime_ns.max(1) as f64;
             let publisher_ns = self.capture.cost.publisher_cpu_ns as f64 * since_reset.min(1.0);
             let publisher = publisher_ns / working.max(cpu_ns as f64);
@@ -747,15 +745,15 @@ impl Snapshot {
         3.0 * self.scope_cost().high_ns
     }
 
-    /// Whether reports have columns of time off the CPU. In sampled mode they have dashes. A program in which that is switched
-    /// off, or that is older, has none.
+    /// Returns whether reports have columns of time off the CPU, with dashes in sampled mode. Older programs, and programs with
+    /// this switched off, have no such columns.
     pub fn has_wait_columns(&self) -> bool {
         self.waits || self.capture.mode.is_sampling()
     }
 
-    /// Whether the mean of `calls` calls that took `total_ns` together is below
-    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off nothing is doubtful, nor are other values than time; in sampled mode a time of 0
-    /// says nothing about the mean.
+    /// Returns whether the mean of `calls` calls that took `total_ns` together is below
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off no mean is doubtful; in sampled mode a time of 0 says nothing
+    /// about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode.traits().timing {
             Timing::Never => true,

@@ -14,10 +14,10 @@ use crate::ring::{Stamp, payload_words, record_head};
 use crate::snapshot::Snapshot;
 use crate::words;
 
-/// The ending of snapshot files and recordings.
+/// Ending of snapshot files and recordings.
 pub const ENDING: &str = "tks";
 
-/// At most this many unfinished files of one name are skipped.
+/// Largest number of unfinished files of one name that are skipped.
 const TEMPORARIES_MAX: u32 = 1000;
 
 /// Writes one snapshot to a file that must not exist yet. The file appears complete or not at all.
@@ -28,7 +28,7 @@ pub fn write(path: &Path, snapshot: &Snapshot) -> Result<(), FormatError> {
     write_new(path, &bytes(snapshot)?)
 }
 
-/// Returns the bytes of the file of one snapshot.
+/// Returns the bytes of a file with one snapshot.
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
@@ -52,7 +52,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     write_new_by(path, |file| file.write_all(bytes))
 }
 
-/// Like [`write_new`], with a function that writes the contents piece by piece.
+/// Does [`write_new`] with a function that writes the contents piece by piece.
 ///
 /// # Errors
 /// The system's error, most likely "File exists", or the error of `write`.
@@ -68,7 +68,7 @@ pub fn write_new_by(
     write(&mut file).map_err(|error| failed("write", error))?;
     file.sync_all().map_err(|error| failed("write", error))?;
     drop(file);
-    // A link fails where the name is taken; a rename would write over it.
+    // A link fails if the name is taken, whereas a rename would replace the file.
     fs::hard_link(&temporary, path).map_err(|error| failed("create", error))?;
     let _ = fs::remove_file(&temporary);
     Ok(())
@@ -95,7 +95,7 @@ fn beside(path: &Path) -> Result<(PathBuf, File), FormatError> {
     }
 }
 
-/// Whether the file begins like a snapshot file or recording.
+/// Returns whether the file begins like a snapshot file or recording.
 pub fn is_snapshot_file(path: &Path) -> bool {
     let mut magic = [0; WORD];
     let read = open_plain(path, false).map(|mut file| file.read_exact(&mut magic));
@@ -105,7 +105,7 @@ pub fn is_snapshot_file(path: &Path) -> bool {
 /// Reads the newest snapshot of a snapshot file or recording.
 ///
 /// # Errors
-/// What was found instead of a snapshot that this build can read.
+/// The reason why the file has no snapshot that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     Recording::open(path)?.newest().map(|(_, snapshot)| snapshot)
 }

@@ -19,22 +19,22 @@ pub trait ReadWords {
 
 /// Words that one writer can also write.
 pub trait Words: ReadWords {
-    /// A relaxed store.
+    /// Stores a word with a relaxed store.
     fn store(&self, index: usize, value: u64);
 
-    /// A store that comes after all earlier stores.
+    /// Stores a word after all earlier stores.
     fn store_release(&self, index: usize, value: u64);
 
     /// Orders stores before it before stores after it.
     fn fence_release(&self);
 }
 
-/// Bytes as words; what does not fill one is left out.
+/// Returns bytes as words. An incomplete last word is left out.
 pub(crate) fn from_bytes(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word))
 }
 
-/// Fills bytes with words that lie side by side, from the first byte on. Words that do not fit are left out.
+/// Fills bytes with a slice of words, from the first byte on. Words that do not fit are left out.
 pub(crate) fn fill_bytes(bytes: &mut [u8], words: &[u64]) {
     let (places, _) = bytes.as_chunks_mut();
     for (place, word) in places.iter_mut().zip(words) {
@@ -42,14 +42,14 @@ pub(crate) fn fill_bytes(bytes: &mut [u8], words: &[u64]) {
     }
 }
 
-/// Words that lie side by side as bytes.
+/// Returns a slice of words as bytes.
 pub(crate) fn bytes_of(words: &[u64]) -> Vec<u8> {
     let mut bytes = vec![0; size_of_val(words)];
     fill_bytes(&mut bytes, words);
     bytes
 }
 
-/// Words that come one after another as bytes.
+/// Returns the words of an iterator as bytes.
 pub(crate) fn to_bytes(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     let words = words.into_iter();
     let mut bytes = Vec::with_capacity(words.size_hint().0 * size_of::<u64>());
@@ -72,7 +72,7 @@ pub fn read_one(words: &impl ReadWords, index: usize) -> Result<u64, FormatError
 
 #[cfg(test)]
 pub(crate) mod recorder {
-    //! Words in plain memory, and what a crash leaves in them: what was stored before, in order.
+    //! Words in plain memory, which can show the state that a crash leaves after any prefix of the stores.
 
     use std::cell::{Cell, RefCell};
     use std::panic::Location;
@@ -101,7 +101,7 @@ pub(crate) mod recorder {
             self.stores.get()
         }
 
-        /// Looks at what each prefix of the stores leaves, from none to all; `look` is told how many they are.
+        /// Calls `look` for the state after each prefix of the stores, from none to all, with the number of stores.
         pub(crate) fn prefixes<E>(&self, mut look: impl FnMut(u64, &Self) -> Result<(), E>) -> Result<(), E> {
             let left = Self::new(self.words.borrow().len());
             look(0, &left)?;

@@ -1,4 +1,4 @@
-//! Counts the instructions of a program by callgrind. The count is the same every time, whatever the machine does.
+//! Counts the instructions of a program by callgrind. The count is the same every time, under any load.
 
 use std::cell::Cell;
 use std::fs;
@@ -14,13 +14,13 @@ thread_local! {
     static TICKS: Cell<u64> = const { Cell::new(1) };
 }
 
-/// A clock that advances by one with each read, separately for each thread, so that other threads do not affect it.
+/// Returns a time that advances by one with each read, separately for each thread, so that other threads do not affect it.
 fn ticks() -> u64 {
     TICKS.replace(TICKS.get() + 1)
 }
 
-/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short,
-/// because callgrind makes them slow; so the same calls are timed every time.
+/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short, because
+/// callgrind makes them slow. The same calls are then timed every time.
 pub fn enter(mode: Mode, histogram: bool) {
     if mode == Mode::Adaptive {
         let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
@@ -43,7 +43,7 @@ pub fn is_here() -> bool {
 /// Returns the instructions of this program, from beginning to end, with these arguments and this environment.
 ///
 /// # Errors
-/// What the program prints when it fails, or what callgrind could not do.
+/// The program's message when it fails, or the error of callgrind.
 pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
     static RUNS: AtomicU32 = AtomicU32::new(0);
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +64,7 @@ fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -
         .arg(program)
         .args(arguments)
         .envs(environment.iter().copied())
-        // The directory is empty, so that there is nothing of other programs to clean up.
+        // The directory is empty, so that no other program's files need cleaning.
         .env("TICKSCOPE_DIR", directory)
         .stdin(Stdio::null())
         .output()

@@ -1,14 +1,14 @@
-//! Runs this program again where something needs its own process: a process has one collector.
+//! Runs this program again for tasks that need their own process, because a process has one collector.
 
 use std::process::{Command, Stdio};
 
-/// The argument that makes this process a child; its task follows.
+/// Argument that makes this process a child; its task follows.
 pub const FLAG: &str = "child";
 
 /// Returns the command of a child.
 ///
 /// # Errors
-/// This program's file is not known.
+/// An error if this program's file is not known.
 pub fn command(words: &[&str]) -> Result<Command, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
@@ -19,7 +19,7 @@ pub fn command(words: &[&str]) -> Result<Command, String> {
 /// Runs a child, and returns the numbers that it prints.
 ///
 /// # Errors
-/// What it says when it fails, or what it prints that are not so many numbers.
+/// The child's message when it fails, or its output if that is not `N` numbers.
 pub fn numbers<const N: usize>(words: &[&str]) -> Result<[f64; N], String> {
     let output = command(words)?.output().map_err(|error| error.to_string())?;
     if !output.status.success() {

@@ -13,7 +13,7 @@ thread_local! {
 }
 
 impl Counted {
-    /// Returns how many scopes a workload with this probe opens on the calling thread.
+    /// Returns the number of scopes that a workload with this probe opens on the calling thread.
     pub fn scopes_in(workload: impl FnOnce()) -> u64 {
         COUNT.set(0);
         workload();

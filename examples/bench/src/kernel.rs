@@ -1,4 +1,4 @@
-//! What the kernel reports about this process; 0 if it does not.
+//! Numbers that the kernel reports about this process, each 0 if it does not.
 
 use std::fs;
 

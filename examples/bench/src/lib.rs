@@ -1,6 +1,6 @@
-//! What the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]), instructions
-//! ([`callgrind`]), what the kernel counts ([`kernel`]), processes of their own ([`child`]), the probes that they compare, and the
-//! judge of shares of time ([`share`]): what is shown ([`shown`]), and what is true ([`truth`]).
+//! Code that the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]),
+//! instructions ([`callgrind`]), numbers of the kernel ([`kernel`]), processes of their own ([`child`]), the probes that they
+//! compare, and the comparison of shares of time ([`share`]): the shown shares ([`shown`]), and the true ones ([`truth`]).
 //!
 //! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
 //! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`]) stands for real

@@ -1,5 +1,5 @@
-//! Compares the shares of self time that modes show with those of a plain program, which perf looks at. It looks at the program
-//! with scopes as well: what differs between both is what scopes do to the program, and the rest is what tickscope shows wrongly.
+//! Compares the shares of self time that modes show with the shares of a plain program, which perf records. perf also records the
+//! program with scopes: the difference between both is the effect of scopes, and the rest is tickscope's error.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -15,45 +15,45 @@ use tickscope_format::snapshot_file;
 use crate::shown::Shown;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
-/// How much of its time a mode runs before it is measured: adaptive mode learns.
+/// Share of its time that a mode runs before it is measured, because adaptive mode learns.
 const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Its name.
+    /// Name of the program.
     pub name: &'static str,
-    /// Its functions with scopes.
+    /// Functions with scopes.
     pub functions: &'static [Function],
 }
 
-/// A program that perf looks at: its file, and its words, to which [`compare`] adds.
+/// A program that perf records: its file, and its words, to which [`compare`] adds.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// The file.
+    /// File of the program.
     pub file: &'a Path,
-    /// The words.
+    /// Words of its command line.
     pub words: &'a [&'a str],
 }
 
 /// The shares of a case in a mode.
 #[derive(Clone, Debug)]
 struct Shares {
-    /// The mode.
+    /// Name of the mode.
     name: &'static str,
     shown: Shown,
-    /// What perf sees of the program with scopes in this mode.
+    /// Samples of perf of the program with scopes in this mode.
     seen: Truth,
 }
 
-/// The modes that are compared, by their names.
+/// Modes that are compared, by their names.
 const MODES: [(&str, Mode); 3] = [
     ("exact", Mode::Exact),
     ("adaptive", Mode::Adaptive),
     ("sampled", Mode::Sampled),
 ];
 
-/// Runs a unit again and again for so long.
+/// Runs a unit repeatedly for this time.
 pub fn run_for(time: Duration, unit: impl Fn()) {
     let begin = Instant::now();
     while begin.elapsed() < time {
@@ -61,11 +61,11 @@ pub fn run_for(time: Duration, unit: impl Fn()) {
     }
 }
 
-/// Is the program that perf looks at, or that tells what it shows: runs units for so many seconds. With scopes, in the mode with this
-/// name, and after it has learned.
+/// Runs units for this many seconds, as the program that perf records or that shows its own numbers. With a mode, the units have
+/// scopes and the mode has learned before.
 ///
 /// # Errors
-/// There is no such mode, the seconds are no number, or the program does not find where it is loaded.
+/// An error if there is no such mode, the seconds are no number, or the program does not find its load address.
 pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let seconds = f64::from_str(seconds).map_err(|error| format!("{seconds}: {error}"))?;
     let session = mode.map(|_| tickscope::start("recorded"));
@@ -83,7 +83,7 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
     Ok(())
 }
 
-/// Returns what a process of its own shows at its end: what another has allocated before would change this one.
+/// Returns the last snapshot of a separate process, because earlier allocations of another process would change this one.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
     let kept = std::env::temp_dir().join(format!("accuracy-{}.tks", std::process::id()));
     let done = Command::new(program.file)
@@ -94,19 +94,19 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
         .output()
         .map_err(|error| format!("{}: {error}", program.file.display()))?;
     let snapshot = snapshot_file::read(&kept);
-    // Without a report there is nothing to remove.
+    // Without a report there is no file to remove.
     _ = fs::remove_file(&kept);
     snapshot.map_err(|error| format!("{error}; {}", String::from_utf8_lossy(&done.stderr)))
 }
 
-/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of seconds
-/// as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether there is a truth:
-/// where perf is missing or may not look, one line on stderr says so.
+/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of seconds as
+/// its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether there is a truth. If
+/// perf is missing or not permitted, one line on stderr says so.
 ///
-/// The plain program is recorded before and after the modes, as machines change.
+/// The plain program is recorded before and after the modes, because machines change.
 ///
 /// # Errors
-/// A program fails.
+/// An error if a program fails.
 #[expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -137,7 +137,7 @@ pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Durat
     Ok(true)
 }
 
-/// Returns what each mode shows, and the truth before and after.
+/// Returns the shares that each mode shows, and the truth before and after.
 fn compared(
     case: &Case,
     plain: Program<'_>,
@@ -189,7 +189,7 @@ fn print(case: &Case, shares: &Shares, truth: &Truth) {
     );
 }
 
-/// Returns the largest absolute value of the functions.
+/// Returns the largest absolute value of `of` over the functions.
 fn largest(case: &Case, of: impl Fn(&str) -> f64) -> f64 {
     let values = case.functions.iter().map(|function| of(function.name).abs());
     values.fold(0.0, f64::max)

@@ -1,4 +1,4 @@
-//! What tickscope shows of functions.
+//! Self times of functions as tickscope shows them.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 
-/// What a snapshot says of a function.
+/// Self time of a function in a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Function {
-    /// Its self time in nanoseconds.
+    /// Self time in nanoseconds.
     pub self_ns: f64,
-    /// The standard error of that; 0 where it is no estimate.
+    /// Standard error of the self time in nanoseconds; 0 if it is no estimate.
     pub error_ns: f64,
 }
 
-/// What a snapshot says of all functions.
+/// Self times of all functions in a snapshot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shown {
-    /// By their names.
+    /// Functions by their names.
     pub functions: BTreeMap<String, Function>,
 }
 
@@ -28,7 +28,7 @@ impl Shown {
         Self::with(snapshot, &snapshot.self_nanos())
     }
 
-    /// Reads the self times in which threads worked, where the snapshot has waits, or else all.
+    /// Reads the self times in which threads worked, or all self times if the snapshot has no waits.
     pub fn of_work(snapshot: &Snapshot) -> Self {
         let measure = if Measure::Working.check(snapshot).is_ok() {
             Measure::Working

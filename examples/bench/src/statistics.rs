@@ -1,7 +1,7 @@
 //! Medians and their confidence intervals, and comparison in turns.
 //!
-//! No library has these few lines: what is wanted is the interval of a median of differences between turns, whatever their
-//! distribution is. Benchmark harnesses give means of one thing by itself.
+//! No library has these few lines: the interval of a median of differences between turns, for any distribution. Benchmark
+//! harnesses give means of one measurement by itself.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub fn sorted(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// Returns the median of sorted values; NaN if there are none.
+/// Returns the median of sorted values; NaN for an empty slice.
 pub fn median(sorted: &[f64]) -> f64 {
     let middle = sorted.len() / 2;
     match sorted {
@@ -22,15 +22,15 @@ pub fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Returns the value that this share of sorted values does not exceed; NaN if there are none.
+/// Returns the value that this share of sorted values does not exceed; NaN for an empty slice.
 pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     let rank = (sorted.len() as f64 * share) as usize;
     let last = sorted.len().saturating_sub(1);
     sorted.get(rank.min(last)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the 95 % interval of the median by order statistics. The ranks are those of a binomial distribution, about
-/// n/2 -+ 0.98 sqrt(n).
+/// Returns the 95 % interval of the median by order statistics. The ranks come from a binomial distribution, about n/2 -+ 0.98
+/// sqrt(n).
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();
@@ -51,7 +51,7 @@ pub struct Middle {
 }
 
 impl Middle {
-    /// Returns the median of values, of which there must be one at least.
+    /// Returns the median of values. There must be at least one value.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let values = sorted(values);
         let (low, high) = interval(&values);
@@ -61,7 +61,7 @@ impl Middle {
 }
 
 impl fmt::Display for Middle {
-    /// Prints it with its interval. The width is that of the median.
+    /// Writes the median with its interval. The width applies to the median.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (width, places) = (f.width().unwrap_or(0), f.precision().unwrap_or(2));
         let Self { low, middle, high } = self;
@@ -69,8 +69,8 @@ impl fmt::Display for Middle {
     }
 }
 
-/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns the means of
-/// both kinds. `run` says how long it took, of the second kind if it is given true.
+/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns the means
+/// of both kinds. `run` returns the time of a run, of the second kind if it is given true.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

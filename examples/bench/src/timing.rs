@@ -11,7 +11,7 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     run();
     let elapsed = begin.elapsed().as_nanos() as f64;
     let waited = waited_for_core() - waited_before;
-    // The thread can have waited longer than the run took, while the kernel was asked.
+    // The thread can have waited longer than the run took, during the query of the kernel.
     if waited < elapsed {
         elapsed - waited
     } else {
@@ -32,8 +32,8 @@ pub fn timed_on_cpu(run: impl FnOnce()) -> f64 {
     (cpu() - begin).as_nanos() as f64
 }
 
-/// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if it
-/// does not.
+/// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if the kernel does
+/// not count them.
 fn waited_for_core() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = text.split_whitespace().nth(1);

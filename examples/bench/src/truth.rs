@@ -1,9 +1,9 @@
-//! Where a program without scopes spends its CPU time: `perf record` looks at it 1000 times a second.
+//! CPU time of a program without scopes: `perf record` samples it 1000 times a second.
 //!
-//! A look belongs to the innermost of the named functions on the stack, inlined functions included: what a named function
-//! calls and that has no name of its own, of the standard library, the C library or the kernel, is time of the named function.
-//! The debug information of the program says what is inlined; perf unwinds the stack by the tables for exceptions, so that
-//! nothing needs frame pointers.
+//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Functions without a name
+//! here, of the standard library, the C library or the kernel, count for the named function that calls them. The debug
+//! information of the program has the inlined functions; perf unwinds the stack by the tables for exceptions, so that nothing
+//! needs frame pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -14,53 +14,53 @@ use std::process::{Command, Stdio};
 use addr2line::Loader;
 use object::{Object, ObjectSegment};
 
-/// What the program prints before the address at which it is loaded.
+/// Text that the program prints before its load address.
 const LOADED_AT: &str = "loaded at ";
 
 /// A function with a scope.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// The name of the scope.
+    /// Name of the scope.
     pub name: &'static str,
-    /// The last part of the function's name in the source code.
+    /// Last part of the function's name in the source code.
     pub symbol: &'static str,
 }
 
 impl Function {
-    /// A function whose scope is called as it is.
+    /// Makes a function whose scope has the function's name.
     pub const fn new(name: &'static str) -> Self {
         Self { name, symbol: name }
     }
 }
 
-/// Looks, by the functions in which they found the program.
+/// Samples, by the functions in which they found the program.
 #[derive(Clone, Debug, Default)]
 pub struct Truth {
-    /// The looks of each function, by the name of its scope.
+    /// Samples of each function, by the name of its scope.
     pub looks: BTreeMap<&'static str, u64>,
-    /// Looks at no named function.
+    /// Samples in no named function.
     pub elsewhere: u64,
 }
 
 impl Truth {
-    /// Returns the looks at named functions.
+    /// Returns the number of samples in named functions.
     pub fn all(&self) -> u64 {
         self.looks.values().sum()
     }
 
-    /// Returns the share of a function in the time of the named ones, 0 to 1.
+    /// Returns the share of a function in the time of the named functions, 0 to 1.
     pub fn share(&self, name: &str) -> f64 {
         let looks = self.looks.get(name).copied().unwrap_or(0);
         looks as f64 / self.all().max(1) as f64
     }
 
-    /// Returns the standard error of that share, as that of independent looks.
+    /// Returns the standard error of that share, for independent samples.
     pub fn error(&self, name: &str) -> f64 {
         let share = self.share(name);
         (share * (1.0 - share) / self.all().max(1) as f64).sqrt()
     }
 
-    /// Adds the looks of another recording.
+    /// Adds the samples of another recording.
     pub fn add(&mut self, other: &Self) {
         for (name, looks) in &other.looks {
             *self.looks.entry(name).or_default() += looks;
@@ -69,19 +69,19 @@ impl Truth {
     }
 }
 
-/// Why there is no truth.
+/// Reason why there is no truth.
 #[derive(Debug)]
 pub enum NoTruth {
-    /// perf is missing or not permitted; the sentence says what it says.
+    /// perf is missing or not permitted; the sentence has its message.
     NoPerf(String),
-    /// Something else went wrong.
+    /// Another error occurred.
     Failed(String),
 }
 
-/// Says where this program is loaded, for the process that records it. A program that is recorded calls this first.
+/// Prints the load address of this program, for the process that records it. A recorded program calls this first.
 ///
 /// # Errors
-/// The kernel does not say it.
+/// An error if the kernel does not provide the address.
 #[expect(clippy::print_stdout, reason = "the process that records this one reads it")]
 pub fn say_where_loaded() -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
@@ -105,7 +105,7 @@ fn path_of(line: &str) -> &str {
 /// Records a program with these arguments until it ends.
 ///
 /// # Errors
-/// There is no perf, it may not look, or the program fails.
+/// An error if there is no perf, it is not permitted, or the program fails.
 pub fn record<S: AsRef<OsStr>>(
     program: &Path,
     arguments: &[S],
@@ -160,7 +160,7 @@ pub fn record<S: AsRef<OsStr>>(
     Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
 }
 
-/// The file that perf writes; it is gone when this is dropped.
+/// The file that perf writes, which is removed when this is dropped.
 struct Data(PathBuf);
 
 impl Data {
@@ -171,7 +171,7 @@ impl Data {
 
 impl Drop for Data {
     fn drop(&mut self) {
-        // It is missing if perf has written nothing.
+        // The file is missing if perf has written nothing.
         _ = fs::remove_file(&self.0);
     }
 }
@@ -179,11 +179,11 @@ impl Drop for Data {
 /// Finds the named functions at the addresses of one program.
 struct Symbols<'a> {
     loader: Loader,
-    /// Where the first byte of the program is loaded.
+    /// Address at which the first byte of the program is loaded.
     loaded_at: u64,
-    /// The segments of the program: the address, the place in the file, and the length.
+    /// Segments of the program: address, offset in the file, and length, in bytes.
     segments: Vec<(u64, u64, u64)>,
-    /// The program as perf names it, in parentheses.
+    /// Name of the program in perf's output, in parentheses.
     place: String,
     functions: &'a [Function],
 }
@@ -206,7 +206,7 @@ impl<'a> Symbols<'a> {
         })
     }
 
-    /// Counts the looks in the text of `perf script`: a look is a line for each frame, the innermost first, and then an empty
+    /// Counts the samples in the text of `perf script`: a sample is a line for each frame, the innermost first, and then an empty
     /// line.
     fn count(&self, text: &str) -> Truth {
         let mut truth = Truth::default();
@@ -220,7 +220,7 @@ impl<'a> Symbols<'a> {
                 let address = frame.split_whitespace().next();
                 let address = address.and_then(|word| u64::from_str_radix(word, 16).ok());
                 let Some(address) = address else { continue };
-                // A caller goes on behind its call.
+                // A caller's address is behind its call.
                 let address = if depth == 0 { address } else { address - 1 };
                 let function = known.entry(address).or_insert_with(|| self.function_at(address));
                 if function.is_some() {
@@ -252,7 +252,8 @@ impl<'a> Symbols<'a> {
         None
     }
 
-    /// Returns the address that the program's symbols have. perf says where in the file it is; older versions, where in the process.
+    /// Returns the address in the program's symbols. perf gives the offset in the file, or in older versions the process's
+    /// address.
     fn address_in_program(&self, address: u64) -> Option<u64> {
         if address >= self.loaded_at {
             return Some(address - self.loaded_at + self.loader.relative_address_base());

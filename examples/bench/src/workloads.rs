@@ -1,5 +1,5 @@
-//! What is inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest number below
-//! that is possible.
+//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest possible number
+//! below.
 
 pub mod memory;
 
@@ -12,17 +12,17 @@ use std::time::Duration;
 
 use crate::{Frame, Plain, Probe, Scene, probe};
 
-/// Nothing but the scope.
+/// Opens scopes without any work.
 #[inline(never)]
 pub fn empty<P: Probe>(scopes: u64) {
     for scope in 0..scopes {
-        // Without this the plain loop would be removed.
+        // Without this the compiler would remove the plain loop.
         black_box(scope);
         probe!(P, "empty");
     }
 }
 
-/// Runs steps of a generator, each of which needs the one before (Marsaglia's xorshift).
+/// Runs steps of a generator, each of which needs the previous one (Marsaglia's xorshift).
 #[inline(always)]
 pub fn work(steps: u32, seed: u64) -> u64 {
     (0..steps).fold(seed | 1, |x, _| {
@@ -32,7 +32,7 @@ pub fn work(steps: u32, seed: u64) -> u64 {
     })
 }
 
-/// About 20 ns of work in each scope.
+/// Does about 20 ns of work in each scope.
 #[inline(never)]
 pub fn work20ns<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -41,7 +41,7 @@ pub fn work20ns<P: Probe>(scopes: u64) {
     }
 }
 
-/// About 1 us of work in each scope.
+/// Does about 1 us of work in each scope.
 #[inline(never)]
 pub fn body1us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -50,7 +50,7 @@ pub fn body1us<P: Probe>(scopes: u64) {
     }
 }
 
-/// About 20 us of work in each scope: a gap that is looked at for waits.
+/// Does about 20 us of work in each scope, a gap that is examined for waits.
 #[inline(never)]
 pub fn busy20us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -59,7 +59,7 @@ pub fn busy20us<P: Probe>(scopes: u64) {
     }
 }
 
-/// About 100 us of work in each scope.
+/// Does about 100 us of work in each scope.
 #[inline(never)]
 pub fn busy100us<P: Probe>(scopes: u64) {
     for seed in 0..scopes {
@@ -68,10 +68,10 @@ pub fn busy100us<P: Probe>(scopes: u64) {
     }
 }
 
-/// How long the scopes of [`sleepy`] wait, in turn: 20 us to 5 ms.
+/// Waits of the scopes of [`sleepy`] in turn: 20 us to 5 ms.
 const SLEEPS_US: [u64; 6] = [20, 60, 180, 540, 1_600, 5_000];
 
-/// A wait in each scope.
+/// Waits in each scope.
 #[inline(never)]
 pub fn sleepy<P: Probe>(scopes: u64) {
     for us in (0..scopes).zip(SLEEPS_US.iter().cycle()).map(|(_, us)| *us) {
@@ -90,7 +90,7 @@ macro_rules! turns {
     };
 }
 
-/// Eight call sites in turn.
+/// Opens scopes at eight call sites in turn.
 #[inline(never)]
 pub fn sites8<P: Probe>(scopes: u64) {
     for _ in 0..scopes / 8 {
@@ -98,7 +98,7 @@ pub fn sites8<P: Probe>(scopes: u64) {
     }
 }
 
-/// Eight nested scopes.
+/// Opens eight nested scopes.
 #[inline(never)]
 pub fn nested8<P: Probe>(scopes: u64) {
     fn level<P: Probe>() {
@@ -117,7 +117,7 @@ pub fn nested8<P: Probe>(scopes: u64) {
     }
 }
 
-/// A function that calls itself, twenty levels deep.
+/// Opens scopes in a function that calls itself, twenty levels deep.
 #[inline(never)]
 pub fn recursion<P: Probe>(scopes: u64) {
     #[inline(never)]
@@ -134,8 +134,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on
-/// `levels` levels.
+/// Calls seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on `levels`
+/// levels.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {
@@ -157,7 +157,7 @@ pub fn deep<P: Probe>(path: u64, levels: u32) {
     }
 }
 
-/// Three levels of them: 4913 leaves and 306 nodes above, visited at random.
+/// Calls three levels of these functions: 4913 leaves and 306 nodes above, visited at random.
 #[inline(never)]
 pub fn cold5000<P: Probe>(scopes: u64) {
     let mut random = 1;
@@ -167,7 +167,7 @@ pub fn cold5000<P: Probe>(scopes: u64) {
     }
 }
 
-/// Is pending so often, and then ready.
+/// A future that is pending for this many polls, and then ready.
 #[derive(Debug)]
 pub struct Pending(pub u64);
 
@@ -186,10 +186,10 @@ impl Future for Pending {
     }
 }
 
-/// Width and height of the picture of [`sphereflake`] in pixels.
+/// Width and height of the picture of [`sphereflake`], in pixels.
 pub const SPHEREFLAKE_SIZE: u64 = 96;
 
-/// So many rows of the reference picture, repeatedly. The last picture is rendered in part, its rows in the middle.
+/// Renders this many rows of the reference picture, repeatedly. Of the last picture only rows in the middle are rendered.
 #[inline(never)]
 pub fn sphereflake<P: Probe>(rows: u64) {
     static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));

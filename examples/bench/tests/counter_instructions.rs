@@ -13,16 +13,15 @@ use tickscope::Mode;
 use tickscope_bench::callgrind;
 use tickscope_bench::workloads::Pending;
 
-/// Set in the process that callgrind watches: what is executed, whether there is a scope beside it, and how often.
+/// Variables for the process that callgrind watches: the kind of counter, whether there is a scope beside it, and the count.
 const KIND: &str = "COUNT_INSTRUCTIONS_OF_KIND";
 const BESIDE: &str = "COUNT_INSTRUCTIONS_BESIDE_A_SCOPE";
 const COUNTERS: &str = "COUNT_INSTRUCTIONS_OF_COUNTERS";
 
-/// The number of counters that are executed.
+/// Number of counters that are executed.
 const COUNTED: u64 = 100_000;
 
-/// Executes counters, beside a scope with the same parent if wanted. The scope is then the child that is looked at
-/// first.
+/// Executes counters, beside a scope with the same parent if wanted. The search for a child then finds the scope first.
 #[inline(never)]
 fn counters(count: u64, beside_a_scope: bool) {
     tickscope::scope!("around");
@@ -78,14 +77,13 @@ fn a_counter_takes_as_many_instructions_as_before() {
         "wanted valgrind (Debian: apt-get install valgrind)"
     );
     let mut wrong = Vec::new();
-    // In a debug build an addition may take more than one instruction, so `current` is taken out and put back around
-    // it.
+    // In a debug build an addition may take more than one instruction, because `current` is taken out and put back around it.
     for (kind, beside, name, release, debug) in [
         ("counter", "0", "a counter alone", 23.0, 41.0),
         ("counter", "1", "a counter beside a scope", 75.0, 93.0),
         ("value", "0", "a value", 101.0, 106.0),
         ("gauge", "0", "a gauge", 93.0, 93.0),
-        // If all polls of a call had one place in the buffer of durations, every second one would empty it: some 50 instructions more.
+        // If polls of a call shared one place in the buffer of durations, every second would empty it: some 50 instructions more.
         ("poll", "0", "a poll of a future", 218.0, 279.0),
     ] {
         let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {

@@ -21,7 +21,7 @@ fn what_the_slowest_operations_lose_is_measured() {
         "{said}{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    // Records were made all the time, and the percentiles are in order.
+    // Records were published all the time, and the percentiles are in order.
     let row = said.lines().find(|line| line.contains(" with ")).unwrap();
     let numbers: Vec<f64> = row.split_whitespace().flat_map(str::parse).collect();
     let [records, middle, p999, p9999, most, ..] = numbers[..] else {

@@ -3,7 +3,7 @@
     clippy::print_stderr,
     reason = "a test, which prints what it counts"
 )]
-//! Counts the instructions of a scope by callgrind. The count is the same every time, whatever the machine does.
+//! Counts the instructions of a scope by callgrind. The count is the same every time, under any load.
 
 use std::hint::black_box;
 
@@ -15,12 +15,12 @@ struct Expected {
     name: &'static str,
     mode: Mode,
     histogram: bool,
-    /// Instructions of a begin and an end with the loop around them (rustc 1.95), if the child is the one entered last:
-    /// in a release build, and in a debug build that optimises tickscope. Another compiler may change them a little. A
-    /// change of the code that raises them must explain here why.
+    /// Instructions of a begin and an end with the loop around them (rustc 1.95), if the child was entered last: in a release
+    /// build, and in a debug build that optimises tickscope. Another compiler may change them a little. A change of the code that
+    /// raises them must explain here why.
     release: f64,
     debug: f64,
-    /// Scopes before those that are counted: adaptive mode times one call in 128 after one and a half million calls.
+    /// Scopes before the counted ones, because adaptive mode times one call in 128 after one and a half million calls.
     before: u64,
 }
 
@@ -68,11 +68,11 @@ const EXPECTED: [Expected; 5] = [
     },
 ];
 
-/// Set in the process that callgrind watches: the index in `EXPECTED`, and how many scopes to open.
+/// Variables for the process that callgrind watches: the index in `EXPECTED`, and the number of scopes to open.
 const WHICH: &str = "COUNT_INSTRUCTIONS_OF";
 const SCOPES: &str = "COUNT_INSTRUCTIONS_OF_SCOPES";
 
-/// The number of scopes that are counted.
+/// Number of scopes that are counted.
 const COUNTED: u64 = 100_000;
 
 #[inline(never)]

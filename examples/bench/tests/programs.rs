@@ -1,4 +1,4 @@
-//! Tests that the benchmarks run, end and print what they should.
+//! Tests that the benchmarks run, end and print the expected text.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run its program has failed")]
 
@@ -6,7 +6,7 @@ use tickscope_testkit::command;
 
 const BENCH: &str = env!("CARGO_BIN_EXE_bench");
 
-/// Returns what a benchmark prints, which succeeds.
+/// Returns the output of a benchmark, which must succeed.
 fn stdout(words: &[&str]) -> String {
     command::stdout(BENCH, words)
 }
@@ -35,7 +35,7 @@ fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
 fn accuracy_compares_costs_with_those_that_are_claimed() {
     let text = stdout(&["accuracy", "cost", "--seconds", "0.1", "--case", "work20ns"]);
     let rows = of_kind(&text, "cost");
-    // One and two threads, without histograms, and in adaptive mode.
+    // The rows are for one and two threads, without histograms, and in adaptive mode.
     assert_eq!(rows.len(), 4, "{text}");
     for row in rows {
         for name in ["claimed", "measured"] {
@@ -51,7 +51,7 @@ fn accuracy_compares_costs_with_those_that_are_claimed() {
     assert!(number(summary, "inside") <= number(summary, "overlapping"));
 }
 
-/// Without perf there is only the word that says so.
+/// Without perf, the output has only a line that says so.
 #[test]
 fn accuracy_compares_shares_with_those_that_perf_sees() {
     let words = ["accuracy", "share", "--seconds", "0.5", "--case", "sphereflake"];

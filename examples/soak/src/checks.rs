@@ -1,4 +1,4 @@
-//! The checks of a run: how often each was made, how often it failed, and what that says of its goal.
+//! The checks of a run: the number of times that each was made and failed, and the verdict on its goal.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
@@ -9,23 +9,23 @@ pub(crate) const KILLS: &str = "G1   kills without a snapshot: 0";
 pub(crate) const CUTS: &str = "G5   dead by a ring cut or removed: 0";
 pub(crate) const READS: &str = "G7   inconsistent reads: 0";
 pub(crate) const RECORDS: &str = "G10  records whose epochs do not add up: 0";
-/// Of all checks, also of those that have no goal of their own.
+/// Errors of all checks, including checks that have no goal of their own.
 const ERRORS: &str = "G9   errors: 0";
 
-/// What is no goal, but says how much is known.
+/// Counts that are no goals, but show how much is known.
 pub(crate) const MISSED_RECORDS: &str = "records missed";
 pub(crate) const KEPT_BYTES: &str = "bytes of a viewer's past";
 
-/// In runs shorter than this, in minutes, nothing settles.
+/// Minutes below which memory does not settle in a run.
 const LEAST_MINUTES: f64 = 5.0;
 
-/// The largest allowed growth of memory, in MiB.
+/// Largest allowed growth of memory, in MiB.
 const DRIFT_MOST: f64 = 1.0;
 
-/// The number of errors that are printed; all are counted.
+/// Number of errors that are printed; all are counted.
 const PRINTED: u64 = 20;
 
-/// How often things were done, and how often that was wrong.
+/// Numbers of checks that were made, and of checks that failed.
 #[derive(Debug, Default)]
 pub(crate) struct Tally(Mutex<BTreeMap<&'static str, [u64; 2]>>);
 
@@ -61,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Counts a check, and its error if there is one. Returns what is right.
+    /// Counts a check, and its error if there is one. Returns the value without an error.
     pub(crate) fn check<T>(&self, goal: &'static str, checked: anyhow::Result<T>) -> Option<T> {
         self.did(ERRORS, 1);
         self.count(goal, 1, u64::from(checked.is_err()));
@@ -69,22 +69,22 @@ impl Tally {
     }
 }
 
-/// What a run has reached.
+/// Results of a run.
 #[derive(Debug)]
 pub(crate) struct Run<'a> {
     pub(crate) tally: &'a Tally,
     pub(crate) minutes: f64,
-    /// The growth in MiB of the program and of each viewer that stayed, where there was time to measure it.
+    /// Growth in MiB of the program and of each viewer that stayed, if there was time to measure it.
     pub(crate) memory: Vec<(&'static str, Option<f64>)>,
 }
 
 impl Run<'_> {
-    /// Returns the lines of the table: goal, what was reached, and whether that is what was wanted, if enough is known.
+    /// Returns the lines of the table: goal, result, and whether the goal was reached, if enough is known.
     fn rows(&self) -> Vec<(String, String, Option<bool>)> {
         let is_long = self.minutes >= LEAST_MINUTES;
         let figure = |goal: &str| {
             let [all, wrong] = self.tally.of(goal);
-            // Where a record was missed, nothing is known of what the epochs add up to.
+            // If a record was missed, the sum of the epochs is not known.
             let is_known = all > 0 && (goal != RECORDS || self.tally.of(MISSED_RECORDS)[0] == 0);
             let verdict = (is_known || wrong > 0).then_some(wrong == 0);
             (goal.to_owned(), format!("{wrong} of {all}"), verdict)

@@ -1,6 +1,6 @@
 //! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of memory,
-//! values and levels, async calls that two threads take from a contended lock, mode switches and resets by the program. It
-//! ends when its standard input does, and prints its own account of all of it.
+//! values and levels, async calls that two threads take from a contended lock, mode switches and resets by the program. The
+//! program ends with its standard input, and prints its own account of all of this.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -21,35 +21,35 @@ use crate::soak::{Over, one_in};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// The program that stays. It publishes fifty times a second and has about 80 nodes: what it writes must not take more than the 1 % of
-/// a core that a publisher may use, and viewers keep an hour of it. The program that is killed has more nodes.
+/// The program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at most 1 % of a core,
+/// and viewers keep an hour of its records. The program that is killed has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
-/// What it has done by its own account, by name: the first number says how often.
+/// The program's own account by name; the first number is the count.
 pub(crate) type Account = BTreeMap<String, [i64; 2]>;
 
-/// The same in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock, which are calls
-/// as well if they find it taken; and the rest by the names of [`crate::records`].
+/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock, which are
+/// also calls if they find it taken; and the rest by the names of [`crate::records`].
 pub(crate) static DONE: Tally = Tally::new();
 
 pub(crate) const ATTEMPTS: &str = "attempts";
-/// The calls that tickscope has counted, or dropped and counted.
+/// Name of the calls that tickscope has counted, or dropped and counted.
 const COUNTED: &str = "counted";
 
-/// The payload of the panics in scopes.
+/// Payload of the panics in scopes.
 struct OnPurpose;
 
-/// How many blocks the hoard has, and how large one is at most, in pages of 64 KiB.
+/// Number of blocks in the hoard, and size of the largest block in pages of 64 KiB.
 const BLOCKS: usize = 64;
 const LARGEST_PAGES: usize = 16;
 
-/// The milliseconds between two bursts of work, because the machine has other work.
+/// Milliseconds between two bursts of work, because the machine has other work.
 const REST_MS: u64 = 4;
 
 /// Ends a program with the load, and returns its account. An attempt to take a lock may be a call.
 ///
 /// # Errors
-/// How it ended instead, or other calls were made than counted.
+/// An error if the program ended in another way, or tickscope counted another number of calls.
 pub(crate) fn account_of(program: Process) -> Result<Account> {
     let said = program.end(CTRL_D)?;
     let account: Account = serde_json::from_str(&said).with_context(|| format!("the load says {said:?}"))?;
@@ -70,7 +70,7 @@ pub(crate) fn made(calls: u64) {
 /// Runs the child.
 ///
 /// # Errors
-/// There is no ring.
+/// An error if there is no ring.
 #[allow(clippy::print_stdout, reason = "the process that started it reads it")]
 pub(crate) fn run(name: &str) -> Result<()> {
     let mut builder = tickscope::Builder::new(name);
@@ -78,7 +78,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
         builder = builder.interval(Duration::from_millis(20));
         || wide(17, 1)
     } else {
-        // Many are left behind.
+        // The ring is small, because many killed programs leave one behind.
         builder = builder.interval(Duration::from_millis(10)).ring_bytes(1 << 20);
         || wide(500, 3)
     };
@@ -101,7 +101,7 @@ pub(crate) fn run(name: &str) -> Result<()> {
             control();
         }
     });
-    // The last request must not decide in which mode the run ends.
+    // The last request must not decide the mode in which the run ends.
     tickscope::set_mode(Mode::Exact);
     requests::drop_all();
     drop(session);
@@ -117,12 +117,12 @@ fn until_over(over: &Over, mut task: impl FnMut()) {
     }
 }
 
-/// Has blocks of many sizes at any time, and sets a level to their bytes.
+/// Keeps blocks of many sizes, and sets a level to their bytes.
 fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
-        // With what the allocator needs they begin at the same few pages again and again, and nothing else of them is touched.
+        // With the allocator's overhead, blocks begin at the same few pages each time, and their other pages stay untouched.
         let bytes = (fastrand::usize(1..=LARGEST_PAGES) << 16) - 16;
         tickscope::value!("new bytes", bytes);
         let place = &mut blocks[fastrand::usize(..BLOCKS)];
@@ -149,7 +149,7 @@ fn errand() {
     }
 }
 
-/// Does what a thread does, or computes something. Panics are caught here.
+/// Does the thread's own work, or computes something. Panics are caught here.
 fn round(own: fn()) {
     let caught = panic::catch_unwind(|| {
         made(1);
@@ -170,7 +170,7 @@ fn round(own: fn()) {
     }
 }
 
-/// Calls one of so many leaves, on so many levels. They are always the same, so that the trees stop growing.
+/// Calls one of `leaves` leaves on `levels` levels. They are always the same, so that the trees stop growing.
 fn wide(leaves: u64, levels: u32) {
     let _pause = one_in(6).then(tickscope::pause);
     made(1 + u64::from(levels));
@@ -184,7 +184,7 @@ fn deep() {
     workloads::recursion::<Scoped>(20);
 }
 
-/// Panics some scopes deep.
+/// Panics several scopes deep.
 fn fails(left: u32) {
     made(1);
     tickscope::scope!("fails");
@@ -195,14 +195,14 @@ fn fails(left: u32) {
     fails(left - 1);
 }
 
-/// Does what a program does with its own profile.
+/// Controls the program's own profile at random.
 fn control() {
     made(1);
     tickscope::scope!("control");
     match fastrand::u32(..10) {
         0 | 1 => drop(tickscope::reset()),
         2 => tickscope::request_reset(),
-        // It is exact most of the time.
+        // The mode is exact most of the time.
         3 => tickscope::set_mode(Mode::Adaptive),
         4 => tickscope::set_mode(Mode::Sampled),
         5..8 => tickscope::set_mode(Mode::Exact),

@@ -1,4 +1,4 @@
-//! A long run: a program is watched, asked, recorded and killed all the time, and the result says which of the promises
+//! A long run, in which a program is watched, recorded and killed and gets requests all the time. The result says which promises
 //! held.
 //!
 //! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and commands run on
@@ -7,21 +7,21 @@
 //!
 //! | check | where |
 //! |---|---|
-//! | a killed program is said to have crashed, and its newest snapshot is intact | [`second`] |
-//! | whose ring is cut or removed, ends in order with an account that is right; its viewer lives | [`second`] |
-//! | every record can be read and decoded, and is the one that its stamp says | [`records`] |
-//! | records come in order, and over resets and undos nothing that was counted becomes less | [`records`] |
+//! | a killed program is reported as crashed, and its newest snapshot is intact | [`second`] |
+//! | a program with a cut or removed ring ends in order with a right account; its viewer lives | [`second`] |
+//! | every record can be read and decoded, and matches its stamp | [`records`] |
+//! | records come in order, and no count falls over resets and undos | [`records`] |
 //! | the epochs add up to all calls and ticks that were ever counted | [`records`] |
 //! | async calls that began have ended, were dropped, or are in flight | [`records`] |
-//! | all together is what the program itself says that it has done; nothing is in flight or live at its end | [`records`] |
+//! | all sums match the program's own account; nothing is in flight or live at its end | [`records`] |
 //! | the program runs to the end, ends in order, and has no warnings | here, [`records`] |
-//! | no viewer ends by itself, whatever keys are pressed; Ctrl-C ends it, in order | [`viewers`] |
+//! | no viewer ends by itself, for any keys; Ctrl-C ends it, in order | [`viewers`] |
 //! | commands succeed | [`viewers`] |
 //! | the memory of the program and its viewers does not grow | [`memory`] |
 //!
-//! Other tests have what is inside a single record (`conservation` and `storm` of the collector), blocks and values (`programs`), how
-//! far live bytes are from the truth (`allocations`), reads that are overtaken (`lapped` of the format), and requests that are done
-//! once (`processes` requests of the viewer).
+//! Other tests check the contents of a single record (`conservation` and `storm` of the collector), blocks and values
+//! (`programs`), the error of live bytes (`allocations`), reads that are overtaken (`lapped` of the format), and that requests
+//! are carried out once (`processes` requests of the viewer).
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod checks;
@@ -54,7 +54,7 @@ const VIEWERS: usize = 4;
 fn main() -> Result<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        // This program is the load as well.
+        // This program is also the load.
         ["load", name] => load::run(name).map(|()| ExitCode::SUCCESS),
         [] => begin(1.0),
         ["--minutes", minutes] => begin(minutes.parse()?),
@@ -62,7 +62,7 @@ fn main() -> Result<ExitCode> {
     }
 }
 
-/// Does a whole run, and says whether all goals were reached.
+/// Does a whole run, and returns success if no goal was missed.
 fn begin(minutes: f64) -> Result<ExitCode> {
     let soak = Soak {
         over: Over::default(),
@@ -70,7 +70,7 @@ fn begin(minutes: f64) -> Result<ExitCode> {
         tally: Tally::default(),
     };
     for &signal in TERM_SIGNALS {
-        // The second signal ends the process as if there were no handler.
+        // The second signal ends the process as if it had no handler.
         flag::register_conditional_default(signal, Arc::clone(&soak.over.0))?;
         flag::register(signal, Arc::clone(&soak.over.0))?;
     }
@@ -80,7 +80,7 @@ fn begin(minutes: f64) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!run.holds_all())))
 }
 
-/// Runs everything, and returns what was reached.
+/// Runs all parts, and returns the results.
 fn watch(soak: &Soak, minutes: f64) -> Result<Run<'_>> {
     let (tally, over) = (&soak.tally, &soak.over);
     let mut program = soak.place.load(load::STAYS)?;

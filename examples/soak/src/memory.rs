@@ -8,15 +8,15 @@ use crate::checks::{KEPT_BYTES, RECORDS, Tally};
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// A process counts as settled after this share of the run.
+/// Share of the run after which a process counts as settled.
 const SETTLED: f64 = 0.5;
 
-/// A process that is watched.
+/// A process whose memory is watched.
 #[derive(Debug)]
 pub(crate) struct Memory {
     whose: &'static str,
     pid: u32,
-    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without what the process is meant to keep.
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that the process should keep.
     samples: Vec<(f64, f64)>,
 }
 
@@ -26,7 +26,7 @@ impl Memory {
         Self { whose, pid, samples }
     }
 
-    /// Takes a sample, so many seconds after the beginning.
+    /// Takes a sample, `seconds` seconds after the beginning.
     pub(crate) fn look(&mut self, seconds: f64, tally: &Tally) {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
@@ -41,8 +41,8 @@ impl Memory {
             .extend(kib.map(|kib| (seconds, 1024.0 * kib - record * kept)));
     }
 
-    /// Returns whose memory it is, and its growth in MiB in the second half of a run: the difference between the medians of the
-    /// first and the last tenth of the samples.
+    /// Returns the owner of the memory, and its growth in MiB in the second half of a run: the difference between the medians of
+    /// the first and the last tenth of the samples.
     pub(crate) fn drift(&self, seconds: f64) -> (&'static str, Option<f64>) {
         let settled = SETTLED * seconds;
         let from = self.samples.partition_point(|(seconds, _)| *seconds < settled);
@@ -54,8 +54,8 @@ impl Memory {
     }
 }
 
-/// Returns how many moments a viewer keeps beside those of the last half minute: one a second of the last ten minutes, and one
-/// every ten seconds of the last hour. By these it grows until it has run for an hour.
+/// Returns the number of moments that a viewer keeps beside the last half minute: one a second of the last ten minutes, and one
+/// every ten seconds of the last hour. It grows by these until it has run for an hour.
 fn kept(seconds: f64) -> f64 {
     (seconds - 30.0).clamp(0.0, 570.0) + (seconds - 600.0).clamp(0.0, 3000.0) / 10.0
 }
@@ -69,7 +69,7 @@ mod tests {
         let mut memory = Memory::of("a test", std::process::id());
         memory.look(0.0, &Tally::new());
         assert!(memory.samples[0].1 > 0.1 * MIB, "of this very process");
-        // It grows fast until 100 s, then by 1 KiB a second.
+        // The memory grows fast until 100 s, then by 1 KiB a second.
         let bytes = |second: f64| {
             if second < 100.0 {
                 1e6 * second

@@ -14,24 +14,24 @@ use tempfile::TempDir;
 use tickscope_format::file::list;
 use tickscope_format::file::open::RingFile;
 
-/// How long a process may take to publish, to end or to leave. It is long, because other builds and tests may run on the same
-/// machine.
+/// Longest time that a process may take to publish, to end or to leave. It is long, because other builds and tests may run on the
+/// same machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The time between two looks at a process. A key directly after an Esc would be read as part of another key.
+/// Time between two checks of a process. A key directly after an Esc would be read as part of another key.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Files older than this have no reader any more.
+/// Age from which files have no reader any more.
 const STALE: Duration = Duration::from_secs(10);
 
-/// So much of its output is kept of a process, in bytes.
+/// Bytes of a process's output that are kept.
 const KEPT: usize = 16 << 10;
 
-/// Ends what reads from its terminal, and interrupts what reads keys.
+/// Keys that end a process that reads from its terminal, and interrupt a process that reads keys.
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 
-/// The directory of a run, which is removed after it, with the rings and what viewers and commands write; and the viewer.
+/// The directory of a run, which is removed after it, with the rings and the files of viewers and commands; and the viewer.
 #[derive(Debug)]
 pub(crate) struct Place {
     _directory: TempDir,
@@ -42,14 +42,14 @@ pub(crate) struct Place {
 
 impl Place {
     /// # Errors
-    /// The system's error, or no viewer.
+    /// The system's error, or an error if there is no viewer.
     pub(crate) fn new() -> anyhow::Result<Self> {
         let viewer = std::env::current_exe()?.with_file_name("tickscope");
         ensure!(viewer.is_file(), "no {viewer:?}: cargo build -p tickscope-cli");
         let name = format!("tickscope-soak-{}", std::process::id());
         let mut builder = tempfile::Builder::new();
         let builder = builder.prefix(&name).rand_bytes(0);
-        // In memory, if there is such a directory: rings that are written 50 times a second need no disk.
+        // The directory is in memory if possible, because rings that are written 50 times a second need no disk.
         let in_memory = builder.tempdir_in("/dev/shm");
         let directory = in_memory.or_else(|_| builder.tempdir())?;
         let [rings, written] = ["rings", "written"].map(|name| directory.path().join(name));
@@ -63,7 +63,7 @@ impl Place {
         })
     }
 
-    /// Removes old reports and recordings, and returns how many.
+    /// Removes old reports and recordings, and returns their number.
     pub(crate) fn tidy(&self) -> u64 {
         let age = |file: &DirEntry| file.metadata().ok()?.modified().ok()?.elapsed().ok();
         let files = fs::read_dir(&self.written).into_iter().flatten().flatten();
@@ -116,7 +116,7 @@ impl Place {
     /// Waits for a program's ring.
     ///
     /// # Errors
-    /// It has ended without a ring, or takes too long.
+    /// An error if the program has ended without a ring, or takes too long.
     pub(crate) fn ring_of(&self, program: &mut Process) -> anyhow::Result<RingFile> {
         let begin = Instant::now();
         loop {
@@ -132,7 +132,7 @@ impl Place {
     }
 }
 
-/// A process in a terminal. It is killed when this is dropped.
+/// A process in a terminal, which is killed when this is dropped.
 pub(crate) struct Process {
     line: String,
     child: Box<dyn Child + Send + Sync>,
@@ -163,13 +163,13 @@ impl Process {
 
     fn status(&mut self) -> Option<ExitStatus> {
         let status = self.child.try_wait().ok().flatten()?;
-        // All that it has written is there to be read.
+        // Wait until all its output has been read.
         _ = self.reader.take().map(JoinHandle::join);
         Some(status)
     }
 
     /// # Errors
-    /// It has ended by itself.
+    /// An error if the process has ended by itself.
     pub(crate) fn lives(&mut self) -> anyhow::Result<()> {
         match self.status() {
             Some(status) => Err(self.wrong(&format!("ended by itself: {status}"))),
@@ -177,10 +177,10 @@ impl Process {
         }
     }
 
-    /// Waits for its end, for which it may need keys, and returns the last line that it has written.
+    /// Waits for its end, for which it may need keys, and returns the last line of its output.
     ///
     /// # Errors
-    /// It did not succeed, or takes too long.
+    /// An error if it did not succeed, or takes too long.
     pub(crate) fn end(mut self, keys: &str) -> anyhow::Result<String> {
         let begin = Instant::now();
         let status = loop {
@@ -191,13 +191,13 @@ impl Process {
             self.send(keys);
             thread::sleep(LOOK);
         };
-        // Until it reads keys, Ctrl-C is a signal.
+        // Ctrl-C is a signal until the process reads keys.
         let is_right = status.success() || keys == CTRL_C && status.signal().is_some();
         ensure!(is_right, self.wrong(&format!("ended: {status}")));
         Ok(self.said())
     }
 
-    /// Returns the last that it has written.
+    /// Returns the last part of its output.
     pub(crate) fn output(&self) -> String {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&output).into_owned()
@@ -209,16 +209,16 @@ impl Process {
 
     fn wrong(&self, what: &str) -> anyhow::Error {
         let said = self.said();
-        // A screen is one long line.
+        // A screen is one long line, so only its end is shown.
         let from = said.char_indices().nth_back(199).map_or(0, |(at, _)| at);
         anyhow!("\"{}\" {what}: {:?}", self.line, &said[from..])
     }
 }
 
 impl Drop for Process {
-    /// Sends SIGKILL, and returns when it is gone.
+    /// Sends SIGKILL, and returns when the process is gone.
     fn drop(&mut self) {
-        // The library would send SIGHUP. What has ended cannot be killed, and its number may be another's.
+        // The library would send SIGHUP. An ended process cannot be killed, and its id may belong to another.
         let lives = self.child.try_wait().is_ok_and(|status| status.is_none());
         if let Some(pid) = Pid::from_raw(self.pid().cast_signed()).filter(|_| lives) {
             _ = kill_process(pid, Signal::KILL);

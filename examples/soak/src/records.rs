@@ -1,5 +1,5 @@
-//! Checks the records of one program. Each is reduced to a few numbers; in order, everything counted up to a record is what the
-//! record shows, plus what the epochs before it showed at their ends.
+//! Checks the records of one program. Each is reduced to a few numbers; in order, the counts up to a record are the record's
+//! counts, plus the counts of earlier epochs at their ends.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use crate::checks::{KEPT_BYTES, MISSED_RECORDS, READS, RECORDS, Tally};
 use crate::load::Account;
 use crate::soak::Over;
 
-/// The milliseconds between two looks for records that have not been added up.
+/// Milliseconds between two checks for new records.
 const LOOK_MS: u64 = 100;
 
-/// Calls that are in flight and bytes that are live now, also those from before a reset. All else was counted since the reset.
+/// Levels: calls in flight and live bytes, also from before a reset. All other numbers count from the reset.
 const IN_FLIGHT: &str = "in flight";
 const LIVE: &str = "live bytes";
 const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
@@ -27,7 +27,7 @@ const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
 struct Numbers(BTreeMap<&'static str, i64>);
 
 impl Numbers {
-    /// Returns what a snapshot counts.
+    /// Returns the numbers of a snapshot.
     fn of(snapshot: &Snapshot) -> Self {
         let mut numbers = Self::default();
         for (row, &site) in (0..).zip(&snapshot.nodes.site) {
@@ -54,7 +54,7 @@ impl Numbers {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns both together. What is so now is that of `later`.
+    /// Returns both together, with the levels of `later`.
     fn and(&self, mut later: Self) -> Self {
         for (&name, number) in self.0.iter().filter(|(name, _)| !NOW.contains(name)) {
             *later.0.entry(name).or_default() += number;
@@ -63,12 +63,12 @@ impl Numbers {
     }
 }
 
-/// What is compared of a record.
+/// Facts of a record that are compared.
 #[derive(Clone, Debug)]
 struct Moment {
     sequence: u64,
     capture: CaptureInfo,
-    /// Calls and ticks of all time.
+    /// Calls and ticks since the program's start.
     lifetime: [i64; 2],
     numbers: Numbers,
 }
@@ -88,12 +88,12 @@ impl Moment {
 /// Adds up epochs, record by record.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
-    /// Epochs that have ended and count, oldest first, each with the sum up to its end.
+    /// Epochs that have ended and were not withdrawn, oldest first, each with the sum up to its end.
     ends: Vec<(u64, Numbers)>,
     last: Option<Moment>,
-    /// All that was counted up to the last record.
+    /// Sums of all counts up to the last record.
     all: Numbers,
-    /// Records that were not seen. The sum is unknown from there on.
+    /// Number of records that were not seen, after which the sum is unknown.
     missed: u64,
 }
 
@@ -101,7 +101,7 @@ impl Epochs {
     /// Takes the next record.
     ///
     /// # Errors
-    /// What is wrong with the record.
+    /// The fault of the record.
     fn take(&mut self, now: Moment) -> Result<()> {
         let before = self.last.replace(now.clone());
         let expected = before.as_ref().map_or(1, |before| before.sequence + 1);
@@ -114,7 +114,7 @@ impl Epochs {
                 is_later && new.reset_epoch >= old.reset_epoch,
                 "{now:?} cannot come after {before:?}"
             );
-            // In adaptive mode the time of calls that were not timed is an estimate, which later calls correct.
+            // In adaptive mode the time of untimed calls is an estimate, which later calls correct.
             is_estimated = [old.mode, new.mode] == [Mode::Adaptive; 2];
             if new.reset_epoch > old.reset_epoch {
                 self.end(&before, &now)?;
@@ -146,7 +146,7 @@ impl Epochs {
         Ok(())
     }
 
-    /// Ends an epoch, or handles an undo that withdraws the epoch before and all since.
+    /// Ends an epoch, or handles an undo that withdraws an epoch and all later ones.
     fn end(&mut self, before: &Moment, now: &Moment) -> Result<()> {
         let epoch = before.capture.reset_epoch;
         self.ends.push((epoch, self.with_ended(before)));
@@ -163,7 +163,7 @@ impl Epochs {
         Ok(())
     }
 
-    /// Returns what a record shows, plus all that epochs before it showed at their ends.
+    /// Returns the numbers of a record, plus the numbers of all earlier epochs at their ends.
     fn with_ended(&self, now: &Moment) -> Numbers {
         match self.ends.last() {
             Some((_, ended)) => ended.and(now.numbers.clone()),
@@ -171,10 +171,10 @@ impl Epochs {
         }
     }
 
-    /// Checks all that was ever counted against the load's own account, if no record was missed.
+    /// Checks all counts against the load's own account, if no record was missed.
     ///
     /// # Errors
-    /// What differs.
+    /// The first difference.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
         // The load has no account of its waits and its time.
         let all = self
@@ -213,9 +213,9 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts what is no error; and the program's warnings, which are. They stay in all snapshots after the first.
+/// Counts epochs, bytes and the program's warnings. Only warnings are errors; they stay in all snapshots after the first.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
-    // Viewers keep sites once.
+    // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {
         tally.did(KEPT_BYTES, without_sites.len() as u64);
     }
@@ -253,7 +253,7 @@ fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Snapshot> {
 mod tests {
     use super::*;
 
-    /// Makes a record from its number, its epoch, what it shows, and everything that was counted.
+    /// Makes a record from its number, its epoch, its counts, and the counts of all time.
     fn moment(sequence: u64, reset_epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
         let shown = shown as i64;
         let counted = ["calls", "started", "ended"].map(|name| (name, shown));
@@ -272,7 +272,7 @@ mod tests {
         }
     }
 
-    /// Makes one that an undo has withdrawn an epoch before.
+    /// Makes a record of an undo that has withdrawn an epoch.
     fn undone(moment: Moment, withdraws: u64) -> Moment {
         let mut moment = moment;
         moment.capture.withdraws = Some(withdraws);
@@ -293,7 +293,7 @@ mod tests {
             moment(1, 0, open, 3, 3),
             moment(2, 0, closing, 5, 5),
             moment(3, 1, open, 1, 6),
-            // The reset is withdrawn.
+            // This record withdraws the reset.
             undone(moment(4, 2, open, 7, 7), 0),
             undone(moment(5, 2, closing, 8, 8), 0),
             moment(6, 3, open, 0, 8),

@@ -16,12 +16,12 @@ use crate::soak::one_in;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// How many calls are in flight at once.
+/// Number of calls in flight at once.
 const IN_FLIGHT: usize = 60;
 
 static QUEUE: Mutex<Vec<Request>> = named_mutex("queue", Vec::new());
 
-/// A call by the load's own account: cancelled if it is dropped before it is set.
+/// A call in the load's own account, which counts as cancelled if it is dropped before it is set.
 struct HasEnded(bool);
 
 impl Drop for HasEnded {
@@ -30,7 +30,7 @@ impl Drop for HasEnded {
     }
 }
 
-/// A call that is pending so many times, and then waits for another one.
+/// Makes a call that is pending `times` times, and then waits for another call.
 async fn call(times: usize, inner: impl Future<Output = ()>) {
     made(1);
     DONE.did("started", 1);
@@ -41,7 +41,7 @@ async fn call(times: usize, inner: impl Future<Output = ()>) {
     has_ended.0 = true;
 }
 
-/// A request that waits for an answer, each for some polls.
+/// Returns a request that waits for an answer; both take some polls.
 fn request(polls: usize, polls_of_answer: usize) -> Request {
     let answer = async move { tickscope::wait!("answer", call(polls_of_answer, async {})).await };
     Box::pin(tickscope::future!("request", call(polls, answer)))
@@ -52,7 +52,7 @@ fn queue() -> MutexGuard<'static, Vec<Request>> {
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes one call out, and sometimes keeps the others waiting meanwhile.
+/// Takes one call out of the queue, and sometimes keeps the lock for longer.
 fn next() -> Request {
     made(1);
     tickscope::scope!("next");

@@ -29,7 +29,7 @@ fn life(soak: &Soak) -> Result<()> {
     let viewer = one_in(2).then(|| soak.place.tickscope(&format!("--pid {}", program.pid())));
     let mut viewer = viewer.transpose()?;
     if let Some(viewer) = &mut viewer {
-        // A viewer that is too late would report that there is no such program.
+        // A viewer that starts too late would report that there is no such program.
         while !viewer.output().contains("LIVE") {
             viewer.lives()?;
             if soak.over.sleep(5) {
@@ -52,10 +52,10 @@ fn life(soak: &Soak) -> Result<()> {
         if !is_cut {
             left(path, false)?;
         }
-        // No other process would ever remove it.
+        // No other process would remove the file.
         _ = fs::remove_file(path);
     }
-    // A viewer whose program is gone stays until it is told to leave.
+    // A viewer whose program is gone stays until it is ended.
     viewer.map_or(Ok(()), |mut viewer| viewer.lives())
 }
 
@@ -68,10 +68,10 @@ fn cut(ring: &Path) -> std::io::Result<()> {
     file.set_len(fastrand::u64(..file.metadata()?.len().max(1)))
 }
 
-/// Checks what is in the ring of a program that is gone.
+/// Checks the ring of a program that is gone.
 ///
 /// # Errors
-/// There is no intact snapshot, or a killed program is said to be something else.
+/// An error if there is no intact snapshot, or a killed program is reported in another state.
 fn left(ring: &Path, is_killed: bool) -> Result<()> {
     let ring = RingFile::open(ring)?;
     ring.newest_snapshot()?;

@@ -1,4 +1,4 @@
-//! What all threads of a run share: whether it is over, its directory, and what it has reached so far.
+//! State that all threads of a run share: whether it is over, its directory, and its results so far.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::checks::Tally;
 use crate::process::Place;
 
-/// The longest time that a sleeper needs to notice the end.
+/// Longest time that a sleeper needs to notice the end.
 const NAP: Duration = Duration::from_millis(20);
 
 /// A run.
@@ -19,7 +19,7 @@ pub(crate) struct Soak {
     pub(crate) tally: Tally,
 }
 
-/// Whether something is over: the run, by its time or by Ctrl-C; or a part of it.
+/// Whether something is over: the run, by its time or by Ctrl-C, or a part of the run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Over(pub(crate) Arc<AtomicBool>);
 
@@ -28,7 +28,7 @@ impl Over {
         self.0.store(true, Relaxed);
     }
 
-    /// Sleeps for so many milliseconds, or until it is over. Returns whether it is.
+    /// Sleeps for this many milliseconds, or until the end. Returns whether the end has come.
     pub(crate) fn sleep(&self, ms: u64) -> bool {
         let end = Instant::now() + Duration::from_millis(ms);
         while !self.0.load(Relaxed) && Instant::now() < end {
@@ -38,7 +38,7 @@ impl Over {
     }
 }
 
-/// Returns true once in `times` times on average.
+/// Returns true in one of `times` calls on average.
 pub(crate) fn one_in(times: u32) -> bool {
     fastrand::u32(..times) == 0
 }

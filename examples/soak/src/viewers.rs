@@ -1,13 +1,13 @@
-//! Viewers of the program that stays: those that stay as well and get keys, one that is killed and replaced all the time, and
-//! commands, of which some are killed before they end.
+//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced all the time,
+//! and commands, of which some are killed before they end.
 
 use anyhow::Result;
 
 use crate::process::{CTRL_C, Process};
 use crate::soak::{Soak, one_in};
 
-/// Keys as a user presses them who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and their
-/// undo, dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
+/// Keys of a user who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and their undo,
+/// dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
 const KEYS: [&str; 83] = [
     "1", "2", "3", "4", "5", "6", "7", "7", "v", "v", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A",
     "\x1b[B", "k", "j", "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J",
@@ -16,7 +16,7 @@ const KEYS: [&str; 83] = [
     "M", "\x0c", "/wide\r", "/c1\r", "\x1b",
 ];
 
-/// The arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
+/// Arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
 const COMMANDS: [&str; 18] = [
     "report --pid PID",
     "report --pid PID -f json -o NEW.json",
@@ -38,13 +38,13 @@ const COMMANDS: [&str; 18] = [
     "mode sampled --pid PID",
 ];
 
-/// Returns some keys at once. The last one closes what is on top.
+/// Returns some keys at once. The last one closes the topmost window.
 fn burst() -> String {
     let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
     keys.chain(["\x1b"]).collect()
 }
 
-/// Presses keys so many times, or until the run is over.
+/// Presses keys `bursts` times, or until the run is over.
 fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     for _ in 0..bursts {
         if soak.over.sleep(fastrand::u64(0..=1000)) {
@@ -82,7 +82,7 @@ pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
     }
 }
 
-/// Runs one command after another until it is over.
+/// Runs one command after another until the run is over.
 pub(crate) fn commands(soak: &Soak, pid: u32) {
     let mut number = 0;
     while !soak.over.sleep(fastrand::u64(50..=400)) {

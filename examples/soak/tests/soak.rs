@@ -10,7 +10,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-/// A run, and the lines that it prints.
+/// A run, and the lines of its output.
 struct Soak {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -29,7 +29,7 @@ impl Soak {
         Self { child, lines, first }
     }
 
-    /// Returns the directory of its rings.
+    /// Returns the directory of the run's rings.
     fn place(&self) -> Option<PathBuf> {
         let places = [PathBuf::from("/dev/shm"), std::env::temp_dir()];
         let name = format!("tickscope-soak-{}", self.child.id());

@@ -15,10 +15,10 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The number of clients that are served at the same time, each by its own future.
+/// Number of clients that are served at the same time, each by its own future.
 const CLIENTS: u64 = 4;
 
-/// Waits for the network; here for a timer.
+/// Waits for the network, which is a timer here.
 #[tickscope::profile]
 async fn receive(client: u64, number: u64) -> String {
     sleep(Duration::from_millis(2 + client)).await;
@@ -61,10 +61,10 @@ async fn serve(client: u64, end: Instant, served: &Cell<u64>) {
 /// A future that an executor owns.
 type Task<'t> = Pin<Box<dyn Future<Output = ()> + 't>>;
 
-/// The indices of the tasks that can continue.
+/// Indices of the tasks that can continue.
 type Ready = Arc<Mutex<VecDeque<usize>>>;
 
-/// Puts its task back among those that can continue.
+/// Waker that adds its task to the tasks that can continue.
 struct TaskWaker {
     index: usize,
     ready: Ready,
@@ -78,7 +78,7 @@ impl Wake for TaskWaker {
 }
 
 thread_local! {
-    /// The timers that the tasks of this thread wait for.
+    /// Timers that the tasks of this thread wait for.
     static TIMERS: RefCell<Vec<(Instant, Waker)>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -5,13 +5,13 @@
 
 use std::cmp::Ordering;
 
-/// The number of things that move in a frame.
+/// Number of things that move in a frame.
 const MOVED: usize = 40;
 
-/// The number of things.
+/// Number of things.
 const THINGS: usize = 160;
 
-/// How things are found by their names.
+/// Way in which things are found by their names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Search {
     Binary,

@@ -1,4 +1,4 @@
-//! Groups: the time of reading and writing, and of work on text, wherever it happens. `TICKSCOPE=log groups` logs it
+//! Groups: the time of reading and writing, and of work on text, in all functions of the groups. `TICKSCOPE=log groups` logs it
 //! second by second; `tickscope log groups` does the same for a running program.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
@@ -17,7 +17,7 @@ fn read_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
 
 #[tickscope::profile(group = "io")]
 fn write_lines(to: &mut impl Write, lines: &[String]) -> io::Result<()> {
-    // Calls inside each other in one group count once.
+    // Nested calls in one group count once.
     lines
         .iter()
         .try_for_each(|line| tickscope::time!(group = "io", "write_line", to.write_all(line.as_bytes())))

@@ -1,4 +1,4 @@
-//! Resets at any moment lose no call and count none twice: the epochs add up to all calls.
+//! Resets at any moment lose no call and count no call twice: the epochs add up to all calls.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::process::ExitCode;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 const THREADS: u64 = 4;
 const ROUNDS: u64 = 200_000;
-/// Each thread resets after this many rounds, from inside all its scopes.
+/// Number of rounds after which each thread resets, from inside all its scopes.
 const ROUNDS_AN_EPOCH: u64 = 40_000;
-/// One `round`, one `branch`, two `leaf`s.
+/// Calls of a round: one `round`, one `branch`, two `leaf`s.
 const CALLS_A_ROUND: u64 = 4;
-/// How many times the main thread resets meanwhile, outside of all scopes.
+/// Number of resets by the main thread meanwhile, outside of all scopes.
 const RESETS_OUTSIDE: u64 = 10;
 
-/// The calls of each closed epoch, from all threads.
+/// Calls of each closed epoch, from all threads.
 static EPOCHS: Mutex<Vec<u64>> = Mutex::new(Vec::new());
 
 fn reset() {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             reset();
         }
     });
-    // All threads have ended: this closes the last epoch.
+    // All threads have ended, so this reset closes the last epoch.
     reset();
 
     let epochs = EPOCHS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A program that is instrumented with the crate `tracing`, and knows tickscope in one line of `main` alone: its spans are rows.
+//! A program that is instrumented with the crate `tracing`, and uses tickscope in one line of `main` alone: its spans are rows.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ fn checksum(words: &[String]) -> u64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The line. Without the next one, TICKSCOPE=live in the environment publishes from the first span on.
+    // This is the line. Without the next one, TICKSCOPE=live in the environment publishes from the first span on.
     tickscope_tracing::subscriber().count_events().init()?;
     let _tickscope = tickscope::start("spans");
 

@@ -36,7 +36,7 @@ struct Options {
 }
 
 impl Options {
-    /// Parses the arguments. Returns `None` if only help is asked for.
+    /// Parses the arguments. Returns `None` if only help is requested.
     fn parse(mut args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
         let mut options = Self {
             threads: 1,
@@ -75,7 +75,7 @@ impl Options {
         (begin.elapsed().as_secs_f64(), image)
     }
 
-    /// Renders the frames asked for, and returns the last one.
+    /// Renders the requested frames, and returns the last one.
     fn frames(&self) -> Image {
         let mut number = 1;
         loop {
@@ -95,10 +95,10 @@ impl Options {
         }
     }
 
-    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes
-    /// slower or faster favours neither.
+    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes slower or
+    /// faster favours neither kind.
     fn compare(&self, pairs: usize) -> Result<Image, String> {
-        // The first frame is not counted, because it makes the pages and fills the caches that all others find ready.
+        // The first frame is not counted, because it makes pages and fills caches that all later frames find ready.
         let (_, mut last) = self.frame::<Plain>();
         let mut ratios = Vec::with_capacity(pairs);
         for pair in 0..pairs {

@@ -1,4 +1,4 @@
-//! Reads a snapshot from a file that carries one: a snapshot file or recording (`.tks`), or an HTML page.
+//! Reads a snapshot from a file that contains one: a snapshot file or recording (`.tks`), or an HTML page.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -13,13 +13,13 @@ use tickscope_format::snapshot_file;
 
 use crate::html;
 
-/// How a page begins.
+/// First bytes of a page.
 const PAGE: &[u8] = b"<!doctype html>";
 
-/// A longer page is not read: one of 100 000 nodes has some 12 MB.
+/// Bytes above which a page is not read. A page with 100,000 nodes has some 12 MB.
 const LONGEST_PAGE: u64 = 1 << 30;
 
-/// Whether a file carries a snapshot, by its first bytes or its ending.
+/// Returns whether a file contains a snapshot, by its first bytes or its ending.
 pub fn is_archive(path: &Path) -> bool {
     let ending = path.extension();
     ending == Some(OsStr::new(snapshot_file::ENDING))
@@ -30,7 +30,7 @@ pub fn is_archive(path: &Path) -> bool {
 /// Reads the snapshot of a file, as it was measured.
 ///
 /// # Errors
-/// What was found instead of a snapshot that this build can read.
+/// The reason why the file has no snapshot that this build can read.
 pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);
@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     html::snapshot_of(&text)
 }
 
-/// Reads the functions and lines of code that a recording names; nothing else names any.
+/// Reads the functions and lines of code in a recording. Files of other kinds have none.
 pub fn addresses(path: &Path) -> Addresses {
     Recording::open(path).map_or_else(|_| Addresses::default(), |recording| recording.addresses())
 }
@@ -66,7 +66,7 @@ mod tests {
     fn a_page_and_a_kept_snapshot_are_read_alike() {
         let dir = tempfile::tempdir().unwrap();
         let snapshot = fixture::two_threads();
-        // A name says nothing where the file does.
+        // The contents of a file decide, and not its name.
         let (kept, page) = (dir.path().join("kept"), dir.path().join("page"));
         snapshot_file::write(&kept, &snapshot).unwrap();
         let text = html::page(&snapshot, &PageOptions::default()).unwrap();

@@ -1,5 +1,5 @@
-//! Short answers for scripts and agents: JSON that says its unit, whether it is estimated, how much of the whole it shows, and
-//! how to go on.
+//! Short answers for scripts and agents: JSON with its unit, whether it is estimated, the share of the whole that it shows, and
+//! the next commands.
 //!
 //! ```text
 //! Snapshot -> top        the functions with the most of a measure
@@ -29,32 +29,32 @@ pub use self::fit::BYTES_MAX;
 pub(crate) use self::fit::{cut, fitted};
 pub use self::next::{Next, shell_word};
 
-/// What an answer is on.
+/// Subject of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
     /// The snapshot.
     pub snapshot: &'a Snapshot,
     /// The state of its program.
     pub state: ProcessState,
-    /// Which part of the run it is, in words; none for all since the reset.
+    /// Part of the run, in words; `None` for all since the reset.
     pub when: Option<&'a str>,
-    /// What the reader has to know of it, a sentence each.
+    /// Notes for the reader, a sentence each.
     pub notes: &'a [String],
-    /// How commands to go on with are written.
+    /// Form of the commands to go on with.
     pub next: &'a Next,
 }
 
-/// How many rows an answer has.
+/// Number of rows in an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Length {
-    /// Ten at most, and fewer where they do not fit into [`BYTES_MAX`].
+    /// At most ten rows, or fewer if they do not fit into [`BYTES_MAX`].
     #[default]
     Brief,
-    /// So many, if there are as many.
+    /// This many rows, if there are enough.
     Rows(usize),
 }
 
-/// Which program.
+/// Program of an answer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Program {
     name: String,
@@ -72,7 +72,7 @@ impl Program {
     }
 }
 
-/// Where a function or a site stands: `src/book.rs:20`, or nothing where that is not known.
+/// Returns the place of a function or a site, `src/book.rs:20`, or `None` if it is not known.
 pub(crate) fn place(file: &str, line: u32) -> Option<String> {
     (!file.is_empty()).then(|| crate::label::place(file, line, false))
 }

@@ -1,4 +1,4 @@
-//! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and which calls which.
+//! The callgrind format, for KCachegrind and `callgrind_annotate`: functions, and calls between them.
 //!
 //! There are at least two events: `Ns` (nanoseconds) and `Calls`, and one for each other measure of the snapshot. The
 //! chosen measure is the first, by which readers sort. All functions are below one function that stands for the
@@ -9,9 +9,9 @@
 //! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
 //! one call, because the format takes a cost without a call for the caller's own.
 //!
-//! Where the code of samples of the program counter is known, there is one more event: `Sampled`, the CPU time that they stand
-//! for, in nanoseconds, by line. What a function has called that is not measured is a function of its own, called as often as
-//! it has samples. Samples have no callers beyond that, so no measured function has sampled time from another one.
+//! If the code of samples of the program counter is known, there is one more event: `Sampled`, their CPU time in nanoseconds, by
+//! line. An unmeasured function that a measured one has called is a function of its own, whose calls are its samples. Samples
+//! have no further callers, so no measured function has sampled time from another one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -26,7 +26,7 @@ use tickscope_format::snapshot::{Sampled, Snapshot};
 
 use crate::names::{full_names, in_one_line};
 
-/// What is not known, in the format's own words.
+/// The format's own mark for an unknown file or function.
 const UNKNOWN: &str = "???";
 
 /// A measure, with its values by row of the tree.
@@ -37,7 +37,7 @@ struct Event {
     totals: Vec<u64>,
 }
 
-/// A cost of each event.
+/// Costs of all events.
 #[derive(Clone)]
 struct Costs(Vec<u64>);
 
@@ -46,11 +46,11 @@ struct Entry {
     name: String,
     file: String,
     line: u32,
-    /// What it costs itself.
+    /// Self costs of the function.
     costs: Costs,
     /// Sampled time by line.
     sampled: BTreeMap<u32, u64>,
-    /// By the place of each in the list of entries.
+    /// Calls by the index of the callee's entry.
     callees: BTreeMap<usize, Arc>,
 }
 
@@ -61,8 +61,8 @@ struct Arc {
     costs: Costs,
 }
 
-/// Writes the program, then its functions in the order of their first site. The first event is that of the measure `by`.
-/// `addresses` are the code of samples of the program counter, as far as it is known.
+/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`. `addresses` has
+/// the known code of samples of the program counter.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -120,10 +120,10 @@ pub fn write(
 impl Event {
     fn of(snapshot: &Snapshot, tree: &CallTree, measure: Measure) -> Self {
         let own: Vec<u64> = if measure == Measure::Calls {
-            // Those of counters too.
+            // Counters have calls too.
             tree.rows.iter().map(|row| row.calls).collect()
         } else {
-            // The same rows, as the tree has them.
+            // The measure's tree has the same rows.
             let by = CallTree::build(&measure.of(snapshot), |_| true);
             by.rows.iter().map(|row| row.self_ns).collect()
         };
@@ -153,7 +153,7 @@ impl Costs {
         }
     }
 
-    /// Adds to the last event.
+    /// Adds sampled time to the last event.
     fn add_sampled(&mut self, ns: u64) {
         if let Some(sampled) = self.0.last_mut() {
             add(sampled, ns);
@@ -189,17 +189,17 @@ impl Entry {
     }
 }
 
-/// Who calls whom.
+/// Functions and their calls of each other.
 struct Graph {
-    /// The program, the functions by their ids, and those that are not measured.
+    /// The program, the functions by their ids, and then the unmeasured functions.
     entries: Vec<Entry>,
     nothing: Costs,
 }
 
-/// The place of the program in the list.
+/// Index of the program's entry.
 const PROGRAM: usize = 0;
 
-/// The place of a function in the list.
+/// Returns the index of a function's entry.
 fn entry_of(function: FunctionId) -> usize {
     function.index() + 1
 }
@@ -237,7 +237,7 @@ impl Graph {
         Self { entries, nothing }
     }
 
-    /// Adds sampled time, the last of the events.
+    /// Adds sampled time to the last event of each function.
     fn sample(&mut self, snapshot: &Snapshot, tree: &CallTree, addresses: &Addresses) {
         let mut others: HashMap<(String, String), usize> = HashMap::new();
         for located in located(snapshot, addresses) {
@@ -248,7 +248,7 @@ impl Graph {
             };
             if let Some(own) = located.own {
                 let entry = &mut self.entries[function];
-                // Readers look for the source where the compiler found it.
+                // The file is taken from the debug information, because readers look for the source there.
                 if own.line > 0 {
                     entry.file.clone_from(&own.file);
                 }
@@ -278,7 +278,7 @@ impl Graph {
         }
     }
 
-    /// The costs of all entries.
+    /// Returns the sum of the costs of all entries.
     fn summary(&self) -> Costs {
         let mut sums = self.nothing.clone();
         for entry in &self.entries {
@@ -293,7 +293,7 @@ fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// The values of each row and of all below.
+/// Returns the value of each row with all rows below it.
 fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     let mut totals = own.to_vec();
     for index in (0..totals.len()).rev() {
@@ -304,10 +304,10 @@ fn totals(tree: &CallTree, own: &[u64]) -> Vec<u64> {
     totals
 }
 
-/// Writes entries and files by their numbers, and with their names where they come first.
+/// Writes entries and files by their numbers, with their names at the first occurrence.
 struct Writer<'a> {
     entries: &'a [Entry],
-    /// The number of each file.
+    /// Number of each file.
     files: HashMap<&'a str, usize>,
     named: HashSet<usize>,
     named_files: HashSet<usize>,
@@ -317,7 +317,7 @@ impl<'a> Writer<'a> {
     fn new(entries: &'a [Entry]) -> Self {
         let mut files = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
-            // The program has a file of its own: it is in none.
+            // The program has a number of its own, for an empty file name.
             let next = files.len() + 1;
             if index == PROGRAM || !entry.file.is_empty() {
                 files.entry(entry.file.as_str()).or_insert(next);
@@ -355,7 +355,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// `fl=` and `fn=`, with a `c` before them for what is called.
+    /// Writes `fl=` and `fn=`, with a `c` before them for a callee.
     fn position(&mut self, out: &mut impl Write, prefix: &str, index: usize) -> io::Result<()> {
         let entry = &self.entries[index];
         let file = self.files.get(entry.file.as_str()).copied().unwrap_or(1);

@@ -2,31 +2,31 @@
 
 const DAY_S: i64 = 86_400;
 
-/// Days of 400 years, after which the calendar repeats.
+/// Days in 400 years, after which the calendar repeats.
 const DAYS_OF_ERA: i64 = 146_097;
 
-/// The day since the Unix epoch and the second of that day, so many seconds east of UTC.
+/// Returns the day since the Unix epoch and the second of that day, `offset_s` seconds east of UTC.
 pub fn split(unix_ns: u64, offset_s: i32) -> (i64, i64) {
     let seconds = (unix_ns / 1_000_000_000) as i64 + i64::from(offset_s);
     (seconds.div_euclid(DAY_S), seconds.rem_euclid(DAY_S))
 }
 
-/// `14:02:11`: a second of a day.
+/// Returns a second of a day as `14:02:11`.
 pub fn of_day(second: i64) -> String {
     format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
-/// `2025-11-13 02:15:34 UTC`, from nanoseconds since the Unix epoch: the same in every file.
+/// Returns nanoseconds since the Unix epoch as `2025-11-13 02:15:34 UTC`, so that files do not depend on a time zone.
 pub(super) fn utc(unix_ns: u64) -> String {
     let (day, second) = split(unix_ns, 0);
     let (year, month, date) = civil(day);
     format!("{year:04}-{month:02}-{date:02} {} UTC", of_day(second))
 }
 
-/// Year, month and day of a day since the epoch; years begin in March here, so that a leap day comes last (Howard
+/// Returns year, month and day of a day since the epoch. Years begin in March here, so that a leap day comes last (Howard
 /// Hinnant's `civil_from_days`).
 pub fn civil(day: i64) -> (i64, i64, i64) {
-    // From the first of March of the year 0.
+    // Days from the first of March of the year 0.
     let day = day + 719_468;
     let (era, day) = (day.div_euclid(DAYS_OF_ERA), day.rem_euclid(DAYS_OF_ERA));
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;

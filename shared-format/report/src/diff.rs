@@ -31,71 +31,71 @@ use crate::{number, tally};
 
 pub use self::doubts::doubts;
 
-/// Of a gate's failures so many are named in its sentence.
+/// Number of a gate's failures that its sentence names.
 const NAMED: usize = 3;
 
-/// Of a side's runs so many are named.
+/// Number of a side's runs that are named.
 const RUNS_NAMED: usize = 6;
 
-/// Names of runs take no more cells than this in a heading, but for the first.
+/// Cells for the names of runs in a heading, which only the first name may exceed.
 const NAMES_WIDTH: usize = 60;
 
-/// What the whole program is called among functions.
+/// Name of the whole program among functions.
 const WHOLE: &str = "(all)";
 
-/// Which tables there are.
+/// Tables of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tables {
-    /// Both.
+    /// Both tables.
     #[default]
     Both,
-    /// By function.
+    /// The table by function.
     Functions,
-    /// By path.
+    /// The table by path.
     Paths,
 }
 
-/// A run that was compared.
+/// A run in a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The target as its user typed it.
+    /// Target as its user typed it.
     pub target: String,
-    /// The program's name.
+    /// Name of the program.
     pub program: String,
-    /// How it was measured.
+    /// Mode of the measurement.
     pub mode: Mode,
-    /// How long it was measured.
+    /// Length of the measurement, in nanoseconds.
     pub length_ns: u64,
-    /// Which part of a recording it is, in words; none for all of it.
+    /// Part of a recording, in words; `None` for all of it.
     pub part: Option<String>,
 }
 
-/// A comparison, its verdicts, and how to show it.
+/// A comparison, its verdicts, and its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Comparison<'a> {
     /// The numbers.
     pub diff: &'a Diff,
-    /// The same runs by further measures, which JSON has too.
+    /// Comparisons of the same runs by further measures, which JSON also has.
     pub measures: &'a [Diff],
-    /// The runs before, and those after.
+    /// Runs before, and runs after.
     pub runs: (&'a [Run], &'a [Run]),
-    /// What numbers are per call of.
+    /// Function whose calls divide the numbers.
     pub per: Option<&'a str>,
-    /// What the gates say.
+    /// Verdicts of the gates.
     pub verdicts: &'a [Verdict],
-    /// What is doubtful, a sentence each.
+    /// Doubts about the comparison, a sentence each.
     pub doubts: &'a [String],
-    /// Which tables.
+    /// Tables to show.
     pub tables: Tables,
-    /// Rows whose calls are the same are shown where a time has changed by at least this share of the whole.
+    /// Share of the whole by which a time must have changed for a row with unchanged calls to be shown.
     pub min_share: f64,
-    /// Nothing but ASCII, in the text.
+    /// Whether the text is ASCII only.
     pub ascii: bool,
-    /// The width of a line of the text in cells. Where it does not suffice, latencies have a table of their own.
+    /// Width of a line of the text in cells. If it is too small, latencies have a table of their own.
     pub width: usize,
 }
 
-/// A piece of a sentence: names are escaped in another way than words.
+/// A piece of a sentence. Names are escaped differently from words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Words(String),
@@ -116,15 +116,15 @@ impl Run {
 }
 
 impl Comparison<'_> {
-    /// What is written of it.
+    /// Returns the text that a function writes.
     fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
         let mut out = String::new();
-        // A String takes whatever is written.
+        // Writing into a `String` does not fail.
         let _ = write(&mut out, self);
         out
     }
 
-    /// The same for forms that are UTF-8, whatever the terminal's.
+    /// Returns the comparison for forms that are UTF-8 on every terminal.
     fn in_utf8(&self) -> Self {
         Self {
             ascii: false,
@@ -143,17 +143,17 @@ impl Comparison<'_> {
         }
     }
 
-    /// The names of functions as they are shown, not escaped for any form yet.
+    /// Returns the names of functions as shown, not yet escaped for any form.
     fn labels(&self) -> Vec<String> {
         labels(&self.diff.functions, self.ascii)
     }
 
-    /// Rows whose calls are the same and whose times have changed by less are not shown.
+    /// Returns the change in nanoseconds below which a row with unchanged calls is not shown.
     fn least_ns(&self) -> f64 {
         self.diff.measured_ns() * self.min_share
     }
 
-    /// What is compared.
+    /// Returns the title: the subject of the comparison.
     fn title(&self) -> String {
         let runs = |count: usize| match count {
             1 => "1 run".to_string(),
@@ -173,7 +173,7 @@ impl Comparison<'_> {
         format!("{} before, {} after{medians}{per}{by}", runs(before), runs(after))
     }
 
-    /// The runs of a side, and how they were measured.
+    /// Returns the runs of a side, and their mode and length.
     fn side(&self, runs: &[Run]) -> String {
         let mut text: Vec<String> = Vec::new();
         let mut cells = 0;
@@ -202,7 +202,7 @@ impl Comparison<'_> {
         format!("{} ({}){part}", text.join(" "), of.join("; "))
     }
 
-    /// The columns of a row, of which each has both sides and the change: latencies where both sides have some.
+    /// Returns the columns of a row, each with both sides and the change. Latencies are among them if both sides have some.
     fn columns(&self, change: &Change) -> Vec<Quantity> {
         let mut columns = change.columns().to_vec();
         if self.diff.has_latencies() {
@@ -211,7 +211,7 @@ impl Comparison<'_> {
         columns
     }
 
-    /// The functions of which a gate failed, by their ids.
+    /// Returns whether a gate failed for each function, by its id.
     fn failing(&self) -> Vec<bool> {
         let mut failing = vec![false; self.diff.by_function.len()];
         for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {
@@ -222,7 +222,7 @@ impl Comparison<'_> {
         failing
     }
 
-    /// What is to be told of a row behind its name: what it is not per call of, and whose time does not compare.
+    /// Returns the remark behind a row's name: that its numbers are per run, or that its time does not compare.
     fn remark(&self, change: &Change) -> Option<String> {
         let scope = || visible(self.per.unwrap_or_default(), self.ascii);
         match (change.calls_per_run, change.around_scope) {
@@ -232,7 +232,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Explains the sums of counters and the remark on what is around the scope, where one has it.
+    /// Explains the sums of counters and the remark on functions around the scope, if there are any.
     fn about_remarks(&self) -> Option<String> {
         let scope = visible(self.per.unwrap_or_default(), self.ascii);
         let counters = self.diff.by_function.iter().any(|change| change.is_counter);
@@ -255,7 +255,7 @@ impl Comparison<'_> {
         self.verdicts.iter().any(|verdict| !verdict.is_passed())
     }
 
-    /// What a gate says, and why.
+    /// Returns the sentence of a gate, with the reason.
     fn sentence(&self, verdict: &Verdict, labels: &[String]) -> Vec<Piece> {
         let numbers = self.numbers_of(verdict.condition.measure);
         let of_times = verdict.condition.measure.dimension() == Dimension::Time;
@@ -297,7 +297,7 @@ impl Comparison<'_> {
         pieces
     }
 
-    /// Why the whole program is not among the failures, where its time has grown by more than what is allowed.
+    /// Returns why the whole program is not among the failures, although its time has grown by more than is allowed.
     fn why_not_the_whole(&self, verdict: &Verdict) -> Option<String> {
         let condition = &verdict.condition;
         let whole = &self.diff.whole;
@@ -326,7 +326,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Returns the verdicts of the gates that failed, a line each, for logs.
+    /// Returns the verdicts of the failed gates for logs, a line each.
     pub fn failures(&self) -> Vec<String> {
         let labels = self.labels();
         let failed = self.verdicts.iter().filter(|verdict| !verdict.is_passed());
@@ -340,7 +340,7 @@ impl Comparison<'_> {
     }
 }
 
-/// How long runs were measured: `10.0s`, or `9.90s to 10.1s`.
+/// Returns the lengths of runs: `10.0s`, or `9.90s to 10.1s`.
 fn lengths(runs: &[Run]) -> String {
     let of = |ns: Option<u64>| number::duration(ns.unwrap_or_default());
     let least = of(runs.iter().map(|run| run.length_ns).min());

@@ -1,4 +1,4 @@
-//! A slow call that is kept whole, in the forms of other tools: each call with where it begins and ends.
+//! Slow calls that are kept whole, in the forms of other tools: each inner call with its beginning and end.
 //!
 //! ```text
 //! Snapshot, Watch, Exemplar -> chrome      trace events: Perfetto, chrome://tracing
@@ -31,10 +31,10 @@ pub enum ExemplarForm {
 }
 
 impl ExemplarForm {
-    /// Writes a slow call; none of it is written if nothing is known of what happened in it.
+    /// Writes a slow call, or nothing if its events are not known.
     ///
     /// # Errors
-    /// The error of writing to `out`, or that nothing is known of it.
+    /// The error of writing to `out`, or an error if the events are not known.
     pub fn write(
         self,
         snapshot: &Snapshot,

@@ -1,21 +1,21 @@
-//! Describes which part of a run a report covers.
+//! Describes the part of a run that a report covers.
 
 use tickscope_format::snapshot::Snapshot;
 
 use crate::number;
 
-/// The part of a run that a report covers, as far as the snapshot does not tell.
+/// Part of a run that a report covers, beyond the facts in the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extent {
-    /// The moment, or the length and the bounds of a window, in words; none if no moment was chosen.
+    /// The moment, or the length and the bounds of a window, in words; `None` if no moment was chosen.
     pub when: Option<String>,
-    /// Short names of what is in focus, each looked for in the one before it; see
+    /// Short names of the functions in focus, each of which is searched in the one before it; see
     /// [`in_focus`](tickscope_analysis::focus::in_focus).
     pub focus: Vec<String>,
 }
 
 impl Extent {
-    /// How long the counters ran.
+    /// Returns the time that the counters ran.
     pub(crate) fn length(&self, snapshot: &Snapshot) -> String {
         let long = number::duration(snapshot.capture.since_reset_ns);
         match (snapshot.window, &self.when) {
@@ -25,18 +25,18 @@ impl Extent {
         }
     }
 
-    /// What is in focus, in so many words, or none if all is shown.
+    /// Returns the focus in words, or `None` if all is shown.
     pub(crate) fn focus_words(&self) -> Option<String> {
         (!self.focus.is_empty()).then(|| format!("only {}", self.focus.join(", in it ")))
     }
 }
 
-/// The name of the fact how long the counters ran.
+/// Returns the name for the time that the counters ran.
 pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
     if snapshot.window { "window" } else { "since reset" }
 }
 
-/// How long the counters ran, as [`name`] says it, for sentences: `since the reset`, `in this window`.
+/// Returns the time that the counters ran for sentences, like [`name`]: `since the reset`, `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
     if snapshot.window {
         "in this window"

@@ -1,8 +1,7 @@
-//! The forms of a report, in one table: names, endings, help, and how each is written.
+//! The forms of a report, in one table: names, endings, help, and writers.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take from the entry what `-f` accepts and
-//! what `--help` says; the collector takes from it which feature has the form. The files of the crate that write a form
-//! know nothing of the table.
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
+//! the entry; the collector takes the feature with the form. The files that write a form do not use the table.
 
 mod input;
 
@@ -21,7 +20,7 @@ use crate::{json, pprof, speedscope};
 
 pub use self::input::FormOptions;
 
-/// Files are written in pieces of this many bytes.
+/// Bytes of a piece in which files are written.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// A form of a report.
@@ -30,50 +29,50 @@ pub enum Form {
     /// Plain text, for reading.
     #[default]
     Text,
-    /// One page that needs no network and carries its snapshot.
+    /// One page that needs no network and contains its snapshot.
     Html,
-    /// Every fact, for programs.
+    /// All facts, for programs.
     Json,
     /// Folded stacks, for flame graphs.
     Folded,
-    /// For speedscope.
+    /// A profile for speedscope.
     Speedscope,
     /// A gzipped `profile.proto`, for pprof.
     Pprof,
-    /// For `KCachegrind` and `callgrind_annotate`.
+    /// A profile for `KCachegrind` and `callgrind_annotate`.
     Callgrind,
     /// The snapshot itself, from which all other forms can be made.
     Tks,
 }
 
-/// What there is to know of a form.
+/// Facts of a form.
 struct Entry {
     form: Form,
-    /// What `-f` takes.
+    /// Argument of `-f`.
     name: &'static str,
-    /// What a file's name ends in, without the dot before it.
+    /// Ending of file names, without the dot before it.
     ending: &'static str,
-    /// A file whose name begins so has this form whatever it ends in.
+    /// Prefix of file names that selects this form for any ending.
     prefix: Option<&'static str>,
-    /// A sentence, without the full stop.
+    /// Description: a sentence without the full stop.
     description: &'static str,
-    /// What `tickscope report --help` says; lines of at most 87 cells.
+    /// Text for `tickscope report --help`, in lines of at most 87 cells.
     help: &'static str,
-    /// The feature of the crate `tickscope` that has this form.
+    /// Feature of the crate `tickscope` that includes this form.
     feature: &'static str,
-    /// Why numbers per call cannot be asked for, and what to do instead, or none if they can.
+    /// Reason why numbers per call cannot be requested, with an alternative, or `None` if they can.
     refuses_per: Option<&'static str>,
-    /// The same of a unit of times.
+    /// The same reason for a unit of times.
     refuses_unit: Option<&'static str>,
-    /// The same of a measure to go by.
+    /// The same reason for a measure.
     refuses_by: Option<&'static str>,
-    /// Writes it, or none if this build has not the form.
+    /// Writer of the form, or `None` if this build lacks it.
     write: Option<Writer>,
 }
 
 type Writer = fn(&Input<'_>, &mut dyn Write) -> io::Result<()>;
 
-/// A writer that only the feature `export` has.
+/// Makes a writer that only the feature `export` has.
 #[cfg(feature = "export")]
 macro_rules! export {
     ($write:expr) => {
@@ -125,7 +124,7 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         refuses_unit: NANOSECONDS,
         refuses_by: None,
         write: Some(|input, out| {
-            // The page begins with the thread that is chosen, and has the others as well.
+            // The page begins with the chosen thread, and contains the other threads as well.
             let snapshot = input.without_small(input.snapshot);
             let page = html::page(&snapshot, &input.page_options()).map_err(io::Error::other)?;
             out.write_all(page.as_bytes())
@@ -257,7 +256,7 @@ impl Form {
         let mut at = 0;
         while at < TABLE.len() {
             all[at] = TABLE[at].form;
-            // `entry` finds a form by its number.
+            // `entry` finds a form by its index.
             assert!(all[at] as usize == at);
             at += 1;
         }
@@ -268,43 +267,43 @@ impl Form {
         &TABLE[self as usize]
     }
 
-    /// The name that `tickscope report -f` takes.
+    /// Returns the name that `tickscope report -f` takes.
     pub fn name(self) -> &'static str {
         self.entry().name
     }
 
-    /// The form with this name.
+    /// Returns the form with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.name() == name)
     }
 
-    /// What the form is for: a sentence without its full stop.
+    /// Returns the purpose of the form: a sentence without its full stop.
     pub fn description(self) -> &'static str {
         self.entry().description
     }
 
-    /// What the help of `tickscope report` says of the form, in lines of at most 87 cells.
+    /// Returns the help of `tickscope report` on the form, in lines of at most 87 cells.
     pub fn help(self) -> &'static str {
         self.entry().help
     }
 
-    /// The ending of file names that selects this form, without the dot before it.
+    /// Returns the ending of file names that selects this form, without the dot before it.
     pub fn ending(self) -> &'static str {
         self.entry().ending
     }
 
-    /// The endings of all forms, for messages: `.txt .html ...`.
+    /// Returns the endings of all forms, for messages: `.txt .html ...`.
     pub fn endings() -> String {
         Self::ALL.map(|form| format!(".{}", form.ending())).join(" ")
     }
 
-    /// Returns the form that a file's name selects, or none if it has no ending of a form.
+    /// Returns the form that a file's name selects, or `None` if no form has such a name.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_string_lossy().to_lowercase();
         let has_prefix = |form: &Self| form.entry().prefix.is_some_and(|prefix| name.starts_with(prefix));
         let has_ending = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
         let by_prefix = Self::ALL.into_iter().find(has_prefix);
-        // `now.speedscope.json` ends in `.json` as well.
+        // The longest ending decides, because `now.speedscope.json` ends in `.json` as well.
         let by_ending = || {
             Self::ALL
                 .into_iter()
@@ -314,12 +313,12 @@ impl Form {
         by_prefix.or_else(by_ending)
     }
 
-    /// Whether this build can write the form; some need a library.
+    /// Returns whether this build can write the form; some need a library.
     pub fn is_built_in(self) -> bool {
         self.entry().write.is_some()
     }
 
-    /// The feature of the crate `tickscope` that has the form.
+    /// Returns the feature of the crate `tickscope` that includes the form.
     pub fn feature(self) -> &'static str {
         self.entry().feature
     }
@@ -327,7 +326,7 @@ impl Form {
     /// Checks that the form can show numbers per call of a function.
     ///
     /// # Errors
-    /// A message for the user of `--per`: why it cannot, and what to do instead.
+    /// A message for the user of `--per`, with the reason and an alternative.
     pub fn check_per(self) -> Result<(), &'static str> {
         self.entry().refuses_per.map_or(Ok(()), Err)
     }
@@ -351,8 +350,7 @@ impl Form {
     /// Writes the form of a snapshot.
     ///
     /// # Errors
-    /// What `out` returns; `Unsupported` if this build has not the form; `Other` if the snapshot is larger than a
-    /// reader accepts.
+    /// The error of `out`; `Unsupported` if this build lacks the form; `Other` if the snapshot is larger than a reader accepts.
     pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
         match self.entry().write {
             Some(write) => write(&Input { snapshot, options }, out),
@@ -366,10 +364,10 @@ impl Form {
     /// Writes a snapshot to a file that must not exist yet. The file appears whole or not at all.
     ///
     /// # Errors
-    /// What the system says, "File exists" above all; `Unsupported` if this build has not the form.
+    /// The system's error, most likely "File exists"; `Unsupported` if this build lacks the form.
     pub fn write_new(self, path: &Path, snapshot: &Snapshot, state: ProcessState) -> Result<(), FormatError> {
         if self == Self::Tks {
-            // One piece, and its own error where the snapshot is too large.
+            // A snapshot file is written in one piece, with an error of its own if the snapshot is too large.
             return snapshot_file::write(path, snapshot);
         }
         let options = FormOptions {

@@ -3,19 +3,19 @@
 /// One set of tree lines and marks.
 #[derive(Debug)]
 pub(crate) struct Glyphs {
-    /// Before a row that has siblings after it; 2 cells.
+    /// Mark before a row that has siblings after it; 2 cells.
     pub(crate) branch: &'static str,
-    /// Before the last row of its parent; 2 cells.
+    /// Mark before the last row of its parent; 2 cells.
     pub(crate) last: &'static str,
-    /// Below a row that has siblings after it; 2 cells.
+    /// Mark below a row that has siblings after it; 2 cells.
     pub(crate) line: &'static str,
-    /// After the name of a row that is open now.
+    /// Mark after the name of a row that is open now.
     pub(crate) open: &'static str,
-    /// After the name of a row whose calls are so short that measuring them tells little.
+    /// Mark after the name of a row whose calls are so short that measuring them tells little.
     pub(crate) doubtful: &'static str,
-    /// Before what a counter has added up, which is no time.
+    /// Mark before the sum of a counter, which is no time.
     pub(crate) sum: &'static str,
-    /// For what was cut.
+    /// Mark for cut text.
     pub(crate) cut: &'static str,
 }
 
@@ -40,7 +40,7 @@ const ASCII: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// The set for a terminal.
+    /// Returns the set for a terminal.
     pub(crate) fn of(ascii: bool) -> &'static Self {
         if ascii { &ASCII } else { &UNICODE }
     }

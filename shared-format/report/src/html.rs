@@ -1,9 +1,9 @@
 //! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its flame graph, the functions with the most self time, slow calls of watched functions, and what
-//! threads did over the time of a recording. Its scripts merge threads,
-//! sort and search. They read a table of numbers (`data`). The page also carries the snapshot itself (`carried`), which
-//! can be read back without loss. Without scripts the page shows the text report.
+//! The page shows the call tree, its flame graph, the functions with the most self time, and slow calls of watched functions. It
+//! also shows the activity of threads over the time of a recording. Its scripts merge threads, sort and search. They read a table
+//! of numbers (`data`). The page also carries the snapshot itself (`carried`), which can be read back without loss. Without
+//! scripts the page shows the text report.
 
 mod carried;
 mod data;
@@ -25,15 +25,15 @@ use crate::text;
 pub use self::carried::snapshot_of;
 pub use self::options::PageOptions;
 
-/// Around everything; `{{NAME}}` says what goes where.
+/// Frame of the page, in which `{{NAME}}` marks the place of each part.
 const PAGE: &str = include_str!("html/page.html");
 
 const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/heard.css"));
 
-/// The icicle by itself, for the page of a comparison.
+/// Script of the flame graph alone, for the page of a comparison.
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
 
-/// In this order: what comes later uses what came before.
+/// Scripts in the order in which they use each other.
 const SCRIPTS: [&str; 21] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
@@ -58,14 +58,14 @@ const SCRIPTS: [&str; 21] = [
     include_str!("html/script/start.js"),
 ];
 
-/// Returns the page of a snapshot. It is a function of its arguments alone.
+/// Returns the page of a snapshot. The page depends on the arguments alone.
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
 pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
     let mut out =
         String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
-    // What is put in is never looked at again: a name that looks like a place stays a name.
+    // Inserted text is not searched again, so a name that looks like a place stays a name.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);

@@ -25,14 +25,13 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// Returns the JSON document of a snapshot, ending in a newline. It is a function of its arguments alone.
+/// Returns the JSON document of a snapshot, ending in a newline. The document depends on the arguments alone.
 pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
 }
 
-/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function, and
-/// the document says so. `extent` says which part of the run it is. `addresses` are the code of samples of the program counter,
-/// as far as it is known.
+/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function, and the
+/// document says so. `extent` describes the part of the run. `addresses` has the known code of samples of the program counter.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,
@@ -54,7 +53,7 @@ pub fn sites(snapshot: &Snapshot, state: ProcessState) -> String {
 pub(crate) fn written(document: &impl Serialize, lines: usize) -> String {
     let mut out = Vec::with_capacity(2_000 + lines * 400);
     let mut writer = serde_json::Serializer::with_formatter(&mut out, layout::Lines::default());
-    // Neither the Vec nor structs with fixed names can fail to be written.
+    // Writing to a `Vec` and writing structs with fixed names cannot fail.
     let _ = document.serialize(&mut writer);
     out.push(b'\n');
     String::from_utf8(out).unwrap_or_default()

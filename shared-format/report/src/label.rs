@@ -6,10 +6,10 @@ use tickscope_analysis::names;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 
-/// Source paths longer than this lose their first folders.
+/// Cells from which a source path loses its first folders.
 const MAX_FILE_CELLS: usize = 32;
 
-/// The label of every function, by its id: [`names::labels`], printable; ASCII if asked for.
+/// Returns the label of every function, by its id: [`names::labels`], made printable, in ASCII on request.
 pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     let cut = Glyphs::of(ascii).cut;
     let shown = |label: String| {
@@ -19,7 +19,7 @@ pub fn labels(functions: &Functions, ascii: bool) -> Vec<String> {
     names::labels(functions).into_iter().map(shown).collect()
 }
 
-/// Where a function stands: `src/book.rs:20`, of a long path the last three parts, `-` if unknown.
+/// Returns the place of a function: `src/book.rs:20`, the last three parts of a long path, `-` if unknown.
 pub fn place(file: &str, line: u32, ascii: bool) -> String {
     if file.is_empty() {
         return "-".to_string();
@@ -46,13 +46,13 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// What a screen or a report shows may be typed.
+        /// Names on screens and in reports can be typed as patterns.
         #[test]
         fn a_label_names_the_functions_that_have_it(snapshot in fixtures::any_snapshot(), ascii in any::<bool>()) {
             let functions = Functions::of(&snapshot);
             let labels = labels(&functions, ascii);
             for (function, label) in functions.list.iter().zip(&labels) {
-                // It is a unit's sign as well, which ASCII writes as another letter.
+                // The letter `u` also stands for a unit's sign in ASCII, which is another letter.
                 if ascii && label.contains('u') {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! The log: one line for each thread and each group or function that it ran in an interval. An interval without any has
-//! one line as well, which shows that the log goes on.
+//! The log: one line for each thread and each group or function that it ran in an interval. An empty interval has one line as
+//! well, which shows that the log continues.
 //!
 //! ```text
 //! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME
@@ -42,7 +42,7 @@ pub fn header(options: &LogOptions) -> String {
 /// Returns the lines of an interval, each ending in a newline.
 pub fn lines(interval: &Interval, options: &LogOptions) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write_lines(&mut out, interval, options);
     out
 }
@@ -77,7 +77,7 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
     Ok(())
 }
 
-/// Why there is nothing.
+/// Returns the reason why an interval is empty.
 fn nothing(interval: &Interval) -> &'static str {
     if interval.any_met {
         "(nothing)"
@@ -86,7 +86,7 @@ fn nothing(interval: &Interval) -> &'static str {
     }
 }
 
-/// Returns an interval as JSON: one object a line. An interval without any entry has one object without a thread.
+/// Returns an interval as JSON: one object a line. An empty interval has one object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
     let mut out = String::new();
     let _ = write_json(&mut out, interval);
@@ -121,7 +121,7 @@ fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     Ok(())
 }
 
-/// A part of a whole; several threads that have ended may have more than the whole.
+/// Returns a part of a whole as a share, which may be above 1 for several threads that have ended.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0
@@ -134,7 +134,7 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{:.1}%", share(part, whole) * 100.0)
 }
 
-/// Milliseconds to the microsecond, halves up.
+/// Returns milliseconds with three decimals, halves rounded up.
 fn ms(ns: u64) -> String {
     let us = ns / 1_000 + u64::from(ns % 1_000 >= 500);
     format!("{}.{:03}", us / 1_000, us % 1_000)

@@ -2,8 +2,8 @@
 
 use crate::escape::visible;
 
-/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as
-/// entities between tags. Markdown then finds no markup in it, and GitHub no mention of a user.
+/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as entities
+/// between tags. Markdown then finds no markup in the name, and GitHub no mention of a user.
 pub(crate) fn code(name: &str) -> String {
     let name = visible(name, false);
     let plain = |c: char| !matches!(c, '|' | '`' | '<' | '&' | '\\');
@@ -18,7 +18,7 @@ pub(crate) fn code(name: &str) -> String {
     out
 }
 
-/// Words that may have parts of names in them.
+/// Escapes words that may contain parts of names.
 pub(crate) fn words(text: &str) -> String {
     let mut out = String::new();
     for c in visible(text, false).chars() {
@@ -32,7 +32,7 @@ pub(crate) fn words(text: &str) -> String {
     out
 }
 
-/// A letter or digit as it is, a sign as an entity.
+/// Appends a letter or digit as it is, and a sign as an entity.
 fn entity(out: &mut String, c: char) {
     if c.is_ascii_punctuation() && !matches!(c, ':' | ',' | '.' | '(' | ')') {
         out.push_str(&format!("&#{};", u32::from(c)));

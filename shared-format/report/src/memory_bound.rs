@@ -1,4 +1,4 @@
-//! What exact mode shows too long where reads of the clock wait for loads.
+//! Doubt about exact mode, which shows functions bound by memory too long if reads of the clock wait for loads.
 
 use tickscope_format::snapshot::{Mode, Snapshot};
 

@@ -1,18 +1,18 @@
-//! Which module a function belongs to, and the colour of each: the same for as long as the functions are the same, and in most
-//! cases from run to run. The viewer and the page have the same ones.
+//! Modules of functions, and the colour of each. A colour stays the same while the functions stay the same, and in most cases
+//! from run to run. The viewer and the page use the same colours.
 
 use std::collections::HashMap;
 
 use tickscope_analysis::functions::{Function, Functions};
 
-/// From so many crates on a crate is one thing; below that, each module of a crate is.
+/// Number of crates from which each crate counts as one module; with fewer, each module of a crate counts.
 const MANY_CRATES: usize = 4;
 
-/// So many modules have a colour of their own; further ones share them.
+/// Number of modules with a colour of their own; further modules share these colours.
 pub const HUES: usize = 7;
 
-/// The colours, each with a second, darker tone, which tells neighbours apart. The tests of the viewer's palette demand that they are
-/// told apart with every kind of colour vision.
+/// Colours, each with a second, darker tone, which distinguishes neighbours. The tests of the viewer's palette require that they
+/// are distinguishable with every kind of colour vision.
 pub const COLOURS: [[u32; 2]; HUES] = [
     [0xe9_9c_57, 0xcb_82_3e],
     [0x71_a4_d0, 0x56_89_b5],
@@ -23,12 +23,12 @@ pub const COLOURS: [[u32; 2]; HUES] = [
     [0x6c_d7_db, 0x4d_bb_bf],
 ];
 
-/// A module, or a crate, with a colour of its own as far as there are enough.
+/// A module or a crate, with a colour of its own while there are enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Its name: the last part of its path.
+    /// Last part of its path.
     pub name: String,
-    /// The number of its colour.
+    /// Index of its colour.
     pub hue: u8,
 }
 
@@ -40,7 +40,7 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// The modules of these functions, for so many colours.
+    /// Returns the modules of these functions, for `hues` colours.
     pub fn of(functions: &Functions, hues: usize) -> Self {
         let mut crates: Vec<&str> = functions.list.iter().map(|f| part(&f.module, 1)).collect();
         crates.sort_unstable();
@@ -67,13 +67,13 @@ impl Modules {
         out
     }
 
-    /// The module of a function, by the function's place.
+    /// Returns the module of a function, by the function's index.
     pub fn get(&self, function: usize) -> Option<&Module> {
         self.list.get(*self.of_function.get(function)? as usize)
     }
 }
 
-/// What names the module of a function: a group is one by itself, and so are all locks and all condition variables.
+/// Returns the path of a function's module. A group is a module by itself, and so are all locks and all condition variables.
 fn path_of(function: &Function, parts: usize) -> &str {
     if function.is_group {
         return &function.name;
@@ -85,7 +85,7 @@ fn path_of(function: &Function, parts: usize) -> &str {
     part(&function.module, parts)
 }
 
-/// The first parts of a path.
+/// Returns the first parts of a path.
 fn part(path: &str, parts: usize) -> &str {
     let end = path
         .match_indices("::")
@@ -94,13 +94,13 @@ fn part(path: &str, parts: usize) -> &str {
     &path[..end]
 }
 
-/// The wanted colour, else the next one that is free, else the wanted one again.
+/// Returns the wanted colour, else the next free colour, else the wanted one again.
 fn free(taken: &[bool], wanted: usize) -> usize {
     let round = (0..taken.len()).map(|step| (wanted + step) % taken.len());
     round.into_iter().find(|&hue| !taken[hue]).unwrap_or(wanted)
 }
 
-/// FNV-1a: the same in every build.
+/// Returns the FNV-1a hash, which is the same in every build.
 fn hash(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -164,7 +164,7 @@ mod tests {
         hues.dedup();
         assert_eq!(hues.len(), 4);
         assert_eq!(all[2].name, "web");
-        // A function more leaves the others as they were.
+        // An additional function does not change the others' colours.
         let more = modules(
             &[
                 "app::db",

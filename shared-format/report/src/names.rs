@@ -6,11 +6,11 @@ use tickscope_analysis::functions::{Function, Functions};
 
 use crate::escape::visible;
 
-/// What stands for a name that is empty.
+/// Text in place of an empty name.
 const UNNAMED: &str = "(unnamed)";
 
-/// The full name of every function, by its id: in one line, not empty, and no two alike. `tame` replaces what the
-/// format cannot hold.
+/// Returns the full name of every function, by its id: in one line, not empty, and unique. `tame` replaces characters that the
+/// format cannot contain.
 pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(functions.list.len());
     functions
@@ -21,7 +21,7 @@ pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -
         .collect()
 }
 
-/// The text without anything that has no shape, and without blanks around it; another where nothing remains.
+/// Returns the text without shapeless characters and without blanks around it, or `if_empty` if it is empty.
 pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     match visible(text, false).trim() {
         "" => if_empty.to_string(),
@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     }
 }
 
-/// The name, with a number behind it where another function has it already.
+/// Returns the name, with a number behind it if another function has the same.
 fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 1;

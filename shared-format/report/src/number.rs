@@ -13,7 +13,7 @@ const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const YEAR: u64 = 365 * DAY;
 
-/// Up to here seconds keep their three digits (`201s`); from here on minutes are easier to read (`9m21s`).
+/// Largest number of seconds with three digits (`201s`); above, minutes are easier to read (`9m21s`).
 const LAST_SECONDS: u64 = 299;
 
 /// Formats a duration in nanoseconds in at most 6 cells: `412ns`, `1.90µs`, `41.3s`, `9m21s`, `3h04m`, `12d3h`, `128d`,
@@ -28,8 +28,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// A duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`,
-/// and from minutes on as [`duration`].
+/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`. From
+/// minutes on it does the same as [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let two = two_significant(ns);
     let in_unit = |unit: u64, name: &str| match two / unit {
@@ -45,13 +45,13 @@ pub fn two_digits(ns: u64) -> String {
     }
 }
 
-/// Rounded to two significant digits.
+/// Rounds to two significant digits.
 fn two_significant(n: u64) -> u64 {
     let unit = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
     rounded(n, unit).saturating_mul(unit)
 }
 
-/// From minutes up: two units side by side, rounded to the smaller one.
+/// Formats a duration of at least minutes: two units side by side, rounded to the smaller one.
 fn long_duration(ns: u64) -> String {
     let seconds = rounded(ns, S);
     if seconds < 3_600 {
@@ -69,7 +69,7 @@ fn long_duration(ns: u64) -> String {
     if days < 365 {
         return format!("{days}d");
     }
-    // 64 bits end at 584.9 years: rounding that up would claim more than there can be.
+    // 64 bits end at 584.9 years, and rounding up would exceed them.
     three_digits(ns, YEAR, "y", 584).unwrap_or_else(|| "584y".to_string())
 }
 
@@ -92,7 +92,7 @@ pub fn count(n: u64) -> String {
         .unwrap_or_else(|| n.to_string())
 }
 
-/// Formats bytes in at most 6 cells: `999B`, `1.34kB`, `18.4EB`; a kilobyte is 1 000 bytes.
+/// Formats bytes in at most 6 cells: `999B`, `1.34kB`, `18.4EB`; a kilobyte is 1,000 bytes.
 pub fn bytes(n: u64) -> String {
     count(n) + "B"
 }
@@ -106,7 +106,7 @@ pub fn value(n: u64, dimension: Dimension) -> String {
     }
 }
 
-/// Formats the value of one of so many calls in at most 6 cells. Time is rounded down, as elsewhere.
+/// Formats the mean value of `calls` calls in at most 6 cells. Time is rounded down, as elsewhere.
 pub fn mean(n: u64, calls: u64, dimension: Dimension) -> String {
     match dimension {
         Dimension::Time => duration(n / calls.max(1)),
@@ -126,7 +126,7 @@ pub fn percent(share: f64) -> String {
 
 /// Formats a quotient in at most 5 cells: `0`, `<0.01`, `0.25`, `1.00`, `12.3`, and from 100 on as a count.
 pub fn quotient(n: u64, per: u64) -> String {
-    // Wide enough for hundredths of all that 64 bits hold.
+    // 128 bits hold the hundredths of any 64-bit number.
     let times = |parts: u128| (u128::from(n) * parts + u128::from(per) / 2) / u128::from(per.max(1));
     match (times(100), times(10)) {
         _ if n == 0 => "0".into(),
@@ -139,11 +139,11 @@ pub fn quotient(n: u64, per: u64) -> String {
 
 /// Converts a formatted number for terminals without UTF-8: `22.1us`.
 pub fn ascii(text: String) -> String {
-    // Both the micro sign and the Greek letter, which look alike.
+    // The micro sign and the Greek letter, which look alike.
     text.replace(['\u{b5}', '\u{3bc}'], "u")
 }
 
-/// The value in `unit`s with three significant digits, none if it rounds to more than `last` of them.
+/// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` of them.
 fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
     let hundredths = rounded(value, unit / 100);
     if hundredths <= 999 {
@@ -296,12 +296,12 @@ mod tests {
         }
     }
 
-    /// Every magnitude equally often: plain `any::<u64>()` hardly ever meets a microsecond.
+    /// Returns numbers of every magnitude equally often, because `any::<u64>()` hardly ever gives a microsecond.
     fn any_magnitude() -> impl Strategy<Value = u64> {
         (any::<u64>(), 0u32..64).prop_map(|(n, shift)| n >> shift)
     }
 
-    /// A duration text back in nanoseconds.
+    /// Converts a duration text back to nanoseconds.
     fn parsed(text: &str) -> f64 {
         let units = [
             ("ns", 1),

@@ -1,11 +1,11 @@
 //! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and what it has itself of each other
-//! measure of the snapshot. The labels `thread` and `tid` name the thread.
+//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its own value of each other measure of
+//! the snapshot. The labels `thread` and `tid` name the thread.
 //!
-//! Where the code of samples of the program counter is known, there is one more value: `sampled`, the CPU time that they stand
-//! for, in nanoseconds. Such a sample has the line in the measured function, and what that has called there. Nothing is known of
-//! its callers or its thread.
+//! If the code of samples of the program counter is known, there is one more value: `sampled`, their CPU time in nanoseconds.
+//! Such a sample has the line in the measured function, and the functions that it called there. Its callers and its thread are
+//! not known.
 
 mod message;
 mod sampled;
@@ -28,11 +28,10 @@ use self::strings::Strings;
 use self::wire::Message;
 use crate::names::{full_names, in_one_line};
 
-/// So many bytes are handed to the compressor at once.
+/// Bytes that are passed to the compressor at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes the profile. The measure `by` is the one that is shown first. `addresses` are the code of samples of the program
-/// counter, as far as it is known.
+/// Writes the profile. Readers show the measure `by` first. `addresses` has the known code of samples of the program counter.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -66,7 +65,7 @@ pub fn write(
         .iter()
         .map(|&measure| {
             if measure == Measure::Calls {
-                // Those of counters too.
+                // Counters have calls too.
                 snapshot.nodes.calls.clone()
             } else {
                 measure.self_values(snapshot)
@@ -80,7 +79,7 @@ pub fn write(
                 continue;
             }
             value.resize(values, 0);
-            // Messages one behind another are one message: no more than a sample need be in memory.
+            // Concatenated messages are one message, so only one sample needs to be in memory.
             let one = Profile {
                 sample: vec![Sample {
                     location_id: stack(snapshot, row),
@@ -115,14 +114,14 @@ pub fn sample_types(snapshot: &Snapshot) -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// The measures of a snapshot, calls and time first.
+/// Returns the measures of a snapshot, calls and time first.
 fn measures(snapshot: &Snapshot) -> Vec<Measure> {
     let first = [Measure::Calls, Measure::Time];
     let others = Measure::measured(snapshot).filter(|measure| !first.contains(measure));
     first.into_iter().chain(others).collect()
 }
 
-/// What the format calls a unit.
+/// Returns the format's name of a unit.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -131,7 +130,7 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// All but the samples and the strings.
+/// Returns the profile without the samples and the strings.
 fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut Strings) -> Profile {
     let functions = Functions::of(snapshot);
     let names = full_names(&functions, str::to_string);
@@ -186,7 +185,7 @@ fn tables(snapshot: &Snapshot, measures: &[Measure], by: Measure, strings: &mut 
     }
 }
 
-/// One for each site: a function may have scopes of the same name on several lines.
+/// Returns a location for each site, because a function may have scopes of the same name on several lines.
 fn locations(snapshot: &Snapshot, functions: &Functions) -> Vec<Location> {
     let sites = snapshot.sites.iter().zip(&functions.of_site);
     sites
@@ -218,7 +217,7 @@ fn labels(thread: &Thread, strings: &mut Strings) -> Vec<Label> {
     labels
 }
 
-/// The locations of a row and of all above it, the row first.
+/// Returns the locations of a row and all its ancestors, the row first.
 fn stack(snapshot: &Snapshot, row: usize) -> Vec<u64> {
     let nodes = &snapshot.nodes;
     let rows = successors(Some(NodeId(row as u32)), |&row| nodes.parent_of(row));

@@ -1,4 +1,4 @@
-//! The state of the program that a snapshot is of.
+//! The state of a snapshot's program.
 
 use std::fmt;
 
@@ -10,21 +10,21 @@ use crate::escape::visible;
 /// heartbeat, and hands it to the reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ProcessState {
-    /// It holds the lock and its heartbeat is fresh.
+    /// The program holds the lock and its heartbeat is fresh.
     #[default]
     Running,
-    /// It holds the lock, but its heartbeat is old: stopped, or starved of CPU.
+    /// The program holds the lock, but its heartbeat is old: stopped, or starved of CPU.
     Stale,
-    /// It ended and left its final snapshot.
+    /// The program ended and left its final snapshot.
     Exited,
-    /// It ended without a final snapshot; the newest one is shown.
+    /// The program ended without a final snapshot; the newest one is shown.
     Crashed,
     /// The snapshot is from a file, so the state of the program is unknown.
     FromFile,
 }
 
 impl ProcessState {
-    /// The word in headers, JSON and reports.
+    /// Returns the word in headers, JSON and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -35,7 +35,7 @@ impl ProcessState {
         }
     }
 
-    /// The word, and what it means where that is not plain.
+    /// Returns the word, with its meaning if that is not plain.
     pub fn explained(self) -> &'static str {
         match self {
             Self::Running | Self::Exited => self.as_str(),
@@ -46,11 +46,11 @@ impl ProcessState {
     }
 }
 
-/// Returns the first line of what a command prints: the command, the program and its state.
+/// Returns the first line of a command's output: the command, the program and its state.
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);
-    // Several processes as one have none.
+    // Several processes as one have no pid.
     let pid = match process.pid {
         0 => String::new(),
         pid => format!(", pid {pid}"),

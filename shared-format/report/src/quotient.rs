@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
 
-/// A number, and by what it is divided: the last thing that is done to it.
+/// A number and its divisor. The division is the last operation on the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quotient {
     whole: u64,

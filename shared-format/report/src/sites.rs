@@ -1,4 +1,4 @@
-//! A list of all known sites, which of them are disabled, and the rules that disable them.
+//! A list of all known sites, with the disabled ones and the rules that disable them.
 
 use std::fmt::{self, Write};
 
@@ -11,13 +11,13 @@ use crate::label::place;
 use crate::process_state::heading;
 use crate::{ProcessState, number};
 
-/// A longer path only shifts the rest of its own line.
+/// Cells of the column of paths. A longer path only shifts the rest of its own line.
 const MAX_PATH_COLUMN: usize = 60;
 
 /// Returns the list of sites by path, ending in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, snapshot, state, ascii);
     out
 }
@@ -96,13 +96,13 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
-/// Returns patterns of the functions that are off for their budget, in one line with commas between them, as `--not` takes them: what
-/// the next build or run leaves out.
+/// Returns patterns of the functions that are off for their budget, in one line with commas between them, as `--not` takes them.
+/// The next build or run then leaves these functions out.
 pub fn exclude(snapshot: &Snapshot) -> String {
     let mut patterns: Vec<String> = Vec::new();
     for over in snapshot.over_budget() {
         let pattern = Pattern::of_path(&snapshot.sites[over.site.index()].path());
-        // A comma would part it.
+        // A comma would split the pattern.
         let text = pattern.map(|pattern| pattern.as_str().replace(',', "*"));
         patterns.extend(text.filter(|text| !patterns.contains(text)));
     }

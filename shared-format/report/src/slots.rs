@@ -1,7 +1,7 @@
-//! What each thread did over the time of a recording, in slots: how much of each it worked and waited, and in which functions.
+//! Activity of each thread over the time of a recording, in slots: the time that it worked and waited, and its functions.
 //!
-//! Two neighbouring records make a slot; of more than 300 several become one. Records are read one after the other, and only
-//! their sums by thread and function are kept, each until the next slot.
+//! Two neighbouring records make a slot; above 300 slots, neighbours are merged. Records are read one after the other, and only
+//! their sums by thread and function are kept until the next slot.
 
 mod plan;
 mod sums;
@@ -15,34 +15,34 @@ use tickscope_format::Snapshot;
 
 use self::sums::{Did, Known, Spent, Sums};
 
-/// So many slots there are at most, but for those that a gap cuts in two.
+/// Most slots, except that a gap may cut one in two.
 const SLOTS: usize = 300;
 
-/// So many threads have a row: those that worked most.
+/// Number of threads with a row: the ones that worked most.
 const ROWS: usize = 40;
 
-/// So many functions are told of a slot.
+/// Number of functions in a slot.
 const FUNCTIONS: usize = 3;
 
-/// Less than this part of a CPU is nothing.
+/// Share of a CPU below which a thread counts as inactive.
 const LEAST: f64 = 0.002;
 
-/// What threads did over time.
+/// Activity of threads over time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slots {
-    /// When the first record was made.
+    /// Time of the first record, in nanoseconds since the Unix epoch.
     pub(crate) began_unix_ns: u64,
-    /// How long after that the last one was.
+    /// Time from the first record to the last, in nanoseconds.
     pub(crate) length_ns: u64,
-    /// When each slot begins and ends, since the first record. Between slots that do not touch nothing is known.
+    /// Beginning and end of each slot in nanoseconds since the first record. Gaps between slots are unknown time.
     pub(crate) times: Vec<(u64, u64)>,
-    /// Whether it is known when threads wait.
+    /// Whether waiting is known.
     pub(crate) waits: bool,
-    /// The threads, those that worked most first.
+    /// Threads, the ones that worked most first.
     pub(crate) rows: Vec<Row>,
-    /// So many threads have no row.
+    /// Number of threads without a row.
     pub(crate) left_out: usize,
-    /// The functions that are told, by their keys: those that worked most first.
+    /// Keys of the functions in slots, the ones that worked most first.
     pub(crate) functions: Vec<u64>,
 }
 
@@ -50,28 +50,28 @@ pub struct Slots {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) name: String,
-    /// 0 where all threads of this name have ended.
+    /// Thread id; 0 if all threads of this name have ended.
     pub(crate) tid: u32,
-    /// In all slots together.
+    /// Load in all slots together.
     pub(crate) all: Load,
     pub(crate) loads: Vec<Load>,
 }
 
-/// What a thread did in a slot, in percent of one CPU.
+/// Activity of a thread in a slot, in percent of one CPU.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Load {
-    /// In scopes and, as far as that is known, on a CPU.
+    /// Time in scopes and, if that is known, on a CPU.
     pub(crate) working: u32,
-    /// In scopes and off the CPU.
+    /// Time in scopes and off the CPU.
     pub(crate) waiting: u32,
-    /// The keys of the functions that worked most, and how much they did.
+    /// Keys of the functions that worked most, each with its percentage.
     pub(crate) functions: Vec<(u64, u32)>,
-    /// The function that waited most.
+    /// Key of the function that waited most.
     pub(crate) waits_in: Option<u64>,
 }
 
 impl Slots {
-    /// Returns the slots between two of the records of one run. `unix_ns` is when each of them was made, and `read` reads one.
+    /// Returns the slots between two records of one run. `unix_ns` has the time of each record, and `read` reads one.
     ///
     /// # Errors
     /// The error of `read`.
@@ -106,7 +106,7 @@ impl Slots {
                 used.push((at, sums));
             }
             let (minus, plus) = used.split_at(terms.minus.len());
-            // What an undo gave back was not counted in this time.
+            // Counts that an undo gave back did not happen in this time.
             let did = if terms.more {
                 None
             } else {
@@ -124,10 +124,10 @@ impl Slots {
     }
 }
 
-/// What all threads did, by thread.
+/// Activity of all threads, by thread.
 #[derive(Default)]
 struct Table {
-    /// The known time of all slots.
+    /// Known time of all slots, in ticks.
     ticks: f64,
     slots: usize,
     threads: BTreeMap<u32, Thread>,
@@ -136,11 +136,11 @@ struct Table {
 #[derive(Default)]
 struct Thread {
     all: BTreeMap<u32, Spent>,
-    /// By slot, where it did something.
+    /// Loads by slot, for slots with activity.
     loads: BTreeMap<usize, Parts>,
 }
 
-/// Parts of one CPU.
+/// Shares of one CPU.
 #[derive(Clone, Debug, Default)]
 struct Parts {
     working: f64,
@@ -163,7 +163,7 @@ impl Table {
         }
     }
 
-    /// Puts the rows of all threads into the slots.
+    /// Writes the rows of all threads into the slots.
     fn rows(mut self, out: &mut Slots, known: &Known) {
         self.join_ended(known);
         let ticks = self.ticks.max(1.0);
@@ -211,8 +211,8 @@ impl Table {
         out.functions = keys.filter(|key| told.contains(key)).collect();
     }
 
-    /// What a thread did between the last record that shows it and its end is in the row of those that have ended. Where there is
-    /// one thread of that name, it is that one's.
+    /// Joins threads that have ended with their rows. The time between a thread's last record and its end is in the row of ended
+    /// threads. If only one thread has that name, the time is its own.
     fn join_ended(&mut self, known: &Known) {
         let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
         for &at in self.threads.keys() {
@@ -287,7 +287,7 @@ impl Parts {
         Load {
             working: percent(self.working),
             waiting: percent(self.waiting),
-            // The first one says that there is something, however little.
+            // The first function is always listed, as a sign of activity, for any percentage.
             functions: functions
                 .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
                 .map(|(_, &(function, part))| (key(function), percent(part)))

@@ -1,17 +1,17 @@
-//! What is known of a program's code.
+//! The known code of a program.
 
 use std::collections::BTreeMap;
 
 use tickscope_format::addresses::Addresses;
 
-/// The code that samples were in, and its text.
+/// The code that samples were in, with the text of its lines.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SourceCode {
     /// The functions and lines of addresses; see [`code`](tickscope_analysis::code::code).
     pub addresses: Addresses,
-    /// The text of lines, by file and line, as far as it is known.
+    /// Known text of lines, by file and line.
     pub texts: BTreeMap<(String, u32), String>,
-    /// Of which files less is known than could be, and why: a sentence each.
+    /// Files of which less is known than could be, with the reason: a sentence each.
     pub problems: Vec<String>,
 }
 
@@ -22,7 +22,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// That of [`fixture::sampled`].
+    /// Returns the source code of [`fixture::sampled`].
     pub(crate) fn source_code() -> SourceCode {
         let frame = |function: &str, file: &str, line| Frame {
             function: function.into(),

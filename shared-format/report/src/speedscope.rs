@@ -13,7 +13,7 @@ use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
 use crate::speedscope_file::{self, Event, Profile};
 
-/// Writes one profile for each thread that has entered a scope; the one with most of the measure is shown first.
+/// Writes one profile for each thread that has entered a scope; readers show the profile with most of the measure first.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -30,7 +30,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
         })
         .collect();
     if profiles.is_empty() {
-        // The reader takes a file without a profile for a broken one.
+        // The reader rejects a file without a profile.
         profiles.push(Profile::new("nothing was measured".into(), unit, 0, vec![]));
     }
     let busiest = profiles.iter().enumerate().rev();
@@ -39,7 +39,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
     speedscope_file::write(&snapshot.process.name, &functions, &profiles, active, out)
 }
 
-/// The name that the format has for a unit.
+/// Returns the format's name for a unit.
 fn unit(dimension: Dimension) -> &'static str {
     match dimension {
         Dimension::Time => "nanoseconds",
@@ -48,7 +48,8 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// The reader opens a profile in a view that it calls "Time Order", so the name says that this is none.
+/// Returns the name of a profile. The reader opens it in a view called "Time Order", so the name says that there is no such
+/// order.
 fn name(thread: &Thread) -> String {
     let who = if thread.state == ThreadState::Finished {
         format!("{} finished", thread.count)
@@ -58,7 +59,7 @@ fn name(thread: &Thread) -> String {
     format!("{} ({who}), summed, not in time order", thread.name)
 }
 
-/// Where the thread's frames open and close, and where all ends: the sum of its own values.
+/// Returns the end of the profile, which is the sum of the thread's own values, and the events that open and close its frames.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,
@@ -69,7 +70,7 @@ fn events(
     let first = rows.start;
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut stack: Vec<(usize, bool)> = Vec::new();
-    // Counters have no value of their own, and a reader that draws widths has no place for them.
+    // Counters have no value of their own, so they have no width in a reader's drawing.
     let is_counter = |row: usize| snapshot.sum_of(NodeId(row as u32)).is_some();
     for row in rows.clone().rev().filter(|&row| !is_counter(row)) {
         match snapshot.nodes.parent[row] {

@@ -1,4 +1,4 @@
-//! The file format of speedscope, as far as it is written here: evented profiles, in which frames open and close.
+//! The part of speedscope's file format that is written here: evented profiles, in which frames open and close.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ struct Frame<'a> {
     line: Option<u32>,
 }
 
-/// A profile: where frames open and close, between two values.
+/// A profile: events that open and close frames, between two values.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Profile {
@@ -69,7 +69,7 @@ impl Profile {
 }
 
 impl Event {
-    /// A frame opens; frames are numbered as functions are.
+    /// Returns the event that opens a frame. Frames have the indices of functions.
     pub(crate) fn open(frame: u32, at: u64) -> Self {
         Self {
             r#type: "O",
@@ -78,7 +78,7 @@ impl Event {
         }
     }
 
-    /// A frame closes.
+    /// Returns the event that closes a frame.
     pub(crate) fn close(frame: u32, at: u64) -> Self {
         Self {
             r#type: "C",
@@ -88,7 +88,7 @@ impl Event {
     }
 }
 
-/// Writes a file of profiles whose frames are functions; `active` is the profile that is shown first.
+/// Writes a file of profiles whose frames are functions; readers show the profile `active` first.
 ///
 /// # Errors
 /// The error of writing to `out`.

@@ -1,4 +1,4 @@
-//! The stack of every live thread: its open scopes, outermost first, and how long each has been open.
+//! The stack of every live thread: its open scopes, outermost first, with the time that each has been open.
 
 use std::fmt::{self, Write};
 
@@ -11,15 +11,15 @@ use crate::label::{labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number};
 
-/// A longer name only shifts the rest of its own line.
+/// Cells of the column of names. A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 48;
 
-/// What the list of stacks shows.
+/// Options of the list of stacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StacksOptions {
     /// The state of the program.
     pub state: ProcessState,
-    /// The one thread to show; none shows all that live.
+    /// The one thread to show; `None` shows all live threads.
     pub thread: Option<ThreadId>,
     /// Whether to use ASCII characters only.
     pub ascii: bool,
@@ -28,7 +28,7 @@ pub struct StacksOptions {
 /// Returns the open scopes of every live thread, ending in a newline.
 pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, snapshot, options);
     out
 }
@@ -72,7 +72,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     }
     writeln!(out, "; outermost scope first, with its age")?;
     for (index, thread) in shown {
-        // What a thread did when the program ended says nothing.
+        // The state of threads at the end of the program has no meaning.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
         thread_stack(out, snapshot, (thread, now), options.ascii, |site| {
             functions
@@ -113,7 +113,7 @@ fn thread_stack<'a>(
         .iter()
         .filter_map(|frame| {
             let site = *snapshot.nodes.site.get(frame.node.index())?;
-            // A frame that began while the picture was taken has no age yet.
+            // A frame that began while the snapshot was taken has no age yet.
             let age = snapshot.capture.tick.saturating_sub(frame.began_tick);
             Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
@@ -125,7 +125,7 @@ fn thread_stack<'a>(
         .unwrap_or(0)
         .min(MAX_NAME_COLUMN);
     for (age, site) in frames {
-        // Where no clock was read there is none.
+        // A frame has no age if no clock was read.
         let mut age = age.map_or_else(|| "-".to_string(), number::duration);
         if ascii {
             age = number::ascii(age);
@@ -206,7 +206,7 @@ mod tests {
             );
             assert!(!text.contains("live"), "{text}");
         }
-        // Also where all its threads had ended before.
+        // The text is the same if all threads had ended before.
         let text = of(&fixtures::empty(), ProcessState::Exited);
         assert!(text.contains("\nthe program has ended; none"), "{text}");
     }

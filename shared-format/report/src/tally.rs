@@ -1,4 +1,4 @@
-//! The texts of what rows show that have no time: counters, values and gauges. None of them is a duration.
+//! Texts of rows that have no time: counters, values and gauges. Their numbers are no durations.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_format::latency::Histogram;
@@ -6,13 +6,13 @@ use tickscope_format::snapshot::{Extremes, Tally};
 
 use crate::number;
 
-/// Cells of a bound with its sign: where the smallest number stands, and where the largest does.
+/// Cells of the smallest and the largest number, each with its sign.
 const CELLS: [usize; 2] = [6, 7];
 
-/// The sign before the level of a gauge.
+/// Sign before the level of a gauge.
 pub const LEVEL: &str = "=";
 
-/// Returns what a counter does not have, in a report by a measure.
+/// Returns the name of the number that a counter lacks, in a report by a measure.
 pub(crate) fn missing(by: Measure) -> &'static str {
     if by == Measure::Time {
         "time"
@@ -21,7 +21,7 @@ pub(crate) fn missing(by: Measure) -> &'static str {
     }
 }
 
-/// Returns what stands where a scope has its main time: what was added up, which `sum` formats, or the level of a gauge.
+/// Returns the text in the place of a scope's main time: the sum, which `sum` formats, or the level of a gauge.
 pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     match tally {
         Tally::Gauge { level: now } => now.map(|now| nearest(now.last.into())),
@@ -39,12 +39,12 @@ pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<Strin
     tally.quantile(histogram, share).map(number::count)
 }
 
-/// Returns a number that none is below, always with its sign: the smallest number of a value, the lowest level of a gauge.
+/// Returns a lower bound of all numbers, always with its sign: the smallest number of a value, the lowest level of a gauge.
 pub fn least(tally: Tally, ascii: bool) -> Option<String> {
     Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
 
-/// Returns the smallest number of a value or the lowest level of a gauge, with a sign where only a bound is known.
+/// Returns the smallest number of a value or the lowest level of a gauge, with a sign if only a bound is known.
 pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { min, min_exact, .. } = range(tally)?;
     if min_exact {
@@ -54,7 +54,7 @@ pub fn smallest(tally: Tally, ascii: bool) -> Option<String> {
     }
 }
 
-/// Returns the largest number of a value or the highest level of a gauge, with a sign where only a bound is known.
+/// Returns the largest number of a value or the highest level of a gauge, with a sign if only a bound is known.
 pub fn most(tally: Tally, ascii: bool) -> Option<String> {
     let Extremes { max, max_exact, .. } = range(tally)?;
     let at_most = if ascii { "<=" } else { "≤" };
@@ -69,7 +69,7 @@ pub fn at_least(ascii: bool) -> &'static str {
     if ascii { ">=" } else { "≥" }
 }
 
-/// The numbers of a value, or the levels of a gauge.
+/// Returns the extremes of the numbers of a value, or of the levels of a gauge.
 fn range(tally: Tally) -> Option<Extremes<i128>> {
     fn wide<T: Into<i128> + Copy>(range: Extremes<T>) -> Extremes<i128> {
         let Extremes {
@@ -93,8 +93,8 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// A bound behind its sign, in three digits, or in two where there is no room. With a sign of two cells and a minus it may
-/// take a cell more.
+/// Formats a bound behind its sign, in three digits, or in two if there is no room. With a sign of two cells and a minus it may
+/// take one more cell.
 fn bounded(sign: &str, n: i128, up: bool) -> String {
     let text = |digits| format!("{sign}{}", bound(n, up, digits));
     let three = text(3);
@@ -109,7 +109,7 @@ fn bounded(sign: &str, n: i128, up: bool) -> String {
     }
 }
 
-/// A bound with so many digits that are not 0. Rounding does not cross it.
+/// Formats a bound with at most `digits` digits that are not 0. Rounding does not cross the bound.
 fn bound(n: i128, up: bool, digits: u32) -> String {
     let size = u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX);
     let unit = 10u64.pow((size.checked_ilog10().unwrap_or(0) + 1).saturating_sub(digits));

@@ -1,4 +1,4 @@
-//! The calls of futures that are in flight, by which future awaits which, and what they wait for.
+//! Calls of futures in flight, as a tree of futures that await each other, and the places where they wait.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -11,10 +11,10 @@ use crate::label::{labels, place};
 use crate::process_state::heading;
 use crate::{ProcessState, number};
 
-/// A longer name only shifts the rest of its own line.
+/// Cells of the column of names. A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 56;
 
-/// What the list of tasks shows.
+/// Options of the list of tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TasksOptions {
     /// The state of the program.
@@ -23,7 +23,7 @@ pub struct TasksOptions {
     pub ascii: bool,
 }
 
-/// Returns the name of a row: that of its function, or `await (unnamed) in NAME`. `labels` are those of the functions.
+/// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of functions.
 pub fn name(row: &TaskRow, labels: &[String]) -> String {
     let label = &labels[row.function.index()];
     match row.kind {
@@ -35,7 +35,7 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
 /// Returns the calls in flight as a tree, the most calls first, ending in a newline.
 pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, snapshot, options);
     out
 }
@@ -111,7 +111,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     Ok(())
 }
 
-/// The rows that have calls in flight, those with the most calls first among those that one future awaits.
+/// Returns the rows that have calls in flight. Siblings are ordered by their calls, the most first.
 fn lines(table: &Tasks, labels: &[String]) -> Vec<(u32, String)> {
     let mut lines = Vec::new();
     let sorted = |rows: &[u32]| {

@@ -1,7 +1,7 @@
 //! The text report, for a terminal or a bug report.
 //!
-//! A header says what was measured and how far the numbers can be trusted. The call tree and the functions with the
-//! most self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
+//! A header has the facts of the measurement and of the reliability of the numbers. The call tree and the functions with the most
+//! self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
 
 mod columns;
 mod flat;
@@ -32,17 +32,17 @@ pub fn report(snapshot: &Snapshot, options: &TextOptions) -> String {
     let shown = options.by.of(snapshot);
     let page = Page::new(&shown, snapshot, options);
     let mut out = String::with_capacity(2_000 + page.tree.rows.len() * 100);
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, &page);
     out
 }
 
-/// The lines of the report's head below its title: names and texts.
+/// Returns the lines of the report's head below its title: names and texts.
 pub(crate) fn facts(snapshot: &Snapshot, options: &TextOptions) -> Vec<(&'static str, String)> {
     header::facts(&Page::new(&options.by.of(snapshot), snapshot, options))
 }
 
-/// Writes the head, and what the chosen view has below it.
+/// Writes the head, and the parts of the chosen view below it.
 fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     header::write(out, page)?;
     let doubtful_shown = match page.options.view {

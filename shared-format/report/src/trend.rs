@@ -1,9 +1,9 @@
-//! Whether something takes more or less than before, and the colours that say so.
+//! Changes of a share between before and after, and their colours.
 
-/// How the share of something has changed.
+/// Change of a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trend {
-    /// Five points less, or more than that.
+    /// At least five points less.
     MuchLess,
     /// At least half a point less.
     Less,
@@ -11,18 +11,18 @@ pub enum Trend {
     Same,
     /// At least half a point more.
     More,
-    /// Five points more, or more than that.
+    /// At least five points more.
     MuchMore,
 }
 
-/// Letters on all of the colours.
+/// Colour of letters on all of the colours.
 pub const INK: u32 = 0x0a_0a_0a;
 
 impl Trend {
-    /// All of them, from much less to much more.
+    /// All trends, from much less to much more.
     pub const ALL: [Self; 5] = [Self::MuchLess, Self::Less, Self::Same, Self::More, Self::MuchMore];
 
-    /// What a change by so many points is: 40 % after 30 % are 10 points.
+    /// Returns the trend of a change by this many points: 40 % after 30 % are 10 points.
     pub fn of_points(points: f64) -> Self {
         match points {
             ..=-5.0 => Self::MuchLess,
@@ -33,8 +33,8 @@ impl Trend {
         }
     }
 
-    /// Its colour, blue for less and red for more. The viewer has the same ones: the tests of its palette demand that they are
-    /// told apart with every kind of colour vision, and that letters can be read on them.
+    /// Returns the colour, blue for less and red for more. The viewer has the same colours: the tests of its palette require that
+    /// they are distinguishable with every kind of colour vision, and that letters can be read on them.
     pub const fn rgb(self) -> u32 {
         match self {
             Self::MuchLess => 0x5a_96_e6,

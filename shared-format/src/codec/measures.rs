@@ -4,10 +4,10 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::{Column, Measures, Quantity};
 
-/// An index and its value.
+/// Index of a row or thread, and its value.
 type Value = (u32, u64);
 
-/// A code, values of rows, values outside of threads.
+/// Code of a quantity, values of rows, values of threads outside any scope.
 type ColumnOut<'a> = (u32, &'a [Value], &'a [Value]);
 type ColumnIn = (u32, Vec<Value>, Vec<Value>);
 

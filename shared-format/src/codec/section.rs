@@ -1,4 +1,4 @@
-//! Sections: the parts of a payload. Writes and reads them, and limits what reading one may allocate.
+//! Sections are the parts of a payload. This module writes and reads them, and limits the memory for reading one.
 
 use std::fmt;
 
@@ -13,14 +13,14 @@ use crate::error::FormatError;
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is
-/// written in. bincode reserves memory for a length before it looks for the bytes behind it.
+/// Bytes of memory that a shorter section may claim for each byte, because a number may take eight times the bytes that it is
+/// written in. bincode reserves memory for a length before it reads the bytes behind it.
 pub(super) const CLAIM_PER_BYTE: usize = 8;
 
-/// What the shortest sections may claim: a few short texts take more than eight times their bytes.
+/// Bytes that even the shortest section may claim, because a few short texts take more than eight times their bytes.
 pub(super) const LEAST_CLAIM: usize = 64 << 10;
 
-/// How bodies are encoded: numbers in all their bytes, or in as few as they need.
+/// Encoding of bodies: fixed-width numbers, or numbers in as few bytes as they need.
 pub(super) type Coded<Numbers> = Configuration<LittleEndian, Numbers, Limit<DECODE_LIMIT>>;
 
 pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
@@ -52,7 +52,7 @@ pub(super) fn section_as<T: Encode>(
     Ok(())
 }
 
-/// Id and body of the section that begins at a byte.
+/// Returns the id and body of the section that begins at a byte.
 pub(crate) fn section_at(bytes: &[u8], at: usize) -> Result<(u64, &[u8]), FormatError> {
     let (id, length) = (word(bytes, at)?, word(bytes, at + 8)?);
     let body_at = at + 16;
@@ -105,7 +105,7 @@ where
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Body(body), config, ());
-    // The limit of a configuration is a constant: what this section may not claim of it counts as claimed.
+    // The limit of a configuration is a constant, so the part that this section may not claim is claimed first.
     let decoded = decoder
         .claim_bytes_read(DECODE_LIMIT - limit)
         .and_then(|()| T::decode(&mut decoder));
@@ -117,7 +117,7 @@ where
     Ok(value)
 }
 
-/// The bytes of a section that are not decoded yet.
+/// Bytes of a section that are not decoded yet.
 struct Body<'a>(&'a [u8]);
 
 impl Reader for Body<'_> {

@@ -11,17 +11,17 @@ use crate::error::FormatError;
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Nodes, Site};
 
-/// Little-endian, and integers as short as they are.
+/// Little-endian, and integers in as few bytes as they need.
 pub(super) const CONFIG: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
-/// All texts, and of each site the numbers of name, module, file and group among them, and the line.
+/// All texts; then of each site the indices of name, module, file and group among them, and the line.
 #[derive(Encode)]
 pub(super) struct SitesOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
 
 #[derive(Decode)]
 pub(super) struct SitesIn(Vec<String>, Vec<[u32; 5]>);
 
-/// How many rows up the parent is, 0 for none; site, calls, self ticks.
+/// Distance of each row to its parent in rows, 0 for none; sites, calls, self ticks.
 #[derive(Encode)]
 pub(super) struct NodesOut<'a>(Vec<u32>, &'a [u32], &'a [u64], &'a [u64]);
 
@@ -50,14 +50,14 @@ impl<'a> SitesOut<'a> {
 
 impl SitesIn {
     /// # Errors
-    /// A text that is not there, or more of them than a reader accepts.
+    /// A text index that does not exist, or more text than a reader accepts.
     pub(super) fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
         let Self(texts, rows) = self;
         let text = |number: u32| {
             let found = texts.get(number as usize);
             found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
         };
-        // One long text could stand in very many sites.
+        // Many sites could refer to one long text.
         let mut bytes = 0;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes += text(number)?.len();

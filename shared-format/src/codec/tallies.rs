@@ -8,16 +8,16 @@ use crate::ids::NodeId;
 use crate::latency::Latencies;
 use crate::snapshot::{Extremes, GaugeRow, Level, ValueRow};
 
-/// Something is known of the row's numbers: its smallest and largest are not 0 for want of another.
+/// Flag that the row's smallest and largest number are known; otherwise both are stored as 0.
 const KNOWN: u8 = 1;
 const MIN_EXACT: u8 = 2;
 const MAX_EXACT: u8 = 4;
 
-/// Rows, flags, smallest and largest numbers; then the rows, ends and bytes of the histograms.
+/// Columns of rows, flags, smallest and largest numbers; then the rows, ends and bytes of the histograms.
 #[derive(Encode, Decode, Default)]
 pub(super) struct Values(Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
 
-/// Rows, flags, last levels and their ticks, smallest and largest levels.
+/// Columns of rows, flags, last levels and their ticks, smallest and largest levels.
 #[derive(Encode, Decode, Default)]
 pub(super) struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
 
@@ -37,7 +37,7 @@ fn extremes<T>(flags: u8, min: T, max: T) -> Option<Extremes<T>> {
 }
 
 /// # Errors
-/// Columns of other lengths than the rows.
+/// Columns whose length is not the number of rows.
 fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) -> Result<(), FormatError> {
     match columns.iter().find(|&&length| length != rows) {
         Some(length) => Err(damaged(
@@ -51,7 +51,7 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
 }
 
 impl Values {
-    /// `histograms` are those of these rows.
+    /// Returns the columns of values. `histograms` are the histograms of these rows.
     pub(super) fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
         let mut columns = Self::default();
         for row in rows {
@@ -123,7 +123,7 @@ impl Gauges {
     }
 }
 
-/// Takes the histograms of some rows out of those of all.
+/// Splits the histograms of some rows from the histograms of all others.
 pub(super) fn taken_out(all: &Latencies, rows: &[ValueRow]) -> (Latencies, Latencies) {
     let (mut others, mut taken) = (Latencies::default(), Latencies::default());
     let mut rows = rows.iter().map(|row| row.node.0).peekable();
@@ -139,7 +139,7 @@ pub(super) fn taken_out(all: &Latencies, rows: &[ValueRow]) -> (Latencies, Laten
     (others, taken)
 }
 
-/// Puts histograms of other rows among those that are there, each of which is one.
+/// Inserts valid histograms of other rows among existing ones.
 pub(super) fn put_in(all: Latencies, more: &Latencies) -> Latencies {
     if more.row.is_empty() {
         return all;

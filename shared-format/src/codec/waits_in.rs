@@ -1,4 +1,4 @@
-//! The section of what threads wait in: names, samples by row and name, and what each thread does now.
+//! The section of wait names: names, samples by row and name, and the state of each thread.
 
 use bincode::{Decode, Encode};
 

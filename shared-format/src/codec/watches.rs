@@ -4,7 +4,7 @@ use bincode::{Decode, Encode};
 
 use crate::snapshot::{CauseSum, Exemplar, LostCalls, Over, Watch, WatchState, WatchedPath};
 
-/// Function, threshold as asked for, number, beginning, state, threshold in ticks, and what was lost.
+/// Function, threshold as requested, number, beginning, state, threshold in ticks, and lost calls.
 type Facts<F> = (F, Over, u64, u64, WatchState, u64, LostCalls);
 
 #[derive(Encode)]
@@ -14,7 +14,7 @@ pub(super) struct WatchOut<'a>(Facts<&'a str>, &'a [WatchedPath], &'a [CauseSum]
 pub(super) struct WatchIn(Facts<String>, Vec<WatchedPath>, Vec<CauseSum>, Vec<Exemplar>);
 
 impl<'a> WatchOut<'a> {
-    /// A record of the coarse ring has no calls that are kept whole.
+    /// Returns the encoding of a watch. Records of the coarse ring leave out the calls that are kept whole.
     pub(super) fn new(watch: &'a Watch, with_exemplars: bool) -> Self {
         let facts = (
             watch.function.as_str(),

@@ -1,5 +1,5 @@
-//! Cleans up rings of programs that have ended. The newest of them are kept with their last record only; the very
-//! newest also keep the history in their coarse ring.
+//! Cleans up rings of programs that have ended. The newest rings are kept with their last record only; the very newest also keep
+//! the history in their coarse ring.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -12,26 +12,26 @@ use crate::layout::{RING_MAGIC, WORD};
 use crate::os;
 use crate::ring::extent::Extent;
 
-/// No program takes so long to make its ring.
+/// Longest time that a program may take to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
-/// Bytes that an emptied ring takes beside its record, at most: the pages before the ring and those that the record
+/// Largest number of bytes that an emptied ring takes beside its record: the pages before the ring, and the pages that the record
 /// shares.
 const EMPTIED: u64 = 32 << 10;
 
-/// How many rings of programs that have ended are kept for each user.
+/// Number of rings of ended programs that are kept for each user.
 pub const RINGS_KEPT: usize = 16;
 
-/// How many of those keep their coarse ring.
+/// Number of kept rings that also keep their coarse ring.
 pub const HISTORIES_KEPT: usize = 2;
 
-/// Whether a directory has so many rings that it should be cleaned at once.
+/// Returns whether a directory has enough rings to be cleaned at once.
 pub fn is_crowded(place: &Path) -> bool {
     ring_paths(place).len() > 2 * RINGS_KEPT
 }
 
-/// Removes the rings of programs that have ended, except for the newest `keep`, frees most of the space of those that
-/// stay, and removes unfinished files. `spare` is left alone. Returns the paths that were removed.
+/// Removes the rings of programs that have ended, except for the newest `keep`, and unfinished files. Frees most of the space of
+/// the rings that stay. `spare` is left alone. Returns the paths that were removed.
 ///
 /// The rings of live programs are recognised by their lock and never touched. A failure with one file does not affect
 /// the others.
@@ -44,11 +44,11 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
                 let newest = ring.newest_extent()?;
                 Ok(empty_but_last(&ring, file, newest))
             });
-            // A file that only has such a name belongs to another program.
+            // A file with such a name that is no ring belongs to another program.
             is_ours(file).then_some(newest.ok())
         });
         if let Some(newest) = looked.flatten() {
-            // The last record's time, as the file's own changes when holes are punched.
+            // The time of the last record, because the file's own time changes when holes are punched.
             dead.push((newest, path));
         }
     }
@@ -69,16 +69,16 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Whether a file begins like a ring, or is a ring of which nothing has been written yet: all zeros.
+/// Returns whether a file begins like a ring, or is a ring without any written byte: all zeros.
 fn is_ours(file: &File) -> bool {
     let mut magic = [0; WORD];
     let read = file.read_exact_at(&mut magic, 0);
     read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
 }
 
-/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program; returns
-/// none for any other file. The lock is shared, like that of a viewer's probe, and held for one file at a time, so that
-/// no viewer takes the file for that of a live program.
+/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program. Returns `None`
+/// for any other file. The lock is shared, like the lock of a viewer's probe, so that no viewer takes the file for a live
+/// program's; it is held for one file at a time.
 fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     let file = open_plain(path, true).ok()?;
     let facts = file.metadata().ok()?;
@@ -86,7 +86,7 @@ fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
-/// Files that never got their name, older than any start takes.
+/// Returns the files that never got their name and are older than any start takes.
 fn left_overs(place: &Path) -> Vec<PathBuf> {
     let old = |path: &PathBuf| {
         let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());
@@ -107,25 +107,25 @@ fn empty_coarse(ring: &RingFile, file: &File) {
     }
 }
 
-/// Gives the time of the record that stays. The coarse ring is left alone.
+/// Punches holes around the newest record and returns its time. The coarse ring stays as it is.
 fn empty_but_last(ring: &RingFile, file: &File, newest: Extent) -> u64 {
     let region = ring.header().region();
     let (first, size) = (region.first as u64, region.words);
     let begin = newest.position & (size - 1);
     let end = begin + newest.words;
-    // What the record does not cover: one run where it wraps, else two.
+    // Words that the record does not cover: one run where the record wraps, else two.
     let runs = if end > size {
         [(end - size, begin), (0, 0)]
     } else {
         [(0, begin), (end, size)]
     };
-    // What was emptied before takes little more than the record and the pages before the ring.
+    // A ring that was emptied before takes little more than its record and the pages before the ring.
     let used = file.metadata().map_or(u64::MAX, |facts| facts.blocks() * 512);
     if used <= newest.words * WORD as u64 + EMPTIED {
         return newest.stamp.unix_ns;
     }
     for (from, to) in runs.into_iter().filter(|(from, to)| from < to) {
-        // Not every file system can; then the file stays as large as it is.
+        // Some file systems cannot punch holes; there the file keeps its size.
         let _ = os::punch_hole(file, (first + from) * WORD as u64, (to - from) * WORD as u64);
     }
     newest.stamp.unix_ns

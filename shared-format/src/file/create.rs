@@ -21,8 +21,8 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// How much of a new file has blocks: the pages before the ring, and as much of it as most programs write first. Zeroing the blocks of
-/// a whole ring takes milliseconds, and the program waits for its first record.
+/// Bytes of a new file that get blocks at once: the pages before the ring, and the part of it that most programs write first.
+/// Zeroing the blocks of a whole ring takes milliseconds, and the program waits for its first record.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
@@ -30,7 +30,7 @@ const FIRST_BYTES: u64 = 256 << 10;
 pub struct OwnRing {
     words: MapWords,
     writer: Writer,
-    /// The writer of the coarse ring, where there is to be one.
+    /// The writer of the coarse ring, if the file may have one.
     coarse: Option<GrowingWriter>,
     server: Server,
     header: Header,
@@ -38,21 +38,21 @@ pub struct OwnRing {
     /// A second open file, without the lock: for giving the file its name and for asking who holds a slot.
     /// The lock itself is held by the mapping alone, which a forked child does not inherit.
     file: Descriptor,
-    /// What was done to the file; then it is not touched any more.
+    /// Damage to the file, after which it is never written again.
     damage: Option<Damage>,
-    /// Its path, which leads to it once it is linked.
+    /// Path of the file once it is linked.
     path: PathBuf,
-    /// The path before, where the file system has no files without a name.
+    /// The path before linking, on file systems that have no files without a name.
     temporary: Option<PathBuf>,
-    /// The root directory in which the path was made.
+    /// Device and inode of the root directory in which the path was made.
     root: Option<(u64, u64)>,
     linked: bool,
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB; [`Self::complete`] adds the
-    /// others. If space is short, or the ring would take more than a quarter of it, its size is halved down to 1 MiB; the coarse
-    /// ring never grows larger than that size.
+    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
+    /// other blocks. If space is short, or the ring would take more than a quarter of it, its size is halved down to 1 MiB; the
+    /// coarse ring never grows larger than that size.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -60,7 +60,7 @@ impl OwnRing {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// Like [`Self::create`], with the way in which stores are to reach the file.
+    /// Does the same as [`Self::create`], with a choice of the way in which stores reach the file.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -113,8 +113,8 @@ impl OwnRing {
         })
     }
 
-    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates what it needs, so this only
-    /// brings the time that it takes forward.
+    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates the blocks that it needs,
+    /// so this call only moves the time for it forward.
     ///
     /// # Errors
     /// The system's error; the ring then keeps the blocks that it has. Also as [`Self::check`].
@@ -126,13 +126,13 @@ impl OwnRing {
         self.allocate(self.header.file_bytes())
     }
 
-    /// Allocates the blocks of the first so many bytes, or of more.
+    /// Allocates the blocks of at least this many bytes from the beginning of the file.
     fn allocate(&mut self, bytes: u64) -> Result<(), FormatError> {
         let (have, whole) = (self.words.bytes(), self.header.file_bytes());
         if bytes <= have {
             return Ok(());
         }
-        // Twice as much as there is, so that this is rare, but where space is short what is needed.
+        // Allocates twice the present size, so that this is rare, or only the bytes needed if space is short.
         let wanted = bytes.max(2 * have).min(whole);
         let grown = match self.file.get_again(&self.path) {
             Some((file, _)) => os::allocate_within(file, have, wanted - have)
@@ -155,7 +155,7 @@ impl OwnRing {
         }
     }
 
-    /// Gives the file its name, unless it has it. Call this once the first record is in it.
+    /// Gives the file its name, unless it has one. Call this once the first record is in it.
     ///
     /// # Errors
     /// The system's error.
@@ -174,12 +174,12 @@ impl OwnRing {
         Ok(())
     }
 
-    /// How stores reach the file: [`Way::Mapped`] also where the kernel has refused another.
+    /// Returns how stores reach the file: [`Way::Mapped`] also if the kernel has refused another way.
     pub fn way(&self) -> Way {
         self.words.way()
     }
 
-    /// Whether the file may be written; see [`Self::check`].
+    /// Returns whether the file may be written; see [`Self::check`].
     pub fn is_whole(&mut self) -> bool {
         self.check().is_ok()
     }
@@ -188,17 +188,17 @@ impl OwnRing {
     /// is never touched again, because a mapped store beyond its end would raise a signal that ends the program.
     ///
     /// # Errors
-    /// What was done to the file.
+    /// The damage to the file.
     pub fn check(&mut self) -> Result<(), FormatError> {
         self.damage = self.damage.or_else(|| self.find_damage());
         self.damage
             .map_or(Ok(()), |damage| Err(damage.error(&self.path, self.file_bytes())))
     }
 
-    /// Like [`Self::check`], and also checks the first pages: a file that was cut and then extended has its old length.
+    /// Does [`Self::check`] and also checks the first pages: a file that was cut and then extended has its old length.
     ///
     /// # Errors
-    /// What was done to the file.
+    /// The damage to the file.
     pub fn look(&mut self) -> Result<(), FormatError> {
         self.check()?;
         let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
@@ -212,8 +212,8 @@ impl OwnRing {
         }
     }
 
-    /// Whether the file can no longer be found: it or its directory was removed or moved, or another file took its name.
-    /// A program that has gone into another root sees no path of before; its ring counts as removed once it has no name.
+    /// Returns whether the file can no longer be found: it or its directory was removed or moved, or another file took its name.
+    /// A program that has changed its root directory cannot see earlier paths; its ring counts as removed once it has no name.
     pub fn is_removed(&mut self) -> bool {
         let found = self.file.get_again(&self.path);
         self.linked
@@ -232,23 +232,23 @@ impl OwnRing {
         }
     }
 
-    /// Length of the file as it has grown, in bytes.
+    /// Returns the present length of the file in bytes, with the coarse ring as it has grown.
     fn file_bytes(&self) -> u64 {
         let coarse_words = self.coarse.as_ref().map_or(0, GrowingWriter::size);
         self.header.file_bytes_with(coarse_words)
     }
 
-    /// Where the file is; nothing to find there before [`Self::link`].
+    /// Returns the path of the file, which leads nowhere before [`Self::link`].
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Bytes of the ring, which may be fewer than asked for.
+    /// Returns the bytes of the ring, which may be fewer than requested.
     pub fn ring_bytes(&self) -> u64 {
         self.header.ring_words * WORD as u64
     }
 
-    /// The longest payload that fits into a record, in bytes.
+    /// Returns the longest payload that fits into a record, in bytes.
     pub fn longest_payload(&self) -> u64 {
         self.writer.longest_payload()
     }
@@ -256,7 +256,7 @@ impl OwnRing {
     /// Publishes a record and returns its sequence number.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`], or the system's error where no blocks are left, and the ring is unchanged; or as
+    /// [`FormatError::TooLarge`], or the system's error if no blocks are left; the ring is then unchanged. Also as
     /// [`Self::check`].
     pub fn publish(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
@@ -266,12 +266,12 @@ impl OwnRing {
         Ok(sequence)
     }
 
-    /// Whether all stores so far were carried out.
+    /// Checks the file if one of the stores so far has failed.
     fn check_fault(&mut self) -> Result<(), FormatError> {
         self.words.fault().map_or(Ok(()), |_| self.check())
     }
 
-    /// Whether the coarse ring holds a record.
+    /// Returns whether the coarse ring holds a record.
     pub fn has_coarse(&self) -> bool {
         self.coarse.as_ref().is_some_and(|coarse| coarse.size() > 0)
     }
@@ -297,7 +297,7 @@ impl OwnRing {
                     coarse.grow(&self.words, grown);
                 }
                 Err(error) => {
-                    // What was given in part goes back.
+                    // Blocks that were allocated in part are freed.
                     self.file.shorten(before);
                     if size == 0 {
                         return Err(FormatError::io("fallocate", &self.path, error));
@@ -314,8 +314,8 @@ impl OwnRing {
     /// Publishes a record in the coarse ring and returns its sequence number there.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned, and the ring is
-    /// unchanged; or as [`Self::check`].
+    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned; the ring is then unchanged. Also
+    /// as [`Self::check`].
     pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         let found = payload.len() as u64;
@@ -336,7 +336,7 @@ impl OwnRing {
         self.words.store_release(state::HEARTBEAT, monotonic_ns);
     }
 
-    /// Writes how many records could not be published.
+    /// Writes the number of records that could not be published.
     pub fn fault(&mut self, faults: u64) {
         if self.is_whole() {
             self.words.store_release(state::FAULTS, faults);
@@ -356,8 +356,8 @@ impl OwnRing {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Mostly no viewer is there, and one call says so. Each slot that is found leaves a range on either side of it
-        // to ask for.
+        // Mostly there is no viewer, and one call finds that out. Each slot that is found leaves a range on either side to
+        // search.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
@@ -383,7 +383,7 @@ impl OwnRing {
         self.server.look(&self.words)
     }
 
-    /// Replies to a request: with the first record that shows its effect, and the reset epoch since then.
+    /// Replies to a request, with the first record that shows its effect and the reset epoch after it.
     pub fn answer(&mut self, request: &Request, outcome: Outcome, record: u64, reset_epoch: u64) {
         if !self.is_whole() {
             return;
@@ -405,13 +405,13 @@ fn first_bytes(header: &Header) -> u64 {
     header.file_bytes().min(FIRST_BYTES)
 }
 
-/// Device and inode of the root directory, where it can be read.
+/// Returns device and inode of the root directory, if it can be read.
 fn root() -> Option<(u64, u64)> {
     fs::metadata("/").ok().as_ref().map(id_of)
 }
 
-/// Locks and maps a file, and gives an open file of it that does not carry the lock. A child forked meanwhile
-/// would keep the locked descriptor, so it lives for these few calls only.
+/// Locks and maps a file, and returns a second open file that does not carry the lock. A child forked meanwhile would keep the
+/// locked descriptor, so it lives for these few calls only.
 fn lock_and_map(
     dir: &Path,
     locked: File,
@@ -434,8 +434,7 @@ fn lock_and_map(
     Ok((words, unlocked))
 }
 
-/// A file in `dir` that has no name, or where the file system cannot do that, one whose name no viewer takes
-/// for a ring.
+/// Opens a file in `dir` that has no name. On file systems without such files it gets a name that no viewer takes for a ring.
 fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>), FormatError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);
@@ -463,7 +462,7 @@ fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>),
 
 fn remove_temporary(path: Option<&Path>) {
     if let Some(path) = path {
-        // Where it cannot be removed, `list --clean` finds it later.
+        // If it cannot be removed, `list --clean` finds it later.
         let _ = fs::remove_file(path);
     }
 }

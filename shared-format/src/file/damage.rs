@@ -5,12 +5,12 @@ use std::path::Path;
 use crate::error::FormatError;
 use crate::mapping::Fault;
 
-/// Why a ring must no longer be written.
+/// Reason why a ring must no longer be written.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Damage {
     /// The file was cut to this many bytes.
     Cut(u64),
-    /// Its first pages were emptied or overwritten.
+    /// The first pages of the file were emptied or overwritten.
     Emptied,
     /// The kernel could not carry out a call: the file was cut and has grown again, or there is no space left for one
     /// of its blocks.
@@ -21,7 +21,7 @@ pub(super) enum Damage {
 }
 
 impl Damage {
-    /// Makes an error of it, for a file that had this many bytes.
+    /// Makes an error from the damage, for a file that had this many bytes.
     pub(super) fn error(self, path: &Path, bytes: u64) -> FormatError {
         let (found, wanted) = match self {
             Self::Fault(fault) => return FormatError::io(fault.call, path, fault.source()),

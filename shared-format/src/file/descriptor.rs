@@ -1,5 +1,5 @@
-//! A descriptor inside a program that is not ours. Some programs close every descriptor that they do not recognise, and
-//! the next file they open reuses the number. Device and inode are therefore checked before each use.
+//! A file descriptor in a program that is not under our control. Some programs close every descriptor that they do not recognise,
+//! and the next file they open reuses the number. Device and inode are therefore checked before each use.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -12,9 +12,9 @@ use crate::file::open::open_plain;
 /// An open file whose number may have been reused for another file.
 #[derive(Debug)]
 pub(super) struct Descriptor {
-    /// None once the program has closed the descriptor.
+    /// `None` once the program has closed the descriptor.
     file: Option<File>,
-    /// Device and inode.
+    /// Device and inode of the file.
     id: (u64, u64),
 }
 
@@ -28,12 +28,12 @@ impl Descriptor {
         Ok(Self { file: Some(file), id })
     }
 
-    /// Returns the file and its metadata, or none if the descriptor now belongs to another file.
+    /// Returns the file and its metadata, or `None` if the descriptor now belongs to another file.
     pub(super) fn get(&self) -> Option<(&File, Metadata)> {
         Some((self.file.as_ref()?, self.facts()?))
     }
 
-    /// Like [`get`](Self::get), but reopens a file that was closed if the path still leads to it.
+    /// Does the same as [`get`](Self::get), but reopens a closed file if the path still leads to it.
     pub(super) fn get_again(&mut self, path: &Path) -> Option<(&File, Metadata)> {
         let mut facts = self.facts();
         if facts.is_none() {
@@ -41,14 +41,14 @@ impl Descriptor {
             self.file = open_plain(path, true).ok();
             facts = self.facts();
             if facts.is_none() {
-                // Another file, and this descriptor is ours.
+                // The path leads to another file, but this new descriptor is ours and may be closed.
                 self.file = None;
             }
         }
         Some((self.file.as_ref()?, facts?))
     }
 
-    /// Whether a path leads to another file or to none. False where the path may not be followed.
+    /// Returns whether a path leads to another file or nowhere; false if the path may not be followed.
     pub(super) fn is_elsewhere(&self, path: &Path) -> bool {
         match fs::symlink_metadata(path) {
             Ok(facts) => id_of(&facts) != self.id,
@@ -93,7 +93,7 @@ mod tests {
 
     use super::*;
 
-    /// What an allocation had taken in part went back by the length from before it, whatever the file was by then.
+    /// A failed allocation used to restore the earlier length, although the file had been cut or replaced meanwhile.
     #[test]
     fn a_file_that_was_cut_or_exchanged_meanwhile_was_given_the_old_length() {
         let file = tempfile::tempfile().unwrap();
@@ -106,11 +106,11 @@ mod tests {
         let other = tempfile::tempfile().unwrap();
         other.set_len(9000).unwrap();
         let number = descriptor.file.as_ref().unwrap().as_raw_fd();
-        // As where the program closes all, and opens its own.
+        // A program that closes all descriptors may open its own file under this number.
         crate::os::put_in_place(&other, number);
         descriptor.shorten(4096);
         assert_eq!(other.metadata().unwrap().len(), 9000);
-        // It is not closed: it is another file's.
+        // The number is not closed, because it belongs to another file.
         drop(descriptor);
     }
 }

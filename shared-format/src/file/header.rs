@@ -1,4 +1,4 @@
-//! The header page: which program wrote the file, and where its parts are. It never changes once the file has a name.
+//! The header page: the file's program and the places of its parts. The page never changes once the file has a name.
 
 use crate::checksum::checksum;
 use crate::error::FormatError;
@@ -12,7 +12,7 @@ use crate::ring::growing::Growing;
 /// Longest name of a program, in bytes.
 pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
 
-/// What is kept of the path of a library, in bytes.
+/// Longest path of a library that the header keeps, in bytes.
 pub const LIBRARY_BYTES_MAX: usize = at::LIBRARY_WORDS * WORD;
 
 /// The facts of the header page.
@@ -22,17 +22,17 @@ pub struct Header {
     pub name: String,
     /// Process id, in the program's namespace.
     pub pid: u32,
-    /// The process's start time as the kernel gives it.
+    /// Start time of the process, in the kernel's unit.
     pub start_time: u64,
-    /// Which boot of the machine.
+    /// Id of the machine's boot.
     pub boot_id: [u64; 2],
     /// User id of the program.
     pub uid: u32,
-    /// Random; also in the file's name.
+    /// Random number, which is also in the file's name.
     pub nonce: u64,
-    /// What `tickscope run` passed in the environment, 0 for nothing.
+    /// Token that `tickscope run` passed in the environment, 0 for none.
     pub run_token: u64,
-    /// When the collector started: nanoseconds since the Unix epoch.
+    /// Time when the collector started, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
     /// Words of the ring, a power of two.
     pub ring_words: u64,
@@ -40,24 +40,25 @@ pub struct Header {
     pub coarse_words: u64,
     /// Whether the program takes requests.
     pub control: bool,
-    /// The path of the library that has the collector, if the executable has not; its end, if it is longer than [`LIBRARY_BYTES_MAX`].
+    /// Path of the library that has the collector, if the executable has not; its end, if it is above [`LIBRARY_BYTES_MAX`]
+    /// bytes.
     pub library: String,
     /// Major and minor format version.
     pub version: (u32, u32),
 }
 
 impl Header {
-    /// Length of the file in bytes, as it is made; the coarse ring grows behind that.
+    /// Returns the length of a new file in bytes; the coarse ring grows behind that.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
     }
 
-    /// Length of the file in bytes once the coarse ring has grown to so many words.
+    /// Returns the length of the file in bytes once the coarse ring has this many words.
     pub fn file_bytes_with(&self, coarse_words: u64) -> u64 {
         self.file_bytes() + coarse_words * WORD as u64
     }
 
-    /// Where the ring lies.
+    /// Returns the place of the ring.
     pub fn region(&self) -> Region {
         Region {
             first: RING_FIRST,
@@ -67,7 +68,7 @@ impl Header {
         }
     }
 
-    /// Where the coarse ring lies; none in files without one.
+    /// Returns the place of the coarse ring; `None` in files without one.
     pub fn coarse(&self) -> Option<Growing> {
         let most = Region {
             first: RING_FIRST + self.ring_words as usize,
@@ -81,7 +82,7 @@ impl Header {
         })
     }
 
-    /// The page as words.
+    /// Encodes the page as words.
     pub fn encode(&self) -> [u64; PAGE_WORDS] {
         let mut page = [0; PAGE_WORDS];
         page[at::MAGIC] = RING_MAGIC;
@@ -116,10 +117,10 @@ impl Header {
         page
     }
 
-    /// Reads a page; `file_bytes` is what the file really has.
+    /// Reads a page; `file_bytes` is the actual length of the file.
     ///
     /// # Errors
-    /// What is wrong with it, the plainest reason first.
+    /// The first fault of the page, the plainest reason first.
     pub fn decode(page: &[u64; PAGE_WORDS], file_bytes: u64) -> Result<Self, FormatError> {
         if page[at::MAGIC] != RING_MAGIC {
             let found = page[at::MAGIC].to_le_bytes().escape_ascii().to_string();
@@ -160,7 +161,7 @@ impl Header {
                 RING_FIRST,
             ));
         }
-        // Files from before it have zeros there.
+        // Files of versions without a coarse ring have zeros there.
         let (coarse_first, coarse_words) = (page[at::COARSE_FIRST], page[at::COARSE_WORDS]);
         let fits = RING_WORDS_RANGE.contains(&coarse_words) && coarse_words.is_power_of_two();
         if coarse_words != 0 && !fits {
@@ -202,7 +203,7 @@ impl Header {
             ring_words,
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
-            // Files from before it have zeros there.
+            // Files of versions without this field have zeros there.
             library: text(
                 "length of the library's path",
                 at::LIBRARY_BYTES,
@@ -280,7 +281,7 @@ pub(crate) mod tests {
         assert_eq!((read.coarse_words, read.version), (0, (FORMAT_MAJOR, 0)));
     }
 
-    /// A program dies while it makes its file: what is there of the header is none before its last word that is not 0.
+    /// A program may die while it makes its file, so a header cut before its last non-zero word must be invalid.
     #[test]
     fn a_header_cut_off_at_any_word_is_none() {
         let header = example();

@@ -1,4 +1,4 @@
-//! What a run of a program leaves for the next runs of the same build: text in a file beside the rings.
+//! Text that a run of a program leaves for later runs of the same build, in a file beside the rings.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -10,16 +10,16 @@ use crate::file::open::open_plain;
 use crate::file::places;
 use crate::os;
 
-/// The ending of the files.
+/// Ending of the files' names.
 const ENDING: &str = "learned";
 
-/// How many builds are remembered in a directory.
+/// Number of builds that a directory remembers.
 const FILES_KEPT: usize = 64;
 
-/// Longer files are not read.
+/// Length in bytes above which files are not read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Returns what was left for this build, from the first directory that has something, unless another user wrote it.
+/// Returns the text left for this build, from the first directory that has one of this user.
 pub fn read(build: u64) -> Option<String> {
     let places = places::places(None).into_iter();
     let files = places.filter_map(|place| open_plain(&place.join(name(build)), false).ok());
@@ -32,14 +32,14 @@ pub fn read(build: u64) -> Option<String> {
     Some(text)
 }
 
-/// Leaves this for the next runs of this build, in the first directory that takes it. Those that were written longest ago
-/// go when there are too many.
+/// Leaves a text for later runs of this build, in the first directory that can be written. If there are too many files, the
+/// oldest are removed.
 pub fn write(build: u64, text: &str) {
     let mut places = places::places(None).into_iter();
     let _ = places.find(|place| places::prepare(place).is_ok() && write_into(place, build, text));
 }
 
-/// Removes what all builds left in a directory. Returns the paths.
+/// Removes the files of all builds in a directory. Returns their paths.
 pub fn remove_all(place: &Path) -> Vec<PathBuf> {
     remove_but(place, 0)
 }
@@ -70,7 +70,7 @@ fn write_into(place: &Path, build: u64, text: &str) -> bool {
     written.is_ok()
 }
 
-/// Removes all but the newest of this user.
+/// Removes all files of this user but the newest `keep`.
 fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
     let dated = |path: PathBuf| {
         let facts = fs::symlink_metadata(&path).ok()?;

@@ -11,15 +11,14 @@ use crate::os;
 /// A file that has a ring's name.
 #[derive(Debug)]
 pub struct Listed {
-    /// Where it is.
+    /// Path of the file.
     pub path: PathBuf,
-    /// The ring, or why it is none.
+    /// The ring, or the reason why the file is not a ring.
     pub ring: Result<(RingFile, Liveness), FormatError>,
 }
 
-/// All files that end like rings in these directories, living ones first, then the newest first. Directories
-/// that are missing or may not be read give nothing; one that another user planted is listed itself, with that
-/// reason.
+/// Returns all files in these directories that have a ring's ending: live ones first, then the newest first. Missing or
+/// unreadable directories give nothing; a directory that another user planted is listed itself, with that reason.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
     let look_into = |place: &PathBuf| match places::check_owner(place) {
         Ok(()) => ring_paths(place).into_iter().map(look).collect(),

@@ -1,5 +1,5 @@
-//! The reader's side of a ring file. It reads with `pread`: if another process cuts the file, that is a short read and
-//! not a signal.
+//! The reader's side of a ring file. It reads with `pread`, so that a file cut by another process leads to a short read and not
+//! to a signal.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -21,8 +21,7 @@ use crate::words::{self, ReadWords, read_one};
 /// A running program that has not shown a sign of life for this long, or for three intervals, is stale.
 const STALE_NS: u64 = 2_000_000_000;
 
-/// Longer intervals than this do not make it later: programs show signs of life ten times a second, whatever their
-/// interval.
+/// Longest interval that delays staleness, because programs show signs of life ten times a second at any interval.
 const INTERVAL_MOST_NS: u64 = 10_000_000_000;
 
 /// The longest interval that a program may choose.
@@ -35,28 +34,28 @@ pub struct RingFile {
     path: PathBuf,
     header: Header,
     writable: bool,
-    /// How often the newest record was read again because the program was faster.
+    /// Number of times the newest record was read again because the program had overwritten it.
     lapped: AtomicU64,
 }
 
-/// How it stands with the program that wrote a ring.
+/// State of the program that wrote a ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// It holds the lock and shows signs of life.
+    /// The program holds the lock and shows signs of life.
     Running,
-    /// It holds the lock, but the last sign of life was at this time (nanoseconds since the Unix epoch).
+    /// The program holds the lock, but shows no recent signs of life.
     Stale {
-        /// When it was last heard of.
+        /// Time of the last sign of life, in nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// It ended in order at this time (nanoseconds since the Unix epoch).
+    /// The program ended in order.
     Exited {
-        /// When.
+        /// Time of the end, in nanoseconds since the Unix epoch.
         unix_ns: u64,
     },
-    /// It ended without a final record; the newest one is of this time where one can be read.
+    /// The program ended without a final record.
     Crashed {
-        /// When it was last heard of: nanoseconds since the Unix epoch.
+        /// Time of the newest record if it can be read, in nanoseconds since the Unix epoch.
         unix_ns: u64,
     },
 }
@@ -106,7 +105,7 @@ impl ReadWords for FileWords<'_> {
 /// Opens a plain file of this user. It does not follow symbolic links and does not wait at a FIFO.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with what was found instead, or the system's error.
+/// [`FormatError::Unsuitable`] with the fact found instead, or the system's error.
 pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     let unsuitable = |found: String, wanted: &str| FormatError::Unsuitable {
         path: path.to_path_buf(),
@@ -141,7 +140,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         .open(path)
         .and_then(os::out_of_the_way)
         .map_err(|error| FormatError::io("open", path, error))?;
-    // Another process may have put something else there between the two calls.
+    // Another process may have replaced the file between the two calls.
     match file.metadata() {
         Ok(facts) if facts.is_file() => Ok(file),
         Ok(_) => Err(unsuitable(
@@ -156,7 +155,7 @@ impl RingFile {
     /// Opens and checks a ring file.
     ///
     /// # Errors
-    /// What was found instead of a ring file that this build can read.
+    /// The reason why the file is not a ring that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let (file, writable) = match open_plain(path, true) {
             Ok(file) => (file, true),
@@ -190,7 +189,7 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
-        // The process that made the other name can reach the file as well.
+        // The process that made the second name can reach the file as well.
         if facts.nlink() > 1 {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -207,12 +206,12 @@ impl RingFile {
         })
     }
 
-    /// Its path.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Its header.
+    /// Returns the header of the file.
     pub fn header(&self) -> &Header {
         &self.header
     }
@@ -244,7 +243,7 @@ impl RingFile {
         newest
     }
 
-    /// Where the newest whole record of a program that has ended lies, without reading it into memory.
+    /// Returns the extent of the newest whole record of an ended program, without reading its payload into memory.
     pub(crate) fn newest_extent(&self) -> Result<Extent, FormatError> {
         extent::find_newest(&self.words(), &self.header.region())
     }
@@ -265,7 +264,7 @@ impl RingFile {
         Ok((record, snapshot))
     }
 
-    /// Reads the record before another one. Returns none if it has been overwritten or there was none.
+    /// Reads the record before another one. Returns `None` if that record has been overwritten or does not exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -278,7 +277,7 @@ impl RingFile {
         }
     }
 
-    /// Returns the records before one down to number `after`, newest first. It ends at the first record that has been
+    /// Returns the records before one down to number `after`, newest first. The iterator ends at the first record that has been
     /// overwritten.
     pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
         let (mut sequence, mut position, mut previous) = (newest.sequence, newest.position, newest.previous);
@@ -292,8 +291,8 @@ impl RingFile {
         })
     }
 
-    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns none if there is
-    /// none yet, if an older collector wrote the file, or if the ring was emptied after the end of the program.
+    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns `None` if there is no record
+    /// yet, an older collector wrote the file, or the ring was emptied after the program's end.
     ///
     /// # Errors
     /// [`FormatError::Lapped`], or the error of reading.
@@ -304,8 +303,8 @@ impl RingFile {
         }
     }
 
-    /// Reads the record before another one of the coarse ring. Returns none if it has been overwritten or there was
-    /// none.
+    /// Reads the record before another one of the coarse ring. Returns `None` if that record has been overwritten or does not
+    /// exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -325,14 +324,14 @@ impl RingFile {
         let found = facts
             .map_err(|error| FormatError::io("stat", &self.path, error))?
             .len();
-        // Its program has left it, and is not to be called dead for that.
+        // The program has stopped writing a file that was cut, but may be alive.
         if found < self.header.file_bytes() {
             return Err(FormatError::Truncated {
                 found,
                 wanted: self.header.file_bytes(),
             });
         }
-        // A lock belongs to an open file, and probing takes it for a moment: so with one of its own.
+        // A lock belongs to an open file, and probing takes the lock for a moment, so the probe opens a file of its own.
         let probe =
             open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
         let held = match probe {
@@ -341,7 +340,7 @@ impl RingFile {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(FormatError::io("flock", &self.path, error)),
             },
-            // Unlinked or replaced while we read it: our own descriptor tells as well.
+            // The file was unlinked or replaced meanwhile; our own descriptor gives the same answer.
             Ok((_, false)) | Err(_) => match self.file.try_lock_shared() {
                 Ok(()) => {
                     let _ = self.file.unlock();
@@ -357,7 +356,7 @@ impl RingFile {
         let past = os::monotonic_ns().checked_sub(beat);
         let (age, interval) = match past {
             Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
-            // A beat that is still to come is none: a flipped bit, or a container's own clock. Its records count then.
+            // A beat in the future comes from a flipped bit or a container's own clock. The newest record counts then.
             None => {
                 let newest = self.newest().map(|record| record.stamp.unix_ns);
                 let heard = newest.unwrap_or(self.header.started_unix_ns);
@@ -365,8 +364,7 @@ impl RingFile {
             }
         };
         let is_fresh = age <= STALE_NS.max(interval.saturating_mul(3));
-        // A process that holds the lock of a file from an earlier boot is not its program, and the clock was another
-        // one.
+        // A process that holds the lock of a file from an earlier boot is not its program, and the clocks do not compare.
         let held = held && (past.is_some() && is_fresh || self.is_of_this_boot());
         let exit = self.state(state::EXIT_UNIX_NS)?;
         if !held && exit != 0 {
@@ -386,7 +384,7 @@ impl RingFile {
         Ok(Liveness::Running)
     }
 
-    /// Whether it was made since the machine was started, as far as both sides know. Reads a file of the system's.
+    /// Returns whether the file was made since the machine was booted, or unknown. Reads a file of the system.
     fn is_of_this_boot(&self) -> bool {
         let (its, ours) = (self.header.boot_id, os::boot_id());
         its == ours || its == [0, 0] || ours == [0, 0]
@@ -401,7 +399,7 @@ impl RingFile {
         Ok((ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino()))
     }
 
-    /// Takes a free request slot. Returns none if all are taken, or if the program takes no requests from this user.
+    /// Takes a free request slot. Returns `None` if all are taken, or if the program takes no requests from this user.
     ///
     /// # Errors
     /// The system's error.
@@ -434,11 +432,11 @@ impl Slot {
     /// The system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        // Where it begins is what the page says, and that may be anything.
+        // The first number comes from the page, which may contain any number.
         self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;
-        // Never past the slots: a file that was cut must not grow again.
+        // The write must not go past the end, because a file that was cut must not grow again.
         let facts = self.ring.file.metadata();
         let length = facts
             .map_err(|error| FormatError::io("stat", &self.ring.path, error))?
@@ -456,7 +454,7 @@ impl Slot {
         Ok(Sent(request))
     }
 
-    /// Returns the reply, or none if there is none yet.
+    /// Returns the reply, or `None` if there is no reply yet.
     ///
     /// # Errors
     /// The error of reading.

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use crate::error::FormatError;
 use crate::os;
 
-/// The environment variable that names the directory.
+/// Environment variable that names the directory.
 pub const DIR_VARIABLE: &str = "TICKSCOPE_DIR";
 
-/// The ending of ring files.
+/// Ending of ring files' names.
 pub const RING_ENDING: &str = "ring";
 
 /// Returns the directories for the ring of a program, which takes the first that works: the given one, the directory of
@@ -39,18 +39,17 @@ pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     }
 }
 
-/// The directory that the environment names. It is ignored if this program has more rights than the user that started
-/// it.
+/// Returns the directory that the environment names, unless this program has more rights than the user that started it.
 fn named() -> Option<PathBuf> {
     std::env::var_os(DIR_VARIABLE)
         .filter(|dir: &OsString| !dir.is_empty() && !os::has_more_rights())
         .map(PathBuf::from)
 }
 
-/// The default directory of this user.
+/// Returns the default directories of this user.
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
-    // `TMPDIR` is the environment's word as well.
+    // `TMPDIR` also comes from the environment.
     let temporary = if os::has_more_rights() {
         PathBuf::from("/tmp")
     } else {
@@ -80,11 +79,11 @@ pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     })
 }
 
-/// Makes sure that a directory can hold rings: a real directory of this user, which no other user may write to. Creates
-/// it, for this user alone, if it is missing.
+/// Makes sure that a directory can hold rings: it must be a real directory of this user, which no other user may write to.
+/// Creates it, for this user alone, if it is missing.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with what was found, or the system's error.
+/// [`FormatError::Unsuitable`] with the fact found, or the system's error.
 pub fn prepare(dir: &Path) -> Result<(), FormatError> {
     match DirBuilder::new().mode(0o700).create(dir) {
         Ok(()) => {}

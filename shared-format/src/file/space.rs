@@ -10,10 +10,10 @@ use crate::file::header::Header;
 use crate::layout::{RING_WORDS_RANGE, WORD};
 use crate::os;
 
-/// A ring that finds no space is halved down to this many bytes.
+/// Smallest size in bytes down to which a ring is halved if space is short.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
-/// A ring may take one in this many of the free bytes, because others need space as well, above all in `/dev/shm`.
+/// Divisor of the free bytes that gives a ring's largest size, because others need space as well, above all in `/dev/shm`.
 const SHARE: u64 = 4;
 
 pub(super) fn halve(header: &mut Header) {
@@ -47,9 +47,9 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to half of that and half again as
-/// long as that is more than it has. Returns the new size, or none if the file cannot be reached or was cut. It takes a
-/// quarter of the free space at most, and leaves what another program's ring needs.
+/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to repeated halves of it that are still above
+/// `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at most a quarter of the
+/// free space, and leaves the space that another program's ring needs.
 pub(super) fn allocate_some(
     descriptor: &Descriptor,
     header: &Header,
@@ -64,7 +64,7 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Each time: the one before may have taken long, and blocks behind a cut would hide it.
+        // Checks in each turn, because the last call may have taken long, and blocks allocated behind a cut would hide it.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::file::header::tests::example;
 
-    /// The blocks for more were taken behind the cut, and the file was longer than before.
+    /// The new blocks used to be allocated behind the cut, which made the file longer than before.
     #[test]
     fn a_cut_just_before_the_history_grew_was_hidden() {
         let header = Header {

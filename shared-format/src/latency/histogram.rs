@@ -1,30 +1,29 @@
 //! Latency histograms with log-linear buckets.
 //!
-//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so
-//! its width is at most 12.5 % of its values. The scheme is that of HdrHistogram (Gil Tene) with three significant
-//! bits.
+//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so its width is
+//! at most 12.5 % of its values. The scheme is HdrHistogram (Gil Tene) with three significant bits.
 
-/// Buckets of an octave.
+/// Number of buckets in an octave.
 pub const PER_OCTAVE: usize = 8;
 
-/// Octaves there are: any duration of 64 bits has a bucket.
+/// Number of octaves, so that every 64-bit duration has a bucket.
 pub const OCTAVES: usize = 64;
 
-/// Buckets there are.
+/// Number of buckets.
 pub const BUCKETS: usize = OCTAVES * PER_OCTAVE;
 
 /// Returns the bucket of a duration in ticks. 0 shares the bucket of 1. Durations of 2^53 ticks and more may end up one
 /// bucket higher.
-// The exponent and the upper bits of the mantissa of a float are the bucket: one conversion and one shift, where
-// counting leading zeros is slow on CPUs that x86-64 still includes.
+// The exponent and the upper bits of the mantissa of a float are the bucket. This takes one conversion and one shift; counting
+// leading zeros is slow on CPUs that x86-64 still includes.
 #[inline(always)]
 pub fn bucket_of(ticks: u64) -> usize {
     let positive = ticks.clamp(1, i64::MAX as u64);
     ((positive as i64 as f64).to_bits() >> 49) as usize - (1023 << 3)
 }
 
-/// The bucket of a duration above 0 that is not long; what it gives for others means nothing. Many of them are found
-/// side by side, as CPUs convert small integers.
+/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert several small
+/// integers at once, so loops over this function vectorise.
 #[inline(always)]
 pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
@@ -51,7 +50,7 @@ pub fn value_bucket(number: u64) -> usize {
     }
 }
 
-/// A float would be rounded.
+/// Returns the bucket of a number that a float would round.
 #[cold]
 fn large_value_bucket(number: u64) -> usize {
     let octave = number.ilog2() as usize;
@@ -67,14 +66,14 @@ pub fn value_edges(bucket: usize) -> (u64, u64) {
     }
 }
 
-/// Rounded up: the first whole number of ticks in the bucket.
+/// Returns the first whole number of ticks in the bucket.
 fn edge(bucket: usize) -> u64 {
     let (octave, step) = ((bucket / PER_OCTAVE) as u32, (bucket % PER_OCTAVE) as u128);
     let eighths = (8 + step) << octave;
     u64::try_from(eighths.div_ceil(8)).unwrap_or(u64::MAX)
 }
 
-/// The latencies of one or several nodes: the buckets that are not empty, in order.
+/// The latencies of one or several nodes: the non-empty buckets, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     /// Each bucket with its number of calls.
@@ -91,13 +90,13 @@ impl Histogram {
             .fold(0, |sum: u64, &(_, count)| sum.saturating_add(count))
     }
 
-    /// Whether no call has finished.
+    /// Returns whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }
 
-    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or none if no call has
-    /// finished. It is the middle of a bucket, so it is accurate to 6.3 %.
+    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or `None` if no call has finished. The
+    /// middle of a bucket stands for it, which is accurate to 6.3 %.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let bucket = self.quantile_bucket(share)?;
         let middle = lower_edge(bucket).midpoint(upper_edge(bucket));
@@ -107,7 +106,7 @@ impl Histogram {
         })
     }
 
-    /// Returns between which durations in ticks that of [`quantile`](Self::quantile) lies for certain: the ends of its bucket.
+    /// Returns the range in ticks that contains the duration of [`quantile`](Self::quantile): the edges of its bucket.
     pub fn quantile_range(&self, share: f64) -> Option<(u64, u64)> {
         let bucket = self.quantile_bucket(share)?;
         let (least, most) = (lower_edge(bucket), upper_edge(bucket));
@@ -129,8 +128,8 @@ impl Histogram {
         bucket.map(|&(bucket, _)| bucket.into())
     }
 
-    /// Returns the longest call in ticks and whether that is exact, or none if no call has finished. An inexact value
-    /// is the upper end of the bucket.
+    /// Returns the longest call in ticks and whether that is exact, or `None` if no call has finished. An inexact value is the
+    /// upper end of the bucket.
     pub fn max(&self) -> Option<(u64, bool)> {
         let &(highest, _) = self.buckets.last()?;
         Some(match self.max_ticks {
@@ -139,8 +138,7 @@ impl Histogram {
         })
     }
 
-    /// Returns mean and variance in ticks, taking each call as the middle of its bucket, or none if no call has
-    /// finished.
+    /// Returns mean and variance in ticks, taking each call as the middle of its bucket, or `None` if no call has finished.
     pub fn moments(&self) -> Option<(f64, f64)> {
         let count = self.count();
         if count == 0 {
@@ -173,7 +171,7 @@ impl Histogram {
         }
     }
 
-    /// Adds the calls of another histogram. The longest call stays exact if it is exact in the histogram it comes from.
+    /// Adds the calls of another histogram. The longest call stays exact if it is exact in its own histogram.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
         self.max_ticks = match highest(self).cmp(&highest(other)) {
@@ -185,7 +183,7 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
     }
 
-    /// Subtracts the calls of an earlier state. The longest call is exact only if it is longer than it was then.
+    /// Subtracts the calls of an earlier state. The longest call is exact only if it has grown since.
     pub fn subtract(&mut self, earlier: &Self) {
         if self.max_ticks <= earlier.max_ticks {
             self.max_ticks = 0;
@@ -193,7 +191,7 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Returns it in ticks of another clock, of which each of these is `ratio`: each bucket by its middle.
+    /// Converts each bucket by its middle to another clock, which has `ratio` ticks in each of these ticks.
     #[must_use]
     pub fn at_rate(&self, ratio: f64) -> Self {
         let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());
@@ -206,7 +204,7 @@ impl Histogram {
                 None => buckets.push((to, calls)),
             }
         }
-        // The longest one must lie in the last bucket that has calls.
+        // An exact longest call must lie in the last bucket that has calls.
         let max_ticks = (self.max_ticks as f64 * ratio).round() as u64;
         let is_last = buckets
             .last()
@@ -218,15 +216,14 @@ impl Histogram {
         }
     }
 
-    /// Raises each bucket to at least the count that it has in another histogram, and the longest call to at least that of the
-    /// other one.
+    /// Raises each bucket to at least its count in another histogram, and the longest call to at least the other's.
     pub fn raise_to(&mut self, other: &Self) {
         self.max_ticks = self.max_ticks.max(other.max_ticks);
         self.buckets = merged(&self.buckets, &other.buckets, u64::max);
     }
 }
 
-/// Two lists of buckets as one, counts combined; those left without a call go.
+/// Merges two lists of buckets, with their counts combined. Buckets without calls are dropped.
 fn merged(a: &[(u16, u64)], b: &[(u16, u64)], combine: fn(u64, u64) -> u64) -> Vec<(u16, u64)> {
     let (mut a, mut b) = (a.iter().copied().peekable(), b.iter().copied().peekable());
     let mut all = Vec::new();

@@ -1,6 +1,6 @@
 //! The compact encoding of a histogram.
 //!
-//! It is the longest call, then for each bucket the distance from the bucket before and its count. Each number is in
+//! The bytes are the longest call, then for each bucket the distance from the bucket before and its count. Each number is in
 //! LEB128: seven bits a byte, the lowest first.
 
 use super::histogram::{BUCKETS, Histogram};
@@ -16,12 +16,12 @@ impl Packed {
         append(histogram, &mut self.0);
     }
 
-    /// Whether no call has finished.
+    /// Returns whether no call has finished.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The histogram.
+    /// Returns the histogram.
     pub fn unpacked(&self) -> Histogram {
         unpack(&self.0).unwrap_or_default()
     }
@@ -39,7 +39,7 @@ impl From<&Histogram> for Packed {
     }
 }
 
-/// Appends a histogram; nothing where no call has finished.
+/// Appends a histogram, or nothing if no call has finished.
 pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     if histogram.is_empty() {
         return;
@@ -53,15 +53,15 @@ pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     }
 }
 
-/// The histogram in these bytes, or none if there is none: numbers cut off, buckets that do not rise or do not exist,
-/// or without a call.
+/// Returns the histogram in these bytes. Returns `None` if numbers are cut off, buckets do not rise or do not exist, or a bucket
+/// has no calls.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Histogram> {
     let mut histogram = Histogram::default();
     histogram.max_ticks = walk(bytes, |bucket, count| histogram.buckets.push((bucket, count)))?;
     Some(histogram)
 }
 
-/// Goes through the buckets and gives the longest call, or none if the bytes are no histogram.
+/// Calls `each` for every bucket and returns the longest call, or `None` if the bytes are no histogram.
 pub(crate) fn walk(bytes: &[u8], mut each: impl FnMut(u16, u64)) -> Option<u64> {
     let mut rest = bytes;
     let max_ticks = take(&mut rest)?;

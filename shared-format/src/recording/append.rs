@@ -19,17 +19,17 @@ use crate::words;
 pub struct Writer {
     file: File,
     path: PathBuf,
-    /// The name it has until its first record is written, where it is to take the place of another file.
+    /// Temporary name until the first record is written, if the recording will replace another file.
     for_now: Option<PathBuf>,
-    /// Where the next record begins, in words behind the page.
+    /// Beginning of the next record, in words after the header page.
     position: u64,
     previous: u64,
     records: u64,
-    /// It goes to a pipe or the like, where nothing can be taken back.
+    /// Whether the output is a pipe, a socket or the like, where written bytes cannot be removed.
     is_stream: bool,
-    /// The sites that were written last, and the position of the record that has them.
+    /// The last sites that were written, and the position of the record that contains them.
     sites: Option<(u64, Vec<u8>)>,
-    /// What the next record is to name.
+    /// Functions and lines of code for the next record.
     addresses: Addresses,
 }
 
@@ -38,9 +38,9 @@ impl Writer {
     /// it with.
     ///
     /// # Errors
-    /// The file exists already, or the system's error.
+    /// An error if the file exists already, or the system's error.
     pub fn create(path: &Path, force: bool) -> Result<Self, FormatError> {
-        // Without following links: what one points to is not ours to replace.
+        // The check does not follow links, because a link's target is not ours to replace.
         let there = path.symlink_metadata().ok();
         let refused = match &there {
             Some(_) if !force => Some(("exists already", "a new file")),
@@ -86,8 +86,8 @@ impl Writer {
         }
     }
 
-    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. `name` stands for it
-    /// in messages.
+    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. Messages show
+    /// `name`.
     ///
     /// # Errors
     /// The system's error.
@@ -107,7 +107,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Begins another recording behind the one so far, in a stream: what follows is of another run.
+    /// Begins another recording in a stream, behind the present one, because the following records belong to another run.
     ///
     /// # Errors
     /// The system's error.
@@ -125,7 +125,7 @@ impl Writer {
         written.map_err(|error| FormatError::io("write", &self.path, error))
     }
 
-    /// Has the next record name functions and lines of code, which no record did before.
+    /// Adds functions and lines of code to the next record, which no earlier record has.
     pub fn name(&mut self, addresses: Addresses) {
         self.addresses.extend(addresses);
     }
@@ -133,7 +133,7 @@ impl Writer {
     /// Appends a record. If that fails, earlier records stay as they are.
     ///
     /// # Errors
-    /// The system's error, or that the bytes are not a payload.
+    /// The system's error, or an error if the bytes are not a payload.
     pub fn append(&mut self, stamp: Stamp, payload: &[u8]) -> Result<(), FormatError> {
         let capture = codec::capture(payload)?;
         let (others, sites) = codec::split_sites(payload)?;
@@ -148,7 +148,7 @@ impl Writer {
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;
         let bytes = words::to_bytes(head.into_iter().chain(payload_words(&stored)));
         if let Err(error) = self.file.write_all(&bytes) {
-            // What stands there of it is no record; where it cannot be cut off either, readers leave it out.
+            // The bytes written are no complete record; if they cannot be cut off either, readers ignore them.
             if !self.is_stream {
                 let _ = self.file.set_len(self.bytes());
             }
@@ -170,17 +170,17 @@ impl Writer {
         Ok(())
     }
 
-    /// The path of the file.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The number of records so far.
+    /// Returns the number of records so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// The length of the file so far, in bytes.
+    /// Returns the length of the file so far, in bytes.
     pub fn bytes(&self) -> u64 {
         (HEAD_WORDS as u64 + self.position) * WORD as u64
     }

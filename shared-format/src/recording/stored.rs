@@ -1,11 +1,11 @@
-//! A record in a recording: what can be read without unpacking it, then the packed payload.
+//! A record in a recording: a head that can be read without unpacking, then the packed payload.
 //!
 //! | section | body |
 //! |---|---|
 //! | 64 | four words: seq, reset epoch, epoch withdrawn (all ones for none), position of the record with the sites |
-//! | 67 | functions and lines of the code that samples were in and that no earlier record names: raw deflate of [`Addresses`]; only if there are some |
+//! | 67 | functions and lines of code of samples, if no earlier record has them: raw deflate of [`Addresses`]; optional |
 //! | 65 | all sections but the sites: raw deflate |
-//! | 66 | the section of sites: raw deflate; only if this record has them itself |
+//! | 66 | the section of sites: raw deflate; only if no earlier record has them |
 
 use crate::addresses::Addresses;
 use crate::codec;
@@ -20,27 +20,27 @@ const PACKED: u64 = 65;
 const PACKED_SITES: u64 = 66;
 const PACKED_ADDRESSES: u64 = 67;
 
-/// Bytes of the section of a [`RecordInfo`], which is the first.
+/// Bytes of the first section, which contains the [`RecordInfo`].
 pub(super) const INFO_BYTES: usize = 48;
 
-/// Bytes from which it is known whether a record has [`Addresses`]: their section is the second.
+/// Bytes that show whether a record has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
-/// Stands for no epoch.
+/// Number that stands for no epoch.
 const NONE: u64 = u64::MAX;
 
-/// What is known of a record before it is unpacked.
+/// Facts of a record that can be read without unpacking it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordInfo {
     pub(super) seq: u64,
     pub(super) reset_epoch: u64,
     pub(super) withdraws: Option<u64>,
-    /// Position of the record that has its sites.
+    /// Position of the record that contains the sites.
     pub(super) sites: u64,
 }
 
 impl RecordInfo {
-    /// Those of a stored record, or none if it is a payload as it is.
+    /// Returns the facts of a stored record, or `None` if it is an unpacked payload.
     pub(super) fn of(stored: &[u8]) -> Option<Self> {
         let head: Vec<u64> = words::from_bytes(stored.get(..INFO_BYTES)?).collect();
         let &[INFO, 32, seq, reset_epoch, withdraws, sites] = &head[..] else {
@@ -71,20 +71,20 @@ impl RecordInfo {
     }
 }
 
-/// Whether a stored record, of which this is the beginning, has [`Addresses`].
+/// Returns whether the stored record that begins with these bytes has [`Addresses`].
 pub(super) fn has_addresses(stored: &[u8]) -> bool {
     stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
 }
 
-/// The [`Addresses`] of a record are at most so many bytes.
+/// Most bytes of the [`Addresses`] of a record.
 const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
 
-/// The [`Addresses`] of a stored record that has some.
+/// Returns the [`Addresses`] of a stored record that has some.
 pub(super) fn unpacked_addresses(stored: &[u8]) -> Result<Addresses, FormatError> {
     codec::addresses(&inflated(stored, PACKED_ADDRESSES, ADDRESSES_BYTES_MAX)?)
 }
 
-/// A record as it is stored; with its sites where it has them itself, and what it is the first to name.
+/// Packs a record: info, new addresses, payload without sites, and its sites if no earlier record has them.
 #[cfg(feature = "deflate")]
 pub(super) fn packed(
     info: RecordInfo,
@@ -120,24 +120,24 @@ pub(super) fn packed(
     Ok(stored)
 }
 
-/// The payload of a stored record without its sites.
+/// Returns the payload of a stored record without its sites.
 pub(super) fn unpacked(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED, record::BYTES_MAX)
 }
 
-/// The same; one of more than so many bytes is refused.
+/// Returns the same payload, or an error if it is longer than `longest` bytes.
 #[cfg(feature = "deflate")]
 pub(super) fn unpacked_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED, longest)
 }
 
-/// The sites of a stored record that has them itself; of more than so many bytes they are refused.
+/// Returns the sites of a stored record that contains them, or an error if they are longer than `longest` bytes.
 #[cfg(feature = "deflate")]
 pub(super) fn unpacked_sites_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED_SITES, longest)
 }
 
-/// The sites of a stored record that has them itself.
+/// Returns the sites of a stored record that contains them.
 pub(super) fn unpacked_sites(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED_SITES, record::BYTES_MAX)
 }
@@ -167,7 +167,7 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     }
 }
 
-/// A build that cannot unpack has refused the file by its features.
+/// Fails, because a build that cannot unpack has already refused the file by its features.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     Err(damaged(
@@ -191,13 +191,13 @@ fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
 mod tests {
     use super::*;
 
-    /// So many zeros, packed a thousandfold, and behind them what is no deflate.
+    /// Returns this many zeros, packed a thousandfold, with bytes behind them that are no deflate.
     fn bomb(bytes: usize) -> Vec<u8> {
         use std::io::Write;
 
         let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::best());
         encoder.write_all(&vec![0; bytes]).unwrap();
-        // Ends a block, and not the stream.
+        // The flush ends a block but not the stream.
         encoder.flush().unwrap();
         let mut packed = encoder.get_ref().clone();
         packed.extend_from_slice(&[0xff; 8]);
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn what_unpacks_to_more_than_a_payload_is_not_unpacked_to_its_end() {
         let said = |longest| inflate(&bomb(1 << 20), 7, longest).unwrap_err().to_string();
-        // A reader that goes on meets the damage.
+        // A reader with a higher limit reaches the damage.
         assert!(said(1 << 21).contains("deflate"), "{}", said(1 << 21));
         let why = said(1 << 16);
         assert!(why.contains("at byte 7: found more than 65536 bytes"), "{why}");

@@ -1,4 +1,4 @@
-//! A recording that comes through a pipe or a socket: its records one after another, as they arrive.
+//! A recording that arrives through a pipe or a socket, record by record.
 //!
 //! Several recordings may follow each other in a stream: each of them begins with a header page.
 
@@ -24,23 +24,23 @@ pub struct Stream<R> {
     input: R,
     /// Bytes read so far.
     read: u64,
-    /// Where the next record begins, in words behind its page; none before the first page.
+    /// Beginning of the next record, in words after its header page; `None` before the first page.
     position: Option<u64>,
-    /// The sites read last, and the position of the record that has them.
+    /// The last sites that were read, and the position of the record that contains them.
     sites: Option<(u64, Vec<u8>)>,
     longest: u64,
 }
 
-/// What comes next in a stream.
+/// Next part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// A recording begins: the first one, or another one behind it.
+    /// The beginning of a recording, of which a stream may have several.
     Begin,
     /// A whole record.
     Record(StreamedRecord),
-    /// The end of the stream, and how many bytes stand before it that are no whole record.
+    /// The end of the stream.
     End {
-        /// So many bytes of a page or a record.
+        /// Bytes of an incomplete page or record at the end.
         torn: u64,
     },
 }
@@ -48,11 +48,11 @@ pub enum Piece {
 /// A record of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamedRecord {
-    /// Why and when it was captured.
+    /// Reason and time of the capture.
     pub stamp: Stamp,
-    /// The payload, as the program wrote it but for the order of its sections.
+    /// The payload, as the program wrote it except for the order of its sections.
     pub payload: Vec<u8>,
-    /// Functions and lines of code that no record before it has named.
+    /// Functions and lines of code that no earlier record has.
     pub addresses: Addresses,
 }
 
@@ -68,13 +68,13 @@ impl<R: Read> Stream<R> {
         }
     }
 
-    /// Waits for what comes next. After an error or the end there is nothing more to read.
+    /// Waits for the next piece. After an error or the end there is no further piece.
     ///
-    /// Never takes more memory than what has arrived and what `longest` allows, whatever the stream claims.
+    /// Memory is limited by the bytes that have arrived and by `longest`, for any lengths that the stream claims.
     ///
     /// # Errors
-    /// [`FormatError::NotOurs`] if it does not begin as a recording does, [`FormatError::Damaged`] if it goes on as none does,
-    /// [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and what the system says.
+    /// [`FormatError::NotOurs`] if the stream does not begin like a recording, [`FormatError::Damaged`] if it does not continue
+    /// like one, [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and the system's error.
     pub fn next_piece(&mut self) -> Result<Piece, FormatError> {
         let begin = self.read;
         let head = self.take(PAGE_BYTES as u64)?;
@@ -91,7 +91,7 @@ impl<R: Read> Stream<R> {
             });
         }
         let torn = |read: u64| Ok(Piece::End { torn: read - begin });
-        // A page is as long as a record's head.
+        // A page and a record's head have the same length.
         const { assert!(PAGE_BYTES == HEAD_BYTES) };
         let words: Vec<u64> = words::from_bytes(&head).collect();
         let Some(words) = words.first_chunk::<{ record::WORDS }>() else {
@@ -155,10 +155,10 @@ impl<R: Read> Stream<R> {
         Ok(payload)
     }
 
-    /// So many bytes, or those that are left.
+    /// Returns this many bytes, or all bytes that are left if there are fewer.
     fn take(&mut self, bytes: u64) -> Result<Vec<u8>, FormatError> {
         let mut taken = Vec::new();
-        // Grows with what arrives, not with what is claimed.
+        // The buffer grows with the bytes that arrive, not with the claimed length.
         let read = io::Read::by_ref(&mut self.input)
             .take(bytes)
             .read_to_end(&mut taken);
@@ -195,7 +195,7 @@ mod tests {
         let mut snapshot = fixture::two_threads();
         snapshot.capture.seq = seq;
         if seq == 3 {
-            // Other sites from here on.
+            // The sites change here.
             snapshot.sites[0].name = "another".into();
         }
         let mut payload = Vec::new();
@@ -203,7 +203,7 @@ mod tests {
         payload
     }
 
-    /// What each second record names.
+    /// Returns the addresses of each second record.
     fn named_by(seq: u64) -> Addresses {
         let mut addresses = Addresses::default();
         if seq.is_multiple_of(2) {
@@ -212,7 +212,7 @@ mod tests {
         addresses
     }
 
-    /// Two recordings behind each other, as `record -o - --follow` writes them.
+    /// Returns two recordings in a row, as `record -o - --follow` writes them.
     fn stream() -> Vec<u8> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stream");
@@ -233,7 +233,7 @@ mod tests {
         fs::read(&path).unwrap()
     }
 
-    /// Comes in pieces of three bytes, as from a slow line.
+    /// Reader that returns at most three bytes at a time, like a slow line.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -309,7 +309,7 @@ mod tests {
         for at in 0..bytes.len() {
             let mut flipped = bytes.clone();
             flipped[at] ^= 0x11;
-            // Whatever it is taken for, it ends; what lies in the padding or the reserved words changes nothing.
+            // Reading ends for any change; changes of padding and reserved words have no effect.
             let _ = pieces(&flipped[..]);
         }
         let mut long = bytes.clone();
@@ -320,7 +320,7 @@ mod tests {
             "{}",
             said(&long)
         );
-        // It claims much, and there is little.
+        // The record claims more bytes than arrive.
         long[at..at + WORD].copy_from_slice(&LONGEST.to_le_bytes());
         assert!(matches!(pieces(&long[..]).unwrap().last(), Some(Piece::End { torn }) if *torn > 0));
         let mut newer = bytes.clone();

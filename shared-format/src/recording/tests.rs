@@ -7,7 +7,7 @@ use crate::addresses::Frame;
 use crate::fixture;
 use crate::snapshot::{CaptureKind, Module};
 
-/// A snapshot of some later moment; now and then with another site.
+/// Returns a snapshot of a later moment, with additional sites for `sites` above 0.
 fn snapshot(at: u64, sites: usize) -> Snapshot {
     let mut snapshot = fixture::two_threads();
     snapshot.capture.seq = at + 1;
@@ -23,7 +23,7 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
     snapshot
 }
 
-/// What each third record names.
+/// Returns the addresses of each third record.
 fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {
@@ -161,7 +161,7 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
         .to_string();
     assert!(error.contains("checksum"), "{error}");
     assert_eq!(recording.newest().unwrap().1, snapshot(1, 0));
-    // The sites of all are the first one's.
+    // All records share the sites of the first.
     let mut flipped = whole.clone();
     flipped[ends[0] as usize - 20] ^= 1;
     fs::write(&path, &flipped).unwrap();
@@ -191,7 +191,7 @@ fn a_length_that_is_not_there_is_not_made_room_for() {
         let at = ends[0] as usize + record::BYTES * WORD;
         bytes[at..at + 8].copy_from_slice(&claimed.to_le_bytes());
         fs::write(&path, &bytes).unwrap();
-        // A hole is as long as one likes and costs nothing.
+        // A hole in a file may have any length and takes no space.
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
         file.set_len(8 << 30).unwrap();
         let recording = Recording::open(&path).unwrap();
@@ -222,7 +222,7 @@ fn foreign_files_say_what_they_are() {
     assert!(matches!(recording.newest(), Err(FormatError::NoRecord)));
 }
 
-/// A file with one record that holds these bytes, its checksum right.
+/// Writes a file with one record that contains these bytes and has a valid checksum.
 fn crafted(path: &Path, stored: &[u8]) {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
@@ -253,7 +253,7 @@ fn a_record_that_points_to_nothing_is_said() {
         [&words::to_bytes(head)[..], body].concat()
     };
     let info = |sites: u64| section(64, &words::to_bytes([1, 0, u64::MAX, sites]));
-    // Nothing, as deflate has it.
+    // The empty stream of deflate.
     let empty = [3, 0];
     for (stored, says) in [
         (info(0), "no section 65"),

@@ -1,4 +1,4 @@
-//! Finds where the newest record of a ring is, without reading it into memory.
+//! Finds the place of a ring's newest record without reading it into memory.
 
 use crate::checksum;
 use crate::error::FormatError;
@@ -6,25 +6,25 @@ use crate::layout::{WORD, record};
 use crate::ring::{Region, Stamp, copy_words, read_head, read_latest, stamp_of};
 use crate::words::{ReadWords, bytes_of};
 
-/// Words that are in memory at a time: 64 KiB.
+/// Words in memory at a time: 64 KiB.
 const PIECE: u64 = (64 << 10) / WORD as u64;
 
-/// A record that is whole where it lies.
+/// Place of a record that is whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
-    /// Its stamp.
+    /// Stamp of the record.
     pub(crate) stamp: Stamp,
-    /// Its position.
+    /// Position of the record.
     pub(crate) position: u64,
-    /// Its words, with its head.
+    /// Words of the record, including its head.
     pub(crate) words: u64,
 }
 
-/// Finds the newest record of a ring that is no longer written. It is checked like one that is read, but piece by
-/// piece, so that a record that claims to be very long takes no memory.
+/// Finds the newest record of a ring that is no longer written. The record is checked as on reading, but piece by piece, so that
+/// a record that claims to be very long takes no memory.
 ///
 /// # Errors
-/// [`FormatError::NoRecord`] if none is complete, or the error of reading.
+/// [`FormatError::NoRecord`] if no record is complete, or the error of reading.
 pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Extent, FormatError> {
     let position = read_latest(words, region)?;
     let Some((head, length)) = read_head(words, region, position, region.words)? else {
@@ -40,7 +40,7 @@ pub(crate) fn find_newest(words: &impl ReadWords, region: &Region) -> Result<Ext
             return Err(FormatError::NoRecord);
         }
         let bytes = bytes_of(piece);
-        // The last word is filled up with zeros, which do not count.
+        // The zeros that fill up the last word are not part of the checksum.
         let counted = left.min(bytes.len());
         crc.update(&bytes[..counted]);
         left -= counted;
@@ -77,7 +77,7 @@ mod tests {
         let words = Recorder::new(4 + REGION.words as usize);
         assert!(find_newest(&words, &REGION).is_err());
         let mut writer = Writer::new(REGION);
-        // The third wraps.
+        // The third record wraps.
         for (number, bytes) in (1..).zip([0, 64 << 10, 100_003, 100_003, 1]) {
             let stamp = Stamp {
                 kind: CaptureKind::Periodic,
@@ -93,7 +93,7 @@ mod tests {
             };
             assert_eq!(find_newest(&words, &REGION).unwrap(), found);
         }
-        // Any bit of it.
+        // A change in any word is found.
         let last = read_newest(&words, &REGION).unwrap().position;
         for offset in 0..9 {
             let index = REGION.at(last + offset);

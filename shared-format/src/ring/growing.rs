@@ -1,41 +1,39 @@
-//! A ring that begins small and doubles. It is for data that only a long-running program fills.
+//! A ring that begins small and doubles. Only a long-running program fills it.
 //!
-//! A position maps to its remainder modulo the ring's size. As long as all positions are below the size, doubling it
-//! moves none of them, so a ring doubles before it would wrap for the first time, or never again. The size is in a word
-//! of its own. A reader with an old size and a new position finds a record that names another position, and reads
-//! again.
+//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling it moves no record.
+//! A ring therefore doubles before it would wrap for the first time, or never again. The size has a word of its own. A reader
+//! with an old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
 use crate::ring::{self, Patience, Record, Region, Stamp, Writer};
 use crate::words::{ReadWords, Words, read_one};
 
-/// What such a ring begins with, in words: 1 MiB.
+/// Words of the first size: 1 MiB.
 const FIRST_WORDS: u64 = (1 << 20) / WORD as u64;
 
-/// How often a reader looks at the size again; it doubles far less often.
+/// Number of times a reader reads the size again; the ring doubles far less often.
 const TRIES: u32 = 64;
 
-/// A ring that doubles: where it lies when it has grown as large as it may, and the index of the word that says how
-/// many words it has so far.
+/// A ring that doubles: its place at its largest size, and the word that holds its present size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Growing {
     /// The ring at its largest.
     pub most: Region,
-    /// Index of the word that holds its size, 0 before its first record.
+    /// Index of the word that holds the present size, 0 before the first record.
     pub size: usize,
 }
 
 /// The writer of a ring that doubles.
 #[derive(Debug)]
 pub struct GrowingWriter {
-    /// Its region has the words there are so far.
+    /// Writer whose region has the present number of words.
     writer: Writer,
     growing: Growing,
 }
 
 impl Growing {
-    /// Returns where the ring is now, or none before its first record.
+    /// Returns the present place of the ring, or `None` before its first record.
     ///
     /// # Errors
     /// The error of reading.
@@ -48,7 +46,7 @@ impl Growing {
         }))
     }
 
-    /// Copies the newest complete record, or returns none if there is none.
+    /// Copies the newest complete record. Returns `None` if there is none.
     ///
     /// # Errors
     /// [`FormatError::Lapped`] if the writer was faster on every try, or the error of reading.
@@ -59,11 +57,11 @@ impl Growing {
             let Some(region) = self.region(words)? else {
                 return Ok(None);
             };
-            // Each size has its tries, but all of them together copy no more than one.
+            // Each size has its own tries, but all tries together copy no more words than the tries of one size.
             patience.tries = 0;
             match patience.read_newest(words, &region) {
                 Ok(record) => return Ok(Some(record)),
-                // It may have doubled meanwhile.
+                // The ring may have doubled meanwhile.
                 Err(FormatError::NoRecord | FormatError::Lapped { .. }) if before != Some(region) => {
                     before = Some(region);
                 }
@@ -74,7 +72,7 @@ impl Growing {
         Ok(None)
     }
 
-    /// Copies the record before another one. Returns none if it has been overwritten or there was none.
+    /// Copies the record before another one. Returns `None` if that record has been overwritten or does not exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -83,7 +81,7 @@ impl Growing {
         words: &impl ReadWords,
         record: &Record,
     ) -> Result<Option<Record>, FormatError> {
-        // A size read behind the record is at least what held it.
+        // A size that is read after the record is at least the size with which the record was written.
         match (record.previous, self.region(words)?) {
             (Some(previous), Some(region)) => ring::read_before(words, &region, record.position, previous),
             _ => Ok(None),
@@ -92,7 +90,7 @@ impl Growing {
 }
 
 impl GrowingWriter {
-    /// A writer of a ring that has no words so far.
+    /// Makes a writer of a ring that has no words yet.
     pub fn new(growing: Growing) -> Self {
         let nothing = Region {
             words: 0,
@@ -104,13 +102,13 @@ impl GrowingWriter {
         }
     }
 
-    /// Words that the ring has so far.
+    /// Returns the present words of the ring.
     pub fn size(&self) -> u64 {
         self.writer.region.words
     }
 
-    /// Returns how many words the ring should have before a payload of this many bytes is published, or none if it is
-    /// large enough or cannot grow further.
+    /// Returns the words that the ring should have before a payload of this many bytes is published, or `None` if it is large
+    /// enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
         let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);
@@ -125,8 +123,7 @@ impl GrowingWriter {
         Some(wanted)
     }
 
-    /// Makes the ring this many words long, which is what [`Self::wanted`] returned or half of that. The words must
-    /// exist.
+    /// Sets the ring's size in words, to the number that [`Self::wanted`] returned or to a half of it. The words must exist.
     pub fn grow(&mut self, words: &impl Words, size: u64) {
         debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
         debug_assert!(size > self.size() && self.writer.next <= self.size());
@@ -139,7 +136,7 @@ impl GrowingWriter {
         self.growing.most.words = self.size();
     }
 
-    /// The longest payload that fits now, in bytes.
+    /// Returns the bytes of the longest payload that fits now.
     pub fn longest_payload(&self) -> u64 {
         match self.size() {
             0 => 0,
@@ -194,7 +191,7 @@ mod tests {
         }
     }
 
-    /// The smallest step that holds the payload, as `wanted` would give it, were 1 MiB 32 words.
+    /// Grows to the smallest size that holds the payload, like `wanted` with 32 words in place of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
         let length = record::WORDS as u64 + bytes.div_ceil(8);
         while writer.wanted(bytes).is_some() {
@@ -272,13 +269,13 @@ mod tests {
             words.store(COARSE.size, size);
             assert_eq!(COARSE.read_newest(&words).unwrap(), None, "{size}");
         }
-        // The size is there, and the first record is not.
+        // The size is set before the first record is published.
         words.store(COARSE.size, 32);
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
-    /// Under loom: the ring has four words, then eight, and the third record comes behind the first. A reader that
-    /// copies it with the old size finds another position in front, and the new size is there when it looks again.
+    /// Under loom, the ring has four words, then eight, and the third record follows the second. A reader that copies it with the
+    /// old size finds another position in its head, and sees the new size in its next try.
     #[test]
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;
@@ -326,9 +323,9 @@ mod tests {
         });
     }
 
-    /// What a program leaves that dies between any two stores into either ring: the newest finished record of each,
-    /// whole, and what is behind it in the coarse one while that has not been written over. `HISTORIES=10000` tries so
-    /// many random histories; each has up to nine records in either ring, which wrap and grow.
+    /// A program that dies between any two stores leaves the newest finished record of each ring whole, and earlier coarse
+    /// records that are not overwritten. `HISTORIES=10000` tries this many random histories. Each has up to nine records in the
+    /// two rings, which wrap and grow.
     #[test]
     fn every_store_prefix_leaves_the_newest_finished_record_of_both() {
         use proptest::test_runner::TestRunner;
@@ -343,7 +340,7 @@ mod tests {
         let result = runner.run(&lengths, |lengths| {
             let words = Recorder::new(72 + 256);
             let (mut fine, mut coarse) = (Writer::new(FINE), GrowingWriter::new(COARSE));
-            // After how many stores which ring held which record.
+            // For each ring, the number of stores after which it held a finished record, and the record.
             let mut finished: [Vec<(u64, usize)>; 2] = Default::default();
             for (index, &(is_coarse, length)) in lengths.iter().enumerate() {
                 let payload = vec![index as u8 + 1; length];
@@ -354,7 +351,7 @@ mod tests {
                     fine.publish(&words, stamp(index as u64), &payload).unwrap();
                 }
                 let finished = &mut finished[usize::from(is_coarse)];
-                // A ring of zeros says already that the newest is at 0.
+                // A ring of zeros already says that its newest record is at 0.
                 let stores = words.stores() - u64::from(finished.is_empty());
                 finished.push((stores, index));
             }

@@ -1,4 +1,4 @@
-//! Tests with readers that never pause while another process laps them: it writes faster than they read, both as
+//! Tests with readers that never pause while another process laps them. The writer is faster than the readers, and stores both as
 //! programs do and through a mapping. A reader never gets a mix of two records, with or without the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
@@ -13,23 +13,23 @@ use crate::file::open::RingFile;
 use crate::layout::RING_WORDS_RANGE;
 use crate::mapping::{MapWords, Way};
 
-/// Names the directory in the writer's environment; without it the test below is none.
+/// Environment variable with the writer's directory; without it the test `writer` does nothing.
 const ROLE: &str = "LAPPING_WRITER";
 
-/// So long the next record is waited for without giving the core away.
+/// Time to wait for the next record before yielding the core.
 const SPIN: Duration = Duration::from_micros(100);
 
-/// Names the way in which the writer's stores reach the file.
+/// Environment variable with the way in which the writer's stores reach the file.
 const WAY: &str = "LAPPING_WAY";
 const WAYS: [&str; 2] = ["copied", "mapped"];
 
-/// Each word of a payload tells of which record it is, and where in it.
+/// Returns the word at an index of a record's payload, which identifies record and index.
 fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Payloads of 1 to 300 words, so that records begin and wrap anywhere; one in eight is far longer, up to nearly the
-/// half of the ring: a reader that copies it is lapped even by a writer that does not run more often.
+/// Returns a payload length of 1 to 300 words, so that records begin and wrap anywhere. Every eighth is far longer, up to nearly
+/// half the ring, so that even a writer that runs no more often than its reader laps it.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let long = if sequence.is_multiple_of(8) {
@@ -40,12 +40,12 @@ fn payload_length(sequence: u64) -> u64 {
     1 + long + random % 300
 }
 
-/// Publishes flat out until its standard input is closed.
+/// Publishes without pause until its standard input is closed.
 #[test]
 fn writer() {
     let Some(dir) = std::env::var_os(ROLE) else { return };
     std::thread::spawn(|| {
-        // The process that started it may be gone as well.
+        // The process that started this one may be gone as well.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
@@ -78,7 +78,7 @@ fn writer() {
     }
 }
 
-/// Whether a record is of one piece, by its own words alone.
+/// Returns whether all words of a record belong to it.
 fn is_whole(sequence: u64, payload: &[u64]) -> bool {
     let mut indexed = (0..).zip(payload);
     payload.len() as u64 == payload_length(sequence)
@@ -89,8 +89,8 @@ fn payload_words_of(record: &Record) -> Vec<u64> {
     words::from_bytes(&record.payload).collect()
 }
 
-/// One try to copy the newest record without a look at its checksum: only what the writer says of where it is
-/// tells whether it is whole. None where it was lapped.
+/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether it is whole.
+/// Returns `None` if the writer lapped it.
 fn copy_unchecked(
     words: &impl ReadWords,
     region: &Region,
@@ -112,20 +112,20 @@ fn copy_unchecked(
         .then_some(head)
 }
 
-/// What a reader met.
+/// Counts of a reader.
 #[derive(Debug, Default)]
 struct Met {
     lapped: u64,
-    /// Given up after all tries.
+    /// Reads that were given up after all tries.
     given_up: u64,
     mixed: u64,
     backward: u64,
-    /// Number of the last record.
+    /// Sequence number of the last record.
     last: u64,
 }
 
-/// Reads until so many records were read that were not read before: reading one twice proves nothing. `read` gives
-/// number and words of the newest record.
+/// Reads until `reads` new records were read, because reading one twice proves nothing. `read` returns the number of the newest
+/// record and fills its words.
 fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u64>) -> Option<u64>) {
     let (mut body, mut left, mut since) = (Vec::new(), reads, Instant::now());
     while left > 0 {
@@ -135,7 +135,7 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
         };
         met.backward += u64::from(sequence < met.last);
         if sequence == met.last {
-            // Where the writer has a core, its next record takes far less; else it may wait for this one.
+            // A writer with a core of its own needs far less time for its next record; otherwise it may wait for this core.
             if since.elapsed() > SPIN {
                 std::thread::yield_now();
             }
@@ -147,7 +147,7 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
     }
 }
 
-/// The newest record with all its checks.
+/// Reads the newest record with all its checks.
 fn read_checked(
     words: &impl ReadWords,
     region: &Region,
@@ -179,8 +179,7 @@ fn read_unchecked(
     None
 }
 
-/// Reads what a writer of its own writes in one of the two ways, with each kind of reader in turn: so the writer always
-/// has a core.
+/// Reads the records of a writer process in one of the two ways. The readers take turns, so that the writer always has a core.
 fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Command::new(std::env::current_exe().unwrap())
@@ -207,7 +206,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
         .unwrap();
     let words = MapWords::new(&file, file.metadata().unwrap().len(), 0, Way::Mapped).unwrap();
     let (met, each) = (&mut Met::default(), reads.div_ceil(4));
-    // As the viewer reads, and the same without the checksum.
+    // The viewer's way of reading, and the same without the checksum.
     read_on(met, each, |_, body| match ring.newest() {
         Ok(record) => {
             *body = payload_words_of(&record);
@@ -220,7 +219,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&ring.words(), &region, lapped, body)
     });
-    // Through a mapping, which sees every single store.
+    // Readers through a mapping, which see every single store.
     read_on(met, each, |lapped, body| {
         read_checked(&words, &region, lapped, body)
     });
@@ -238,13 +237,13 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 
 #[test]
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
-    // On one CPU the two take turns: each read waits for its turn, and hardly one is lapped.
+    // On one CPU writer and reader take turns, so hardly a read is lapped.
     let has_two_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     let asked = if has_two_cpus { 4_000 } else { 200 };
     let asked: u64 = std::env::var("READS").map_or(asked, |reads| reads.parse().unwrap());
     let begin = Instant::now();
     let (mut met, mut reads) = (Vec::new(), 0);
-    // On a busy machine they share a CPU as well for a while.
+    // On a busy machine they may share a CPU for a while as well.
     while reads == 0 || has_two_cpus && met.iter().all(|met: &Met| met.lapped == 0) {
         met.extend(WAYS.map(|way| read_beside_a_writer(way, asked.div_ceil(2))));
         reads += asked;

@@ -1,4 +1,4 @@
-//! What one function has in a snapshot, for assertions in tests.
+//! Numbers of one function in a snapshot, for assertions in tests.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use super::saturating_sum;
 #[cfg(feature = "by-function")]
 use crate::pattern::Pattern;
 
-/// What functions of one name have in a snapshot; see [`Snapshot::function`].
+/// Numbers of the functions of one name in a snapshot; see [`Snapshot::function`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
-    /// Sites of that name that were met. 0 if none was entered yet, or the name is misspelt.
+    /// Number of sites of that name in the snapshot; 0 if no such scope was entered yet or the name is misspelt.
     pub sites: usize,
-    /// Calls since the reset, recursive ones too. They are exact in every mode but `off`.
+    /// Calls since the reset, including recursive ones. They are exact in every mode but `off`.
     pub calls: u64,
-    /// Time in the functions themselves, without what they call. It may be an estimate, as the mode says.
+    /// Time in the functions themselves, without callees. It may be an estimate, depending on the mode.
     pub self_time: Duration,
-    /// Time in the functions and all that they call; recursion counts once.
+    /// Time in the functions and their callees; recursion counts once.
     pub total_time: Duration,
 }
 
-/// The name of a function. Texts are names where the feature `report` of tickscope is on.
+/// The name of a function. Texts are names if the feature `report` of tickscope is on.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",
@@ -47,10 +47,10 @@ impl FunctionName for &String {
 }
 
 impl Snapshot {
-    /// Returns what functions and scopes of a name have, in all threads: `parse`, `book::insert`, or a pattern such as `book::*`.
+    /// Returns the numbers of functions and scopes of a name in all threads: `parse`, `book::insert`, or a pattern (`book::*`).
     ///
-    /// What was not met has zeros; `sites` tells it from what was met and not called since the reset. A text of more than 96
-    /// bytes, an empty one and one with control characters match nothing.
+    /// Functions that were never entered have zeros; `sites` distinguishes them from functions without a call since the reset.
+    /// Empty texts, texts of more than 96 bytes and texts with control characters match no function.
     ///
     /// # Examples
     /// ```
@@ -102,7 +102,7 @@ fn numbers(snapshot: &Snapshot, name: &str) -> FunctionNumbers {
     }
 }
 
-/// There is no name without the feature, so nothing calls this.
+/// Returns nothing: without the feature no type is a name, so this is never called.
 #[cfg(not(feature = "by-function"))]
 fn numbers(_: &Snapshot, _: &str) -> FunctionNumbers {
     FunctionNumbers::default()

@@ -1,68 +1,68 @@
-//! What is known of the functions that the compiler has prepared.
+//! Facts of the functions that the compiler has prepared.
 
 use bincode::{Decode, Encode};
 
 use super::scope_cost::ScopeCost;
 use crate::ids::SiteId;
 
-/// The functions of a program that `cargo tickscope` has built. Calls are those since the program's start; resets do not
-/// change them. Each call that began has returned, was unwound or is still open.
+/// The functions of a program that `cargo tickscope` has built. Calls count from the program's start, and resets do not change
+/// them. Each call that began has returned, was unwound or is still open.
 // The section of functions has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
-    /// How many have sleds.
+    /// Number of functions that have sleds.
     pub known: u32,
-    /// How many of them are switched on.
+    /// Number of functions whose sleds are switched on.
     pub on: u32,
     /// Calls that returned.
     pub returned: u64,
-    /// Calls that ended otherwise: by a panic, by `longjmp`, or while their function was switched off.
+    /// Calls that ended by a panic, by `longjmp`, or while their function was switched off.
     pub unwound: u64,
-    /// Beginnings and ends on other stacks than their thread's own, as those of coroutines. They are not counted.
+    /// Beginnings and ends on stacks other than their thread's own, such as coroutines. They are not counted.
     pub elsewhere: u64,
-    /// Calls of async functions and blocks whose end was not seen: it was noticed later that they were over.
+    /// Calls of async functions and blocks whose end was not seen, but found out later.
     pub vanished: u64,
-    /// Whether the system does not let the program change its code: then functions that were off at the start stay off.
+    /// Whether the system does not let the program change its code, so that functions that were off at the start stay off.
     pub fixed: bool,
-    /// How much of the program's CPU time measuring functions may take, from 0 to 1; 0 if there is no such limit.
+    /// Share of the program's CPU time that measuring functions may take, 0 to 1; 0 for no limit.
     pub budget: f64,
-    /// How much it took when it was last looked at, from 0 to 1; it is estimated from calls.
+    /// Share of the program's CPU time that measuring took at the last check, 0 to 1, estimated from calls.
     pub cost_share: f64,
-    /// What measuring a call costs, in nanoseconds; 0 if it is not known yet.
+    /// Cost of measuring a call, in nanoseconds; 0 if it is not known yet.
     pub call_ns: f64,
-    /// Those that are off because of the budget.
+    /// Functions that are off because of the budget.
     pub over_budget: Vec<OverBudget>,
-    /// Which ones were to count when the program began.
+    /// Choice of functions to count at the start of the program.
     pub choice: FunctionChoice,
 }
 
-/// A function that is off: its calls were among the shortest when measuring functions took more than the budget. Its time became
-/// that of its callers.
+/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its time counts for its
+/// callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OverBudget {
-    /// Its site.
+    /// Site of the function.
     pub site: SiteId,
-    /// How long its calls took on average, with all calls inside and what measuring them took, in nanoseconds.
+    /// Mean duration of its calls in nanoseconds, including all calls inside and the cost of measuring them.
     pub mean_ns: f64,
-    /// How much of the program's CPU time measuring it took, from 0 to 1.
+    /// Share of the program's CPU time that measuring it took, 0 to 1.
     pub cost_share: f64,
-    /// Whether it was off from the program's start, because an earlier run of the same build had found that; the numbers are then
-    /// of that run.
+    /// Whether the function was off from the start, because an earlier run of the same build had found it; the numbers are then
+    /// from that run.
     pub learned: bool,
 }
 
-/// In the loop in which the cost of a call is measured it is so many times less than in a program, as far as that is known.
+/// Factor between the cost of a call in a program and in the loop that measures it, as far as known.
 pub const CALL_IN_PROGRAM: f64 = 1.5;
 
-/// In a program it may be this much more.
+/// Factor between the upper bound and the most likely cost of a call.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Code with sleds that are off takes at most so much of the program's CPU time: it is larger, and sleds are skipped. The ends of a
-/// function that was switched off while it was open are in this as well: they stay on until its last call has ended.
+/// Most of the program's CPU time that sleds that are off may take: code is larger, and sleds are skipped. This includes the ends
+/// of functions that were switched off while open, which stay on until the last call has ended.
 const SLEDS_OFF: f64 = 0.05;
 
 impl Functions {
-    /// Returns what measuring a call costs; `None` if it is not known yet.
+    /// Returns the cost of measuring a call; `None` if it is not known yet.
     pub(super) fn call_cost(&self) -> Option<ScopeCost> {
         (self.call_ns > 0.0 && self.call_ns.is_finite()).then_some(ScopeCost {
             low_ns: self.call_ns / CALL_IN_PROGRAM,
@@ -71,26 +71,26 @@ impl Functions {
         })
     }
 
-    /// Returns the lower and the upper bound of how much more CPU time a program takes by so many calls, of what it would take without,
-    /// where its threads worked for `working_ns` nanoseconds. The upper bound has what the build of the program costs where nothing counts.
+    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them. Threads worked for
+    /// `working_ns` nanoseconds. The upper bound includes the cost of the build when no function counts.
     pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
         let more = |call_ns: f64| {
             let cost_ns = calls * call_ns;
-            // Where it is nearly all, the rest is not known well.
+            // If the cost is nearly all of the time, the remainder is not known well.
             cost_ns / (working_ns - cost_ns).max(working_ns / 10.0)
         };
         (more(cost.low_ns), more(cost.high_ns) + SLEDS_OFF)
     }
 }
 
-/// Which functions are to count where no rule says anything; see [`Chooser`](crate::function_choice::Chooser).
+/// Functions that are to count where no rule applies; see [`Chooser`](crate::function_choice::Chooser).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct FunctionChoice {
-    /// Also the smallest and the standard library's.
+    /// Whether the smallest functions and the standard library count as well.
     pub every: bool,
-    /// Only what one of these patterns matches, if there are any.
+    /// Patterns of the only functions that count, if there are any.
     pub only: Vec<String>,
-    /// Nothing that one of these patterns matches.
+    /// Patterns of functions that do not count.
     pub not: Vec<String>,
 }
 
@@ -113,7 +113,7 @@ mod tests {
             without,
             "what a call costs is not known yet"
         );
-        // A call is a hundredth of all.
+        // A call costs a hundredth of its time.
         let call_ns = working_ns / calls / 100.0;
         snapshot.functions = Some(Functions {
             call_ns,

@@ -1,43 +1,43 @@
-//! Where threads were in the program's code: samples of the program counter.
+//! Places of threads in the program's code: samples of the program counter.
 
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-/// The module of an address that belongs to no file, as of code that was made at run time. With address 0 it stands for all
-/// places that were not told apart.
+/// Module of an address that belongs to no file, such as code made at run time. With address 0 it stands for all places that were
+/// summed up.
 pub const NO_MODULE: u32 = u32::MAX;
 
-/// Where in the call trees a sample was taken.
+/// Place in the call trees where a sample was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledIn {
-    /// In a call of this row, and in no scope inside it.
+    /// A call of this row, and no scope inside it.
     Row(u32),
-    /// In this thread, outside all scopes.
+    /// This thread, outside all scopes.
     Thread(u32),
-    /// In the collector itself, while it measured.
+    /// The collector itself, while it measured.
     Measuring,
 }
 
-/// How many samples a second of CPU time are asked for where nothing else is said.
+/// Default number of samples per second of CPU time.
 pub const LINES_HZ: u32 = 1_000;
 
-/// The longest build id that is kept, in bytes.
+/// Bytes of the longest build id that is kept.
 pub const BUILD_ID_MAX: usize = 64;
 
-/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted after
-/// so much of its own CPU time, so a thread that waits has no samples.
+/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted at
+/// intervals of its own CPU time, so a thread that waits has no samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// Whether samples are being taken, and if not, why.
+    /// Whether samples are being taken, and the reason if not.
     pub state: LinesState,
-    /// How many a second of CPU time were asked for, last or now. [`Lines::rate_hz`] is what there was.
+    /// Samples per second of CPU time that were requested last. [`Lines::rate_hz`] is the actual rate.
     pub asked_hz: u32,
-    /// The executable and its libraries, as far as a sample was in them. While the program lives, each keeps its place.
+    /// The executable and libraries in which samples were taken. While the program lives, each module keeps its index.
     pub modules: Vec<Module>,
-    /// Samples by row, module and address, each of them once, in rising order.
+    /// Samples by row, module and address in rising order, with one entry for each place.
     pub samples: Vec<LineSample>,
-    /// Samples that came faster than they were taken, of which nothing is known.
+    /// Samples that came faster than they were read, whose places are unknown.
     pub lost: Sampled,
 }
 
@@ -45,25 +45,25 @@ pub struct Lines {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum LinesState {
-    /// It was not asked for, or was ended.
+    /// Sampling was not requested, or was ended.
     #[default]
     Off,
-    /// It is, by this signal.
+    /// Sampling is on, by this signal.
     On(u32),
-    /// It is not: the program uses `SIGPROF` and all signals for real time.
+    /// Sampling is off, because the program uses `SIGPROF` and all real-time signals.
     NoSignal,
-    /// It is not: the system refused timers, with this error number.
+    /// Sampling is off, because the system refused timers with this error number.
     NoTimers(i32),
-    /// It is not: this system has no such timers.
+    /// Sampling is off, because this system has no such timers.
     Unsupported,
 }
 
 /// A file that code was loaded from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub struct Module {
-    /// Its path, as the program sees it. The name in brackets of what the kernel provides, as `[vdso]`.
+    /// Path of the file as the program sees it, or the kernel's name in brackets, such as `[vdso]`.
     pub path: String,
-    /// The build id, which tells it from another version in the same place; empty if it has none.
+    /// Build id, which distinguishes versions at the same path; empty if the file has none.
     pub build_id: Vec<u8>,
 }
 
@@ -72,33 +72,33 @@ pub struct Module {
 pub struct LineSample {
     /// The innermost open call.
     pub inside: SampledIn,
-    /// The number of the module, or [`NO_MODULE`].
+    /// Index of the module, or [`NO_MODULE`].
     pub module: u32,
-    /// The address as the module's file counts it (its virtual address there), or the one in memory without a module.
+    /// Virtual address in the module's file, or the address in memory if there is no module.
     pub address: u64,
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The CPU time that they stand for, in nanoseconds: of each, what its thread had used since the one before.
+    /// CPU time of the samples in nanoseconds: for each, the time that its thread had used since the previous sample.
     pub cpu_ns: u64,
 }
 
-/// Samples, and the CPU time that they stand for.
+/// Number of samples and their CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Sampled {
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
-    /// The CPU time that they stand for, in nanoseconds.
+    /// CPU time of the samples, in nanoseconds.
     pub cpu_ns: u64,
 }
 
 impl Sampled {
-    /// Adds others.
+    /// Adds other samples.
     pub fn add(&mut self, other: Self) {
         self.samples = self.samples.saturating_add(other.samples);
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
     }
 
-    /// Returns these without others that are among them.
+    /// Returns the samples without others that they include.
     pub fn without(self, other: Self) -> Self {
         Self {
             samples: self.samples.saturating_sub(other.samples),
@@ -108,7 +108,7 @@ impl Sampled {
 }
 
 impl LineSample {
-    /// Returns how many samples there are, and their CPU time.
+    /// Returns the number of samples and their CPU time.
     pub fn sampled(&self) -> Sampled {
         Sampled {
             samples: self.samples,
@@ -116,19 +116,19 @@ impl LineSample {
         }
     }
 
-    /// Returns what tells it from the others of its snapshot.
+    /// Returns the key that is unique among the samples of a snapshot.
     pub fn place(&self) -> (SampledIn, u32, u64) {
         (self.inside, self.module, self.address)
     }
 }
 
 impl Lines {
-    /// Whether there is nothing to say.
+    /// Returns whether all fields have their defaults.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns how samples are taken, without any.
+    /// Returns the state and rate of the sampling, without samples.
     #[must_use]
     pub fn without_samples(&self) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl Lines {
         }
     }
 
-    /// Returns how many samples there were for each second of CPU time; `None` without samples.
+    /// Returns the number of samples per second of CPU time; `None` without samples.
     pub fn rate_hz(&self) -> Option<f64> {
         let all =
             |of: fn(&LineSample) -> u64| -> f64 { self.samples.iter().map(|sample| of(sample) as f64).sum() };
@@ -147,7 +147,7 @@ impl Lines {
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
     }
 
-    /// Keeps so many places, those with most samples. Of the others only the row is kept.
+    /// Keeps the places with most samples, `places` of them. For the other samples only the row is kept.
     pub fn keep_most(&mut self, places: usize) {
         if self.samples.len() <= places {
             return;
@@ -161,7 +161,7 @@ impl Lines {
         self.set(samples);
     }
 
-    /// Puts samples in order, and adds up those in one place.
+    /// Sorts samples and sums up samples of the same place.
     pub fn set(&mut self, samples: impl IntoIterator<Item = LineSample>) {
         let mut sums: BTreeMap<_, Sampled> = BTreeMap::new();
         for sample in samples {
@@ -177,7 +177,7 @@ impl Lines {
         self.samples = sums.into_iter().map(sum).collect();
     }
 
-    /// Returns the number of a module, which is new if it was not there.
+    /// Returns the index of a module, which is added if it is new.
     pub fn number_of(&mut self, module: &Module) -> u32 {
         let known = self.modules.iter().position(|known| known == module);
         let number = known.unwrap_or_else(|| {
@@ -187,7 +187,7 @@ impl Lines {
         number as u32
     }
 
-    /// What does not fit together, if anything: of a snapshot with so many rows and threads.
+    /// Returns the first inconsistency in a snapshot with this many rows and threads, if any.
     pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
         let is_there = |inside| match inside {
             SampledIn::Row(row) => (row as usize) < rows,

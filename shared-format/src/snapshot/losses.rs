@@ -1,36 +1,36 @@
-//! What a program could not count, and how each such counter is explained to people.
+//! Counters of calls that a program could not measure, with explanations for people.
 
 use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 
-/// Calls and scopes that were not measured as they happened. The counters begin with the program; a reset leaves them.
+/// Numbers of calls and scopes that were not measured exactly. They begin with the program; a reset leaves them.
 ///
 /// Both fields stand in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
 /// written to a section of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
-    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down. Beyond the limits of
-    /// nodes, rows "(over the limit)" have their time, and the number of those that were called by functions with rows.
+    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down. Above the
+    /// limit of nodes, rows "(over the limit)" have the time of these calls, and the number of calls by functions with rows.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,
 }
 
-/// A counter of [`Losses`], with the words that screens and reports have for it.
+/// A counter of [`Losses`], with its names in screens and reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
-    /// The counter.
+    /// Value of the counter.
     pub value: u64,
-    /// The word on screens and the member of JSON reports.
+    /// Name on screens, and the member of JSON reports.
     pub name: &'static str,
-    /// The word on narrow screens.
+    /// Name on narrow screens.
     pub short: &'static str,
-    /// What is counted; it follows the number in texts.
+    /// Noun for the counted events, which follows the number in texts.
     pub counted: &'static str,
-    /// What caused it, in short.
+    /// Cause of the loss, in short.
     pub cause: &'static str,
-    /// What a reader should know of it; it follows the number.
+    /// Explanation for readers, which follows the number.
     pub explanation: &'static str,
 }
 

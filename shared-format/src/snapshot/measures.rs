@@ -1,4 +1,4 @@
-//! What is measured of rows beside calls and time: sparse columns, one for each quantity.
+//! Quantities of rows beside calls and time, as sparse columns, one for each quantity.
 
 use std::collections::BTreeMap;
 
@@ -8,25 +8,25 @@ use std::collections::BTreeMap;
 pub enum Quantity {
     /// Allocations, and reallocations to another size.
     Allocations,
-    /// The bytes asked for in them.
+    /// Bytes requested in these allocations.
     AllocatedBytes,
-    /// Blocks given back, and reallocations to another size. They count where they are given back.
+    /// Freed blocks, and reallocations to another size. They count in the row that frees.
     Frees,
-    /// The bytes of those blocks.
+    /// Bytes of the freed blocks.
     FreedBytes,
     /// Ticks in which the thread was off its CPU and could not have run. They are a part of the self ticks.
     Waiting,
     /// Ticks in which the thread could have run and had no CPU. They are a part of the self ticks.
     Ready,
-    /// Ticks off the CPU in gaps between two events that are too short to be looked at. Only threads have them.
+    /// Ticks off the CPU in gaps between events that are too short to be examined. Only threads have them.
     UnplacedWaiting,
-    /// Ticks that other threads waited for locks that the row had and gave back, all of them together. They are no part of the
-    /// self ticks, and may be more.
+    /// Ticks that other threads waited, in sum, for locks that this row held and released. They are not part of the self ticks,
+    /// and may exceed them.
     MadeOthersWait,
-    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level: what is there at the
-    /// moment of the snapshot, whatever was there before.
+    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level at the moment of
+    /// the snapshot.
     LiveBytes,
-    /// The variance of that estimate, in bytes squared, by which variances add up. [`live_error`] makes an error of it.
+    /// Variance of the estimate of live bytes, in bytes squared. Variances add up; see [`live_error`].
     LiveVariance,
     /// Polls of futures.
     Polls,
@@ -34,30 +34,30 @@ pub enum Quantity {
     FutureEnds,
     /// Calls of futures that were dropped before they were ready.
     FutureCancels,
-    /// Ticks from the first polls of these calls to their ends.
+    /// Ticks from the first polls of the ended calls to their ends.
     FutureTime,
-    /// Calls of futures that have begun in the row and have not ended there. It is a level, and no count since a reset.
+    /// Calls of futures that have begun in the row and have not ended there. It is a level, not a count since a reset.
     InFlight,
-    /// Calls of futures that have ended in the row and began in another one, of another thread for example. It is a level.
-    /// The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this.
+    /// Calls of futures that have ended in the row and began in another row, for example of another thread. It is a level. The
+    /// calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this quantity.
     EndedElsewhere,
     /// Ticks between the moment when tasks were woken and their polls.
     ScheduledTime,
-    /// Those polls.
+    /// Polls of woken tasks.
     ScheduledPolls,
-    /// Ticks that samples of the code tell of: of functions or calls that are not counted. They are a part of the self ticks. No
+    /// Ticks of functions or calls that are not counted, known from samples of the code. They are a part of the self ticks. No
     /// program counts them: `tickscope-analysis` makes rows of samples, which kept snapshots have with their names.
     Sampled,
-    /// Calls of futures that are over and whose end was not seen: when they ended is not known, so they have no time.
+    /// Calls of futures that are over but whose end was not seen, so that they have no time.
     FutureVanished,
 }
 
-/// How many bytes a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
+/// Bytes that a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
 pub const LIVE_SAMPLE_BYTES: u64 = 512 * 1024;
 
-/// Returns how far [`Quantity::LiveBytes`] may be from the truth in at least 19 of 20 cases, from the sum of the variances of
-/// what was added up. It is `2 R + 2 sqrt(variance + R^2)`, where R is [`LIVE_SAMPLE_BYTES`]: even where nothing was sampled,
-/// there may be blocks.
+/// Returns the distance of [`Quantity::LiveBytes`] from the truth, in bytes, that is not exceeded in at least 19 of 20 cases.
+/// `variance` is the sum of the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is [`LIVE_SAMPLE_BYTES`],
+/// because blocks may exist even without a sample.
 pub fn live_error(variance: u64) -> u64 {
     let mean = LIVE_SAMPLE_BYTES as f64;
     (2.0 * mean + 2.0 * (variance as f64 + mean * mean).sqrt()).round() as u64
@@ -88,17 +88,17 @@ impl Quantity {
         Self::FutureVanished,
     ];
 
-    /// Returns the number that stands for the quantity in a record. It never changes.
+    /// Returns the code of the quantity in records, which never changes.
     pub const fn code(self) -> u32 {
         self as u32
     }
 
-    /// Returns the quantity of a code, or none if this version does not know it.
+    /// Returns the quantity of a code, or `None` if this version does not know it.
     pub fn of_code(code: u32) -> Option<Self> {
         Self::ALL.into_iter().find(|quantity| quantity.code() == code)
     }
 
-    /// Returns whether the values are ticks of the program's clock. Reports have them in nanoseconds.
+    /// Returns whether the values are ticks of the program's clock. Reports show them in nanoseconds.
     pub const fn is_time(self) -> bool {
         matches!(
             self,
@@ -112,14 +112,13 @@ impl Quantity {
         )
     }
 
-    /// Returns whether the values are ticks off the CPU, which are known where [`Snapshot::waits`](super::Snapshot::waits)
-    /// says so.
+    /// Returns whether the values are ticks off the CPU, which are known if [`Snapshot::waits`](super::Snapshot::waits) is set.
     pub const fn is_off_cpu(self) -> bool {
         matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
     }
 
-    /// Returns whether the values are what is there at the moment of the snapshot, and not what was counted since a reset. Nothing
-    /// is subtracted from them, and of several snapshots the last one has them.
+    /// Returns whether the values are levels at the moment of the snapshot, and not counts since a reset. Levels are never
+    /// subtracted, and a sum of several snapshots takes them from the last one.
     pub const fn is_level(self) -> bool {
         matches!(
             self,
@@ -127,7 +126,7 @@ impl Quantity {
         )
     }
 
-    /// Returns whether the values are counts of the program's allocator. Where it counts anything, it counts all of these.
+    /// Returns whether the program's allocator counts the values. An allocator counts all of these quantities or none.
     pub const fn is_of_allocator(self) -> bool {
         matches!(
             self,
@@ -135,12 +134,12 @@ impl Quantity {
         )
     }
 
-    /// Returns whether rows have it, and not only threads.
+    /// Returns whether rows have this quantity, and not only threads.
     pub const fn is_of_rows(self) -> bool {
         !matches!(self, Self::UnplacedWaiting)
     }
 
-    /// Returns whether it is of futures. Such quantities make sense together only.
+    /// Returns whether the quantity belongs to futures. These quantities are only meaningful together.
     pub const fn is_of_futures(self) -> bool {
         matches!(
             self,
@@ -235,16 +234,16 @@ impl Quantity {
     }
 }
 
-/// The values of one quantity, each with its index, in rising order. What is not in it is 0.
+/// Values of one quantity, each with its index, in rising order. Missing indices have the value 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Column {
-    /// What was counted in rows themselves, by the index of the row.
+    /// Values of rows themselves, by the index of the row.
     pub rows: Vec<(u32, u64)>,
-    /// What was counted outside any scope, by the index of the thread.
+    /// Values outside any scope, by the index of the thread.
     pub outside: Vec<(u32, u64)>,
 }
 
-/// What was counted by row beside calls and time. It has a column for each quantity that was counted at all.
+/// Quantities of rows beside calls and time, with a column for each quantity that is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     columns: BTreeMap<Quantity, Column>,
@@ -256,12 +255,12 @@ impl Column {
         of(&self.rows, row)
     }
 
-    /// Returns what was counted in a thread outside any scope.
+    /// Returns the value of a thread outside any scope.
     pub fn of_outside(&self, thread: u32) -> u64 {
         of(&self.outside, thread)
     }
 
-    /// Returns the values of all rows, of which there are `rows`.
+    /// Returns the values of all rows; `rows` is their number.
     pub fn dense(&self, rows: usize) -> Vec<u64> {
         let mut dense = vec![0; rows];
         for &(row, value) in &self.rows {
@@ -278,12 +277,12 @@ impl Column {
 }
 
 impl Measures {
-    /// Returns whether nothing was counted.
+    /// Returns whether no quantity was counted.
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()
     }
 
-    /// Returns the column of a quantity, or none if nothing was counted of it.
+    /// Returns the column of a quantity, or `None` if it was not counted.
     pub fn of(&self, quantity: Quantity) -> Option<&Column> {
         self.columns.get(&quantity)
     }
@@ -298,7 +297,7 @@ impl Measures {
         self.columns.iter().map(|(&quantity, column)| (quantity, column))
     }
 
-    /// Puts a column in the place of the one that is there; one without values is left out.
+    /// Sets the column of a quantity. A column without values removes it.
     pub fn set(&mut self, quantity: Quantity, column: Column) {
         if column.is_empty() {
             self.columns.remove(&quantity);
@@ -307,7 +306,7 @@ impl Measures {
         }
     }
 
-    /// Returns the ticks that each of so many rows was off the CPU: waiting, or ready without one.
+    /// Returns the ticks that each of `rows` rows was off the CPU: waiting, or ready without a CPU.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
         let mut off = vec![0u64; rows];
         for quantity in [Quantity::Waiting, Quantity::Ready] {
@@ -321,8 +320,7 @@ impl Measures {
         off
     }
 
-    /// Lowers the time off the CPU of each row to its self ticks: of two moments that were not seen at once, a difference may
-    /// have too much of it.
+    /// Lowers the time off the CPU of each row to its self ticks, because a difference of two moments may have too much of it.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
         let mut left = self_ticks.to_vec();
         for quantity in [Quantity::Waiting, Quantity::Ready] {

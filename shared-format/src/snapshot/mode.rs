@@ -1,12 +1,12 @@
-//! The modes of measuring, and what distinguishes them.
+//! The modes of measuring, and their differences.
 
 use bincode::{Decode, Encode};
 
-/// How scopes are measured.
+/// Way in which scopes are measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum Mode {
-    /// Two clock reads a scope. Records without a word on the mode have this one: it is the oldest.
+    /// Two clock reads a scope. This is the oldest mode, so records without a mode have it.
     #[default]
     Exact,
     /// Exact counts. Calls of short functions are timed now and then, so their times are estimates.
@@ -17,12 +17,12 @@ pub enum Mode {
     Off,
 }
 
-/// Where the times of a mode come from.
+/// Source of a mode's times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {
     /// The clock is read at both ends of every call.
     EveryCall,
-    /// It is read in some calls; the times of the others are estimated.
+    /// The clock is read in some calls; the times of the other calls are estimated.
     SomeCalls,
     /// The position of each thread is sampled.
     Samples,
@@ -30,29 +30,29 @@ pub enum Timing {
     Never,
 }
 
-/// What distinguishes a mode. All code but the hot path asks for these, so that a new mode is an entry in a table.
+/// Properties of a mode. All code but the hot path reads these, so that a new mode is an entry in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeTraits {
     /// The name in settings, commands, JSON and reports.
     pub name: &'static str,
     /// Whether calls are counted.
     pub is_counting: bool,
-    /// Where times come from.
+    /// Source of times.
     pub timing: Timing,
-    /// What the mode means for a reader of the numbers, as part of a sentence.
+    /// Meaning of the mode for a reader of the numbers, as part of a sentence.
     pub meaning: &'static str,
-    /// What it gives and what it costs, in at most 39 characters.
+    /// Benefit and cost of the mode, in at most 39 characters.
     pub summary: &'static str,
 }
 
 impl Mode {
-    /// The mode in which programs measure unless they are told otherwise. [`Mode::default`] is what a record without a mode has.
+    /// Default mode of programs. [`Mode::default`] is the mode of a record without one.
     pub const USUAL: Self = Self::Adaptive;
 
     /// All variants.
     pub const ALL: [Self; 4] = [Self::Exact, Self::Adaptive, Self::Sampled, Self::Off];
 
-    /// Returns what distinguishes this mode.
+    /// Returns the properties of this mode.
     pub const fn traits(self) -> ModeTraits {
         match self {
             Self::Exact => ModeTraits {
@@ -91,7 +91,7 @@ impl Mode {
         self.traits().name
     }
 
-    /// Returns the mode of this name, or none if there is no such mode.
+    /// Returns the mode of this name, or `None` if there is no such mode.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
@@ -101,7 +101,7 @@ impl Mode {
         matches!(self.traits().timing, Timing::EveryCall | Timing::SomeCalls)
     }
 
-    /// Returns whether times come from samples of where threads are.
+    /// Returns whether times come from samples of the positions of threads.
     pub const fn is_sampling(self) -> bool {
         matches!(self.traits().timing, Timing::Samples)
     }

@@ -1,29 +1,29 @@
-//! Above what a call of a watched function is slow.
+//! Thresholds above which a call of a watched function is slow.
 
 use std::fmt;
 use std::str::FromStr;
 
 use bincode::{Decode, Encode};
 
-/// Which calls of a watched function count as slow.
+/// Condition for slow calls of a watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Over {
-    /// Those behind the widest gap in the upper tenth of the durations, if there is one.
+    /// Calls behind the widest gap in the upper tenth of the durations, if there is one.
     #[default]
     Tail,
-    /// The slowest of 100.
+    /// The slowest of 100 calls.
     P99,
-    /// The slowest of 1000.
+    /// The slowest of 1000 calls.
     P999,
-    /// Those that take at least so many nanoseconds; never 0.
+    /// Calls of at least this many nanoseconds; never 0.
     Ns(u64),
 }
 
-/// The longest duration that [`Over`] can be, in nanoseconds: a year.
+/// Longest duration of [`Over`] in nanoseconds: a year.
 const NS_MAX: u64 = 365 * 24 * 3_600 * 1_000_000_000;
 
 impl Over {
-    /// Returns this as a number below 2^55, as requests have it.
+    /// Returns the code of the condition in requests, below 2^55.
     pub(crate) fn code(self) -> u64 {
         match self {
             Self::Tail => 0,
@@ -33,7 +33,7 @@ impl Over {
         }
     }
 
-    /// Returns what such a number stands for; `None` of a number that is too large.
+    /// Returns the condition of a code; `None` if the code is too large.
     pub(crate) fn of_code(code: u64) -> Option<Self> {
         match code {
             0 => Some(Self::Tail),
@@ -43,7 +43,7 @@ impl Over {
         }
     }
 
-    /// Returns the share of all calls that are slow by this, or none if it is not by a share.
+    /// Returns the share of all calls that are slow, or `None` if the condition is no share.
     pub fn share(self) -> Option<f64> {
         match self {
             Self::P99 => Some(0.01),
@@ -80,7 +80,7 @@ impl fmt::Display for Over {
 /// ```
 ///
 /// # Errors
-/// A sentence that says what was found and what was wanted.
+/// A sentence with the text found and the forms wanted.
 impl FromStr for Over {
     type Err = String;
 

@@ -1,7 +1,6 @@
-//! Rows in other places: a part of a snapshot, or several snapshots as one.
+//! Moves rows to other places: a part of a snapshot, or several snapshots as one.
 //!
-//! Whoever rebuilds a snapshot says what the new tree is and where each old row goes. What rows have comes along here, and
-//! nowhere else.
+//! Code that rebuilds a snapshot makes the new tree and maps each old row to a new one. Only this module moves the data of rows.
 
 use super::{
     Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, Nodes, OpenFrame,
@@ -10,10 +9,10 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-/// Clocks whose rates differ by less have the same buckets: rates are measured.
+/// Relative difference of clock rates below which clocks share the same buckets, because rates are measured.
 pub const SAME_RATE: f64 = 0.001;
 
-/// Where the rows and threads of a snapshot go, by index; [`NO_PARENT`] leaves them out.
+/// New rows and threads of a snapshot's rows and threads, by index; [`NO_PARENT`] leaves them out.
 #[derive(Clone, Debug, Default)]
 pub struct RowMap {
     /// The new row of each row.
@@ -21,47 +20,47 @@ pub struct RowMap {
     /// The new thread of each thread.
     pub threads: Vec<u32>,
     /// The site of new rows that sum up whole subtrees of any functions. They have no latencies and show no numbers, because
-    /// those of different functions do not add up.
+    /// numbers of different functions do not add up.
     pub sums: Option<SiteId>,
 }
 
-/// When a part of a sum was captured.
+/// Time of a part's capture in relation to the sum's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// With the sum: it says what is there, what is open and what threads do.
+    /// The part and the sum are of the same moment. The part has the levels, the open calls and the states of threads.
     Now,
-    /// Before: it says what was counted.
+    /// The part is older, and has only counts.
     Before,
-    /// Before the clock began anew, so that its ticks do not compare with those of the sum.
+    /// The part is from before a new start of the clock, so its ticks do not compare with the sum's ticks.
     BeforeItsClock,
 }
 
 /// A snapshot as a part of a sum.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    /// What was counted.
+    /// Snapshot with the counts.
     pub snapshot: &'a Snapshot,
-    /// What of it was counted beside calls and time.
+    /// Quantities of the snapshot beside calls and time.
     pub measures: &'a Measures,
-    /// Where it goes.
+    /// New places of its rows and threads.
     pub map: RowMap,
-    /// How many ticks of the sum one of its ticks is.
+    /// Ticks of the sum per tick of the part.
     pub ratio: f64,
-    /// When it was captured.
+    /// Time of the capture.
     pub when: When,
 }
 
-/// What becomes of rows that are not kept.
+/// Treatment of rows that are not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left<'a> {
-    /// They and all below them are summed up in a row of this name below their parent.
+    /// The rows and all rows below them are summed up in a row of this name below their parent.
     Summed(&'a str),
-    /// They are not there. Rows below them that are kept stand at the top.
+    /// The rows are removed. Kept rows below them stand at the top.
     Out,
 }
 
 impl<'a> Part<'a> {
-    /// A part of the same moment and the same clock.
+    /// Makes a part of the same moment and the same clock.
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
         Self {
             snapshot,
@@ -84,7 +83,7 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// The moment in ticks of the sum: as long before its capture as it was.
+    /// Converts a tick of the part to the sum's clock, with the same distance before the capture.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
         if own == captured && self.ratio == 1.0 {
@@ -94,7 +93,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Returns ticks of a clock in those of another one, of which each of them is `ratio`.
+/// Converts ticks to another clock, which has `ratio` ticks in each of these ticks.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -102,7 +101,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     }
 }
 
-/// Puts cells in the order of their places; those of one place become one.
+/// Sorts cells by their places, and combines cells of the same place.
 fn together<K: Ord + Copy, T: Copy>(
     cells: impl Iterator<Item = (K, T)>,
     add: impl Fn(T, T) -> T,
@@ -122,10 +121,10 @@ fn together<K: Ord + Copy, T: Copy>(
 }
 
 impl Snapshot {
-    /// Returns the snapshot without threads and rows, and without what they have.
+    /// Returns the snapshot without threads, rows, and the data of rows.
     #[must_use]
     pub fn facts(&self) -> Self {
-        // All members, so that a new one has to be put somewhere.
+        // All members are named, so that a new member has to be treated here.
         let Self {
             process,
             clock,
@@ -186,7 +185,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the snapshot with chosen threads and with those of their rows only that are kept.
+    /// Returns the snapshot with chosen threads and with their kept rows only.
     #[must_use]
     pub fn part(
         &self,
@@ -207,7 +206,7 @@ impl Snapshot {
             }
             map.threads[id.index()] = out.threads.len() as u32;
             let first_row = out.nodes.len() as u32;
-            // By the parent's new row.
+            // Rows of sums, by the new row of the parent.
             let mut sums: std::collections::HashMap<u32, u32> = Default::default();
             for row in self.rows_of(id) {
                 let above = map.rows.get(self.nodes.parent[row] as usize).copied();
@@ -242,10 +241,10 @@ impl Snapshot {
         out
     }
 
-    /// Adds what the parts have in their rows and threads to a tree in which nothing is counted yet.
+    /// Adds the parts' rows and threads to a tree in which nothing is counted yet.
     ///
     /// # Panics
-    /// If a row or a thread goes where there is none.
+    /// If a row or a thread is mapped to one that does not exist.
     pub fn gather(&mut self, parts: &[Part<'_>]) {
         for part in parts {
             let of = &part.snapshot.nodes;
@@ -287,7 +286,7 @@ impl Snapshot {
         self.gather_lines(parts);
     }
 
-    /// Whether a row sums up whole subtrees of a part.
+    /// Returns whether a row sums up whole subtrees of a part.
     fn is_sum(&self, part: &Part<'_>, row: u32) -> bool {
         Some(SiteId(self.nodes.site[row as usize])) == part.map.sums
     }
@@ -319,7 +318,7 @@ impl Snapshot {
         }
     }
 
-    /// A row that is a scope in one part is one. Parts of other kinds have only their sums together.
+    /// Combines rows without time. A scope in one part makes the row a scope. Different kinds keep only their sums.
     fn gather_tallies(&mut self, parts: &[Part<'_>]) {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;
@@ -352,7 +351,7 @@ impl Snapshot {
         }
     }
 
-    /// Errors of independent times add up by their squares, and are rounded once. What no estimate is of was timed.
+    /// Adds up errors of independent times by their squares, and rounds them once. Calls without an estimate were timed.
     fn gather_estimates(&mut self, parts: &[Part<'_>]) {
         let is_sum = |part: &Part<'_>, row| self.is_sum(part, row);
         let cells = parts.iter().flat_map(|part| {
@@ -366,7 +365,7 @@ impl Snapshot {
                 if !is_sum(part, row) {
                     return Some((row, (untimed, square(estimate.self_error), total)));
                 }
-                // What was the total of a subtree is the own time of the row that sums it up.
+                // The total of a removed subtree becomes the self time of the row that sums it up.
                 let above = part.map.rows.get(of.nodes.parent[old] as usize);
                 (above != Some(&row)).then_some((row, (untimed, total, total)))
             })
@@ -386,14 +385,14 @@ impl Snapshot {
     }
 
     fn gathered_latencies(&self, parts: &[Part<'_>], of: fn(&Self) -> &Latencies) -> Latencies {
-        // New row, part, and which of its histograms.
+        // Each cell is the new row, the part, and the index of the part's histogram.
         let mut cells: Vec<(u32, u32, u32)> = Vec::new();
         for (at, part) in (0..).zip(parts) {
             let has_values = !part.snapshot.value_rows.is_empty();
             let rows = (0..).zip(&of(part.snapshot).row);
             cells.extend(rows.filter_map(|(index, &old)| {
                 let row = part.row(old).filter(|&row| !self.is_sum(part, row))?;
-                // That of a value is one of numbers.
+                // A value's histogram has numbers in place of ticks.
                 let fits = !has_values || !part.snapshot.is_value(NodeId(old)) || self.is_value(NodeId(row));
                 fits.then_some((row, at, index))
             }));
@@ -479,7 +478,7 @@ impl Snapshot {
         self.lines.set(samples);
     }
 
-    /// Returns the rows that have no time, with what they show.
+    /// Returns the rows without time, with their tallies.
     pub fn tally_cells(&self) -> impl Iterator<Item = (u32, Tally)> {
         let mut values = self.value_rows.iter().peekable();
         let mut gauges = self.gauge_rows.iter().peekable();
@@ -495,7 +494,7 @@ impl Snapshot {
         })
     }
 
-    /// Gives what is known of sites the numbers that these have in another list.
+    /// Renumbers sites in all data about them, by their indices in another list.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
         self.measuring.off_sites.iter_mut().for_each(moved);
@@ -513,7 +512,7 @@ impl Snapshot {
 }
 
 impl super::Thread {
-    /// Returns the thread with nothing counted in it and nothing open.
+    /// Returns the thread with all counts removed and no open scopes.
     #[must_use]
     pub fn without_counts(&self) -> Self {
         Self {
@@ -536,10 +535,10 @@ mod tests {
     use crate::codec;
     use crate::fixture::programs::any_snapshot;
 
-    /// Calls that were timed, and the errors of self time and total.
+    /// Number of timed calls, and the errors of self time and total.
     type Estimated = Option<(u64, u64, u64)>;
 
-    /// A tree of one thread: parents and calls, and what is estimated.
+    /// Returns a tree of one thread from parents, calls and estimates.
     fn adaptive(rows: &[(u32, u64, Estimated)]) -> Snapshot {
         let mut s = Snapshot {
             sites: [Site::default()].into(),

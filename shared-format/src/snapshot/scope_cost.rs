@@ -1,36 +1,36 @@
-//! What a scope costs, as samples see it in the program itself.
+//! Cost of a scope, as samples see it in the program itself.
 
 use std::fmt;
 
 use bincode::{Decode, Encode};
 
-/// The code of a program with scopes is laid out otherwise than without, which no measurement in the program sees. With all scopes off,
-/// 32 cases of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
+/// Nanoseconds by which scopes change the code's layout, which no measurement in the program sees. With all scopes off, 32 cases
+/// of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
 const LAYOUT_NS: f64 = 3.5;
 
-/// Of the time for which samples find a thread in an event, the program may need so much for itself, as the CPU does both at once.
+/// Share of the time in events that the program may need for itself, because the CPU does both at once.
 const OVERLAP: f64 = 0.5;
 
-/// The instructions of a scope that stand in the program itself, which samples take for the program: 1.8, 2.4 and 4.7 ns by samples of perf
-/// in three real programs of the benchmark, in adaptive mode.
+/// Nanoseconds of a scope's instructions in the program itself, which samples take for the program. Samples of perf gave 1.8, 2.4
+/// and 4.7 ns in three real programs of the benchmark, in adaptive mode.
 const UNSEEN_NS: f64 = 4.7;
 
-/// So many samples at least say something of what a scope costs.
+/// Smallest number of samples that give a scope's cost.
 const SAMPLES_LEAST: u64 = 100;
 
-/// What samples saw of measuring: how often they found a thread in an event, as the beginning or the end of a scope.
+/// Samples that found a thread in an event, such as the beginning or the end of a scope.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct SeenCost {
-    /// So many samples found a thread in an event.
+    /// Number of samples that found a thread in an event.
     pub looks: u64,
-    /// The time for which they stand, in nanoseconds.
+    /// Time that these samples stand for, in nanoseconds.
     pub ns: f64,
 }
 
-/// What a scope costs, in nanoseconds.
+/// Cost of a scope, in nanoseconds.
 ///
-/// The lower bound of a measurement may be negative: the compiler lays out code with scopes otherwise, which may make a program
-/// faster by more than scopes cost.
+/// The lower bound of a measurement may be negative: the compiler lays out code with scopes differently, which may gain more time
+/// than scopes cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScopeCost {
     /// The lower bound.
@@ -42,7 +42,7 @@ pub struct ScopeCost {
 }
 
 impl fmt::Display for ScopeCost {
-    /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` where nothing is known of the least.
+    /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` if the lower bound is not above 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { low_ns, high_ns, .. } = self;
         if *low_ns > 0.0 {
@@ -54,15 +54,15 @@ impl fmt::Display for ScopeCost {
 }
 
 impl SeenCost {
-    /// Returns the cost of each of so many scopes, if `samples` were taken in `since_ns` nanoseconds; `None` if they are too few. The bounds
-    /// are those of a Poisson distribution, at 95 %. They allow for what scopes do to the layout of the code, for what the CPU does at once,
-    /// and for instructions that samples do not see.
+    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` if there are too few.
+    /// The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the code, for work that the CPU
+    /// does at once, and for instructions that samples do not see.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;
         }
         let looks = self.looks as f64;
-        // Looks are further apart while a program does little.
+        // Samples are further apart while a program does little.
         let look_ns = if self.looks > 0 {
             self.ns / looks
         } else {
@@ -75,13 +75,13 @@ impl SeenCost {
         })
     }
 
-    /// Adds what others saw.
+    /// Adds the samples of another count.
     pub fn add(&mut self, other: Self) {
         self.looks = self.looks.saturating_add(other.looks);
         self.ns += other.ns;
     }
 
-    /// Returns what was seen since `earlier`.
+    /// Returns the samples taken since `earlier`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -90,7 +90,7 @@ impl SeenCost {
         }
     }
 
-    /// Returns whether its number is that of a measurement.
+    /// Returns whether the time may come from a measurement.
     pub(crate) fn is_sound(self) -> bool {
         self.ns.is_finite() && self.ns >= 0.0
     }
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1 000 looks in a second, 1 000 000 scopes: 25 ns each, give or take two times 5 looks, and what no look sees.
+        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each, plus or minus 10 samples, plus the unseen cost.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)
@@ -111,7 +111,7 @@ mod tests {
         assert!((cost.middle_ns - 25.0).abs() < 1e-9 && (cost.low_ns - (7.5 - LAYOUT_NS)).abs() < 1e-9);
         let more = UNSEEN_NS + LAYOUT_NS;
         assert!((35.0 + more..38.0 + more).contains(&cost.high_ns), "{cost:?}");
-        // That none did says that it costs little, and not nothing.
+        // If no sample found a thread in an event, the cost is small but not 0.
         let none = seen(0, 1000, 1_000_000).unwrap();
         assert_eq!(
             (none.low_ns, none.middle_ns, none.high_ns),

@@ -8,20 +8,20 @@ use bincode::{Decode, Encode};
 /// A place in the source that opens scopes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Encode, Decode)]
 pub struct Site {
-    /// The plain function or scope name: `fib`, `Sq::area`, `tokenize`.
+    /// Plain name of the function or scope: `fib`, `Sq::area`, `tokenize`.
     pub name: String,
-    /// The path of the module it stands in.
+    /// Path of the module that contains it.
     pub module: String,
     /// The source file.
     pub file: String,
-    /// The line in it, from 1.
+    /// Line in the source file, from 1.
     pub line: u32,
-    /// The group it was put in, empty for none.
+    /// Group of the site, empty for none.
     pub group: String,
 }
 
 impl Site {
-    /// Returns its path: `module::name`.
+    /// Returns the path: `module::name`.
     pub fn path(&self) -> String {
         match self.module.as_str() {
             "" => self.name.clone(),

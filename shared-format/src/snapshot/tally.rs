@@ -5,12 +5,12 @@ use bincode::{Decode, Encode};
 use crate::ids::NodeId;
 use crate::latency::{Histogram, value_edges};
 
-/// A row without time, and its sum. How often it was executed is in the calls of its row.
+/// A row without time, and its sum. The calls of the row count its executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Count {
-    /// The row.
+    /// Row of the counter.
     pub node: NodeId,
-    /// The sum since the reset; 0 of a gauge.
+    /// Sum since the reset; 0 of a gauge.
     pub sum: u64,
 }
 
@@ -21,9 +21,9 @@ pub struct Extremes<T> {
     pub min: T,
     /// The largest.
     pub max: T,
-    /// Whether `min` is one of the numbers. If not, it is only known that none of them is smaller.
+    /// Whether `min` is one of the numbers. If not, all numbers are known to be at least `min`.
     pub min_exact: bool,
-    /// Whether `max` is one of the numbers. If not, it is only known that none of them is larger.
+    /// Whether `max` is one of the numbers. If not, all numbers are known to be at most `max`.
     pub max_exact: bool,
 }
 
@@ -33,52 +33,52 @@ pub struct Extremes<T> {
 /// [`Snapshot::latencies`]: super::Snapshot::latencies
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueRow {
-    /// The row.
+    /// Row of the value.
     pub node: NodeId,
-    /// The numbers since the reset, or none if that is not known.
+    /// Extremes of the numbers since the reset, or `None` if they are not known.
     pub range: Option<Extremes<u64>>,
 }
 
 /// A row of `gauge!`. It is a counter as well, with a sum of 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GaugeRow {
-    /// The row.
+    /// Row of the gauge.
     pub node: NodeId,
-    /// Its level, or none if it was not set yet.
+    /// Level of the gauge, or `None` if it was not set yet.
     pub level: Option<Level>,
 }
 
 /// The level of a gauge. A reset leaves it as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// What it was set to last.
+    /// The last level that was set.
     pub last: i64,
-    /// When that was, in ticks of the program's clock.
+    /// Time of the last setting, in ticks of the program's clock.
     pub set_tick: u64,
-    /// All levels since the reset, that at the reset included.
+    /// Extremes of all levels since the reset, including the level at the reset.
     pub range: Extremes<i64>,
 }
 
-/// What a row shows that has no time.
+/// Data of a row without time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tally {
     /// A row in which nothing was counted yet.
     Nothing,
-    /// A row of `count!`, or one that is made of rows of different kinds.
+    /// A row of `count!`, or a row that combines rows of different kinds.
     Counter {
-        /// What was added up.
+        /// Sum of the counted numbers.
         sum: u64,
     },
     /// A row of `value!`.
     Value {
-        /// All its numbers together.
+        /// Sum of all numbers.
         sum: u64,
-        /// The smallest and the largest of them.
+        /// The smallest and the largest number.
         range: Option<Extremes<u64>>,
     },
     /// A row of `gauge!`.
     Gauge {
-        /// Its level.
+        /// Level of the gauge.
         level: Option<Level>,
     },
 }
@@ -94,7 +94,7 @@ impl<T: Copy + Ord> Extremes<T> {
         }
     }
 
-    /// Returns the extremes of both together.
+    /// Returns the extremes of the numbers of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_exact = |one: (T, bool), other: (T, bool), both: T| {
@@ -110,7 +110,7 @@ impl<T: Copy + Ord> Extremes<T> {
     }
 }
 
-/// Returns what both have together, where each may have nothing.
+/// Joins two values, of which each may be missing.
 pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(join(one, other)),
@@ -119,7 +119,7 @@ pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -
 }
 
 impl Level {
-    /// Returns the level of both together: the one that was set last.
+    /// Returns the combined level, whose last level is the one that was set last.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let newest = if other.set_tick >= self.set_tick {
@@ -135,7 +135,7 @@ impl Level {
 }
 
 impl Tally {
-    /// Returns what was added up; 0 of a gauge.
+    /// Returns the sum; 0 of a gauge.
     pub fn sum(self) -> u64 {
         match self {
             Self::Counter { sum } | Self::Value { sum, .. } => sum,
@@ -169,8 +169,8 @@ impl Tally {
         matches!(self, Self::Gauge { .. })
     }
 
-    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or none if that is not known.
-    /// `histogram` is that of its row. It is the middle of a bucket, so it is accurate to 6.3 %.
+    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or `None` if that is not known.
+    /// `histogram` is the row's histogram. The middle of a bucket stands for the number, which is accurate to 6.3 %.
     pub fn quantile(self, histogram: &Histogram, share: f64) -> Option<u64> {
         if !self.is_value() {
             return None;
@@ -183,7 +183,7 @@ impl Tally {
         })
     }
 
-    /// Returns the same kind with nothing in it.
+    /// Returns an empty tally of the same kind.
     #[must_use]
     pub fn emptied(self) -> Self {
         match self {
@@ -194,13 +194,13 @@ impl Tally {
         }
     }
 
-    /// Returns the same as if it had been set before everything else.
+    /// Returns the tally with its gauge set before every other gauge.
     #[must_use]
     pub fn set_before_all(self) -> Self {
         self.set_at(|_| 0)
     }
 
-    /// Returns the same as if a gauge had been set at another tick.
+    /// Returns the tally with its gauge set at another tick.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {
@@ -214,7 +214,7 @@ impl Tally {
         }
     }
 
-    /// Returns the name of its kind.
+    /// Returns the name of the tally's kind.
     pub fn kind(self) -> &'static str {
         match self {
             Self::Counter { .. } | Self::Nothing => "counter",
@@ -223,7 +223,7 @@ impl Tally {
         }
     }
 
-    /// Returns what two parts of a row have together. Parts of different kinds have only their sums.
+    /// Combines two parts of a row. Of parts of different kinds only the sums are kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -1,18 +1,18 @@
-//! Calls of futures that are in flight, by their logical path: which future awaits which.
+//! Calls of futures in flight, by their logical path of futures that await each other.
 
 use bincode::{Decode, Encode};
 
 use crate::ids::{NO_PARENT, SiteId};
 use crate::latency::Latencies;
 
-/// The futures that have begun and not ended, at the moment of a snapshot.
+/// Futures that have begun and not ended, at the moment of a snapshot.
 ///
-/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of it.
+/// A call belongs to the path of futures that await each other, on any thread that polls it. Scopes are not part of the path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tasks {
     /// The paths, parents before children.
     pub paths: Vec<TaskPath>,
-    /// How long the calls of each path have been in flight, in ticks, by the index of the path.
+    /// Histograms of the ages of the calls in flight, in ticks, by the index of the path.
     pub ages: Latencies,
     /// Calls in flight that are on no path, because the table of calls is full.
     pub beyond: u64,
@@ -21,22 +21,22 @@ pub struct Tasks {
 /// A future on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct TaskPath {
-    /// The index of the path of the future that awaits it, or [`NO_PARENT`].
+    /// Index of the path of the future that awaits this one, or [`NO_PARENT`].
     pub parent: u32,
-    /// The future.
+    /// Site of the future.
     pub site: SiteId,
-    /// Whether it is the name of an await (`wait!`), and not a function or a block.
+    /// Whether the site is the name of an await (`wait!`), and not a function or a block.
     pub names_await: bool,
-    /// Its calls that are in flight.
+    /// Number of its calls in flight.
     pub in_flight: u64,
-    /// Of those, the calls that are being polled.
+    /// Number of calls in flight that are being polled.
     pub polled: u64,
-    /// Of those that are not being polled, the calls in which no measured future is in flight. What these await has no name,
-    /// unless this is one.
+    /// Number of calls in flight that are not being polled and contain no measured future in flight. Their awaits have no name,
+    /// unless this path names one.
     pub innermost: u64,
     /// Whole nanoseconds since the oldest of the calls in flight began.
     pub oldest_ns: u64,
-    /// The same of the innermost ones.
+    /// Whole nanoseconds since the oldest innermost call began.
     pub innermost_oldest_ns: u64,
 }
 

@@ -1,41 +1,41 @@
-//! What threads wait in: looks at threads off their CPU, counted by row and call, and what each thread does now.
+//! Calls that threads wait in: samples of threads off their CPU, by row and call, and the present state of each thread.
 
 use std::collections::BTreeMap;
 
-/// The longest name of a call, in bytes.
+/// Bytes of the longest name of a call.
 pub(crate) const NAME_MAX: usize = 64;
 
-/// What a thread does at the newest look at it.
+/// State of a thread in its newest sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Now<'a> {
-    /// It has a CPU.
+    /// The thread has a CPU.
     Running,
-    /// It could run, and has no CPU.
+    /// The thread could run, but has no CPU.
     Ready,
-    /// It waits in this call.
+    /// The thread waits in this call.
     In(&'a str),
 }
 
-/// How often threads were found waiting in a call, by row. A program looks at its threads now and then, so these are
-/// samples: their shares are those of the waiting time.
+/// Samples of threads that waited in a call, by row. A program samples its threads from time to time, so the shares of samples
+/// are shares of the waiting time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitsIn {
-    /// The names of calls in rising order, each of them once.
+    /// Names of calls in rising order, each of them once.
     pub(crate) names: Vec<String>,
-    /// Row, number of the name, and samples, in rising order.
+    /// Row, index of the name, and number of samples, in rising order.
     pub(crate) samples: Vec<(u32, u32, u64)>,
-    /// Thread and what it does, in rising order: [`RUNNING`], [`READY`], or the number of a name above both.
+    /// Thread and its state, in rising order: [`RUNNING`], [`READY`], or the code of a name above both.
     pub(crate) now: Vec<(u32, u32)>,
 }
 
 const RUNNING: u32 = 0;
 const READY: u32 = 1;
 
-/// The code of the first name.
+/// Code of the first name.
 const FIRST_NAME: u32 = 2;
 
 impl<'a> Now<'a> {
-    /// Returns the word for it.
+    /// Returns the word for the state.
     pub fn word(self) -> &'static str {
         match self {
             Self::Running => "running",
@@ -44,7 +44,7 @@ impl<'a> Now<'a> {
         }
     }
 
-    /// Returns the call that it waits in.
+    /// Returns the call that the thread waits in.
     pub fn call(self) -> Option<&'a str> {
         match self {
             Self::Running | Self::Ready => None,
@@ -54,8 +54,8 @@ impl<'a> Now<'a> {
 }
 
 impl WaitsIn {
-    /// Puts samples (row, call, how many) and what threads do (thread, what) in order. Samples of one row in one call are added
-    /// up, and none are left out.
+    /// Sorts samples (row, call, count) and the states of threads. Samples of one row in one call are added up, and zeros are
+    /// left out.
     pub fn new<'a>(
         samples: impl IntoIterator<Item = (u32, &'a str, u64)>,
         now: impl IntoIterator<Item = (u32, Now<'a>)>,
@@ -94,12 +94,12 @@ impl WaitsIn {
         }
     }
 
-    /// Returns whether nothing is known.
+    /// Returns whether nothing was sampled.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty() && self.samples.is_empty() && self.now.is_empty()
     }
 
-    /// Returns all samples: the row, the call and how many, in the order of the rows.
+    /// Returns all samples: row, call and count, in the order of the rows.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &str, u64)> {
         let name = |number: u32| self.names[number as usize].as_str();
         self.samples
@@ -107,7 +107,7 @@ impl WaitsIn {
             .map(move |&(row, call, count)| (row, name(call), count))
     }
 
-    /// Returns the samples of one row itself: the call and how many.
+    /// Returns the samples of one row itself: call and count.
     pub fn of_row(&self, row: u32) -> impl Iterator<Item = (&str, u64)> {
         let first = self.samples.partition_point(|&(other, ..)| other < row);
         self.samples[first..]
@@ -116,14 +116,14 @@ impl WaitsIn {
             .map(|&(_, call, count)| (self.names[call as usize].as_str(), count))
     }
 
-    /// Returns what threads do, as far as it is known, in the order of the threads.
+    /// Returns the known states of threads, in the order of the threads.
     pub fn now(&self) -> impl Iterator<Item = (u32, Now<'_>)> {
         self.now
             .iter()
             .map(|&(thread, code)| (thread, self.meaning(code)))
     }
 
-    /// Returns what one thread does, or none if that is not known.
+    /// Returns the state of one thread, or `None` if it is not known.
     pub fn now_of(&self, thread: u32) -> Option<Now<'_>> {
         let at = self
             .now
@@ -140,7 +140,7 @@ impl WaitsIn {
         }
     }
 
-    /// Adds the samples of another; what threads do stays.
+    /// Adds the samples of another, and keeps the states of threads.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         Self::new(self.samples().chain(other.samples()), self.now())
@@ -155,7 +155,7 @@ impl WaitsIn {
         self.samples.retain(|&(.., count)| count > 0);
     }
 
-    /// Returns what is wrong with it in a snapshot of so many rows and threads, if anything.
+    /// Returns the first inconsistency in a snapshot with this many rows and threads, if any.
     pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
         let is_word = |name: &String| {
             let bytes = name.as_bytes();

@@ -1,107 +1,105 @@
-//! Watched functions: what their slow calls do that typical ones do not.
+//! Watched functions, and the differences between their slow and typical calls.
 
 use bincode::{Decode, Encode};
 
 use super::over::Over;
 use crate::ids::{NO_PARENT, SiteId};
 
-/// The largest number of functions that are watched at once.
+/// Largest number of functions that are watched at once.
 pub const WATCHES_MAX: usize = 4;
 
-/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical or
-/// slow. A call in another call of a watched function is a part of the outer one.
+/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical or slow. A
+/// call inside another call of a watched function is a part of the outer call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Watch {
-    /// The pattern that names it, as it was given.
+    /// Pattern of the watched functions, as given.
     pub function: String,
-    /// Which calls are slow, as it was asked for.
+    /// Requested condition for slow calls.
     pub over: Over,
-    /// A number that changes when the watch begins to count anew, as after a reset. While it stays, no path changes its
-    /// place, and no count falls.
+    /// Number that changes when the watch begins to count anew, for example after a reset. While it stays, paths keep their
+    /// indices and counts do not fall.
     pub number: u64,
-    /// When it began to count, in nanoseconds since the Unix epoch.
+    /// Time when the watch began to count, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
-    /// Whether it can tell slow calls, and if not, why.
+    /// Whether slow calls can be distinguished, and the reason if not.
     pub state: WatchState,
-    /// The duration from which on a call is slow, in ticks; 0 if it is not known yet. It may move.
+    /// Duration in ticks from which a call is slow; 0 if it is not known yet. It may change.
     pub threshold_ticks: u64,
-    /// Calls that are in no sum.
+    /// Calls that no sum includes.
     pub lost: LostCalls,
-    /// What was counted by path, from the watched function on. Parents stand before their children, and paths without a
-    /// parent are those of the function.
+    /// Sums by path, from the watched function on. Parents stand before their children, and paths without a parent belong to the
+    /// function.
     pub paths: Vec<WatchedPath>,
-    /// What the time of slow calls went to: of each slow call, the one path and kind that most of its time above the
-    /// typical went to.
+    /// Causes of slow calls: for each slow call, the one path and kind that took most of its time above the typical.
     pub causes: Vec<CauseSum>,
     /// The slow calls that are kept whole: the longest ones, and some at random.
     pub exemplars: Vec<Exemplar>,
 }
 
-/// Whether a watch can tell slow calls.
+/// Whether a watch can distinguish slow calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum WatchState {
-    /// No function that has been called matches.
+    /// No called function matches the pattern.
     #[default]
     NoFunction,
-    /// Too few calls have ended to tell which are slow; so many have.
+    /// Too few calls have ended to decide which are slow; the number is the calls so far.
     Learning(u64),
-    /// Slow calls are told.
+    /// Slow calls are distinguished.
     Watching,
-    /// Slow calls are told, but the slowest are hardly slower than the others: no gap is wide enough to be the beginning of a
-    /// tail.
+    /// Slow calls are distinguished, but are hardly slower than the others: no gap is wide enough to begin a tail.
     NoTail,
-    /// Slow calls are told, from a higher threshold on than was asked for, because too many were slow.
+    /// Slow calls are distinguished by a higher threshold than requested, because too many were slow.
     Raised,
-    /// A threshold by share needs histograms, and they are off.
+    /// A threshold by share needs histograms, which are off.
     NoHistograms,
-    /// The mode measures no time of single calls.
+    /// The mode does not time single calls.
     NoTime,
 }
 
-/// Calls of a watched function that are in no sum.
+/// Calls of a watched function that no sum includes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LostCalls {
-    /// Their end was not seen, or the mode was switched, counts were reset, or the clock broke inside.
+    /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
     pub discarded: u64,
-    /// They began while their thread was still busy with the one before, as in a signal handler; or they are of an async
-    /// function, and there was no place for what they had done between two polls.
+    /// Calls that began while their thread was still busy with the previous one, as in a signal handler; or async calls for whose
+    /// data between two polls there was no space.
     pub missed: u64,
-    /// Slow calls that are counted and could not be kept whole, because another thread was at the same place.
+    /// Slow calls that are counted but could not be kept whole, because another thread was at the same place.
     pub not_kept: u64,
 }
 
-/// What was counted of a path in typical and in slow calls of the watched function.
+/// Sums of a path in typical and in slow calls of the watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct WatchedPath {
-    /// The path that it continues, or [`NO_PARENT`].
+    /// Index of the path that this one continues, or [`NO_PARENT`].
     pub parent: u32,
-    /// The site that it ends in.
+    /// Site at the end of the path.
     pub site: SiteId,
-    /// In typical calls.
+    /// Sums of typical calls.
     pub typical: PathSums,
-    /// In slow calls.
+    /// Sums of slow calls.
     pub slow: PathSums,
 }
 
-/// What was counted of a path itself, without the paths that continue it.
+/// Sums of a path itself, without the paths that continue it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct PathSums {
-    /// Calls that began.
+    /// Number of calls that began.
     pub calls: u64,
-    /// Ticks.
+    /// Time in ticks.
     pub ticks: u64,
-    /// Those of them in which the thread waited, or in which an async call was not polled.
+    /// Part of the ticks in which the thread waited, or in which an async call was not polled.
     pub waiting: u64,
-    /// Those of them in which the thread could run and had no CPU.
+    /// Part of the ticks in which the thread could run and had no CPU.
     pub ready: u64,
-    /// Allocations, where they are measured.
+    /// Number of allocations, if they are measured.
     pub allocations: u64,
     /// Bytes allocated.
     pub allocated_bytes: u64,
 }
 
-/// What most of a slow call's time above the typical went to.
+/// Kind of cause that took most of a slow call's time above the typical.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CauseKind {
@@ -112,7 +110,7 @@ pub enum CauseKind {
     Calls,
     /// The thread waited longer in the path.
     Waiting,
-    /// The thread had no CPU for longer, wherever it was.
+    /// The thread had no CPU for longer, in any path.
     Ready,
 }
 
@@ -120,7 +118,7 @@ impl CauseKind {
     /// All kinds, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::SelfTime, Self::Calls, Self::Waiting, Self::Ready];
 
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SelfTime => "self",
@@ -134,114 +132,113 @@ impl CauseKind {
 /// Slow calls that had the same cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct CauseSum {
-    /// The path, among [`Watch::paths`].
+    /// Index of the path in [`Watch::paths`].
     pub path: u32,
-    /// What it was there.
+    /// Kind of the cause.
     pub kind: CauseKind,
-    /// How many slow calls.
+    /// Number of slow calls.
     pub calls: u64,
-    /// How much longer than the typical they were in that path and of that kind, together, in ticks.
+    /// Sum of the ticks of this kind in this path above the typical.
     pub excess_ticks: u64,
-    /// How often they called the path, together.
+    /// Number of calls of the path in all these slow calls.
     pub path_calls: u64,
 }
 
 /// A slow call that is kept whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Exemplar {
-    /// A number that no other one has in this program.
+    /// Number that is unique in this program.
     pub number: u64,
-    /// Whether it is one of the longest; otherwise it was chosen at random.
+    /// Whether the call is one of the longest; otherwise it was chosen at random.
     pub is_longest: bool,
-    /// When it began, in nanoseconds since the Unix epoch.
+    /// Time of its beginning, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
-    /// How long it took, without pauses, in ticks.
+    /// Duration without pauses, in ticks.
     pub ticks: u64,
-    /// The name of its thread; of an async call, of the thread on which it ended.
+    /// Name of its thread; for an async call, of the thread on which it ended.
     pub thread: String,
-    /// The kernel's id of its thread.
+    /// The kernel's id of that thread.
     pub tid: u32,
-    /// Its cause, as the number of a path and a kind; `None` if nothing typical was known yet.
+    /// Cause of the slow call, as the index of a path and a kind; `None` if no typical call was known yet.
     pub cause: Option<(u32, CauseKind)>,
-    /// What happened in it; `None` if this snapshot leaves it out. Snapshots take turns, so that a reader has it within a few of
-    /// them.
+    /// Events of the call; `None` if this snapshot leaves them out. Snapshots take turns, so that a reader gets them within a few
+    /// snapshots.
     pub trace: Option<Trace>,
 }
 
-/// What happened in a call, in order. The three columns have the same length: a step is time in a path, and what ended it.
+/// Events of a call, in order. The three columns have the same length: a step is time in a path, and the event that ended it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Trace {
-    /// The path that the thread was in, among [`Watch::paths`].
+    /// Index of the thread's path in [`Watch::paths`].
     pub path: Vec<u32>,
-    /// The ticks there.
+    /// Ticks in the path.
     pub ticks: Vec<u64>,
-    /// What ended that time: the code of a [`Then`].
+    /// Event that ended the step: the code of a [`Then`].
     pub then: Vec<u8>,
-    /// The steps in which the thread was off its CPU, in rising order: number, ticks that it waited, and ticks in which it was
-    /// ready.
+    /// Steps in which the thread was off its CPU, in rising order: index, ticks of waiting, and ticks of being ready.
     pub off_cpu: Vec<(u32, u64, u64)>,
-    /// The keys of notes.
+    /// Keys of notes.
     pub keys: Vec<String>,
-    /// What the program noted, in rising order.
+    /// Notes of the program, in rising order.
     pub notes: Vec<Note>,
-    /// Where steps were left out, because there were too many.
+    /// Place where steps were left out, because there were too many.
     pub gap: Option<TraceGap>,
 }
 
-/// What ends a step of a [`Trace`].
+/// Event that ends a step of a [`Trace`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// The path's call ended.
+    /// The call of the path ended.
     Exit,
-    /// A call began: the next step's path.
+    /// A call began, with the next step's path.
     Enter,
-    /// A call that had begun earlier went on, as that of a future that is polled again.
+    /// An earlier call went on, such as a future that is polled again.
     GoOn,
-    /// The thread stayed where it was.
+    /// The thread stayed in its path.
     Stay,
 }
 
 /// A value that the program noted in a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
-    /// The number of the step in front of which it was noted.
+    /// Index of the step before which it was noted.
     pub step: u32,
-    /// Its key, among [`Trace::keys`].
+    /// Index of the key in [`Trace::keys`].
     pub key: u32,
-    /// Its value as text.
+    /// Value as text.
     pub value: String,
 }
 
 /// Steps that were left out of a [`Trace`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TraceGap {
-    /// The number of the step in front of which they are missing.
+    /// Index of the step before which they are missing.
     pub step: u32,
-    /// How many.
+    /// Number of steps.
     pub steps: u64,
-    /// Their time, in ticks.
+    /// Time of the steps, in ticks.
     pub ticks: u64,
 }
 
 impl Then {
-    /// All of them, in the order of their codes.
+    /// All events, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Exit, Self::Enter, Self::GoOn, Self::Stay];
 
-    /// Returns what a code stands for.
+    /// Returns the event of a code.
     pub fn of(code: u8) -> Option<Self> {
         Self::ALL.get(usize::from(code)).copied()
     }
 }
 
 impl Watch {
-    /// Returns how many typical and how many slow calls have been counted.
+    /// Returns the numbers of typical and slow calls.
     pub fn calls(&self) -> (u64, u64) {
         let roots = || self.paths.iter().filter(|path| path.parent == NO_PARENT);
         let sum = |calls: fn(&WatchedPath) -> u64| roots().map(calls).fold(0, u64::saturating_add);
         (sum(|path| path.typical.calls), sum(|path| path.slow.calls))
     }
 
-    /// Returns what does not fit, if anything: every index in a watch without fault is valid.
+    /// Returns the first inconsistency, if any. Every index in a watch without one is valid.
     pub(crate) fn fault(&self, sites: usize) -> Option<&'static str> {
         let paths = self.paths.len();
         let has_path = |path: u32| (path as usize) < paths;
@@ -288,12 +285,12 @@ impl Watch {
 }
 
 impl Trace {
-    /// Returns how many steps there are.
+    /// Returns the number of steps.
     pub fn len(&self) -> usize {
         self.path.len()
     }
 
-    /// Whether there is no step.
+    /// Returns whether there is no step.
     pub fn is_empty(&self) -> bool {
         self.path.is_empty()
     }
@@ -305,7 +302,7 @@ impl Trace {
         self.then.push(then as u8);
     }
 
-    /// Returns the steps: path, ticks, and what ended them.
+    /// Returns the steps: path, ticks, and the event that ended them.
     pub fn steps(&self) -> impl Iterator<Item = (u32, u64, Then)> {
         let then = self.then.iter().map(|&code| Then::of(code).unwrap_or(Then::Stay));
         self.path

@@ -15,20 +15,20 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 thread_local! {
-    /// Whether this thread runs a model. All threads of a model are coroutines of one.
+    /// Whether this thread runs a model. All threads of a model are coroutines on one thread.
     static RUNS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a model runs here.
+/// Returns whether this thread runs a model.
 pub fn runs() -> bool {
     RUNS.get()
 }
 
-/// Runs a model in all interleavings with at most `bound` preemptions, in all there are where it is none.
+/// Runs a model in all interleavings with at most `bound` preemptions, or in all interleavings if `bound` is `None`.
 #[allow(dead_code, reason = "the collector's models begin in a way of their own")]
 pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let model = Arc::new(model);
-    // A mutation may have to learn first which word it is about.
+    // A mutation may first have to find the word that it changes.
     if mutation::learns() {
         executions(bound, Some(100), &model);
         mutation::has_learned();
@@ -36,20 +36,20 @@ pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     report(bound, executions(bound, None, &model));
 }
 
-/// Says how much was tried.
+/// Prints the number of executions that were tried.
 pub fn report(bound: Option<usize>, count: usize) {
     let name = std::thread::current().name().unwrap_or_default().to_string();
     let bound = bound.map_or("complete".into(), |bound| format!("at most {bound} preemptions"));
     println!("{name}: {count} executions, {bound}");
 }
 
-/// The same for so many executions, or for all; gives how many there were.
+/// Runs a model in at most `most` executions, or in all, and returns their number.
 pub fn executions(
     bound: Option<usize>,
     most: Option<usize>,
     model: &Arc<impl Fn() + Send + Sync + 'static>,
 ) -> usize {
-    /// Also where the model panics.
+    /// Resets `RUNS`, also if the model panics.
     struct Over;
     impl Drop for Over {
         fn drop(&mut self) {

@@ -1,17 +1,17 @@
-//! The made-up program measured in other ways than exactly.
+//! The made-up program, measured in modes other than exact.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::latency::Latencies;
 use tickscope_format::snapshot::{Cost, Estimate, Mode};
 
-/// Calls up to this long are timed now and then.
+/// Duration up to which only some calls are timed.
 const SHORT_NS: u64 = 6_000;
 
-/// Short calls are timed one time in so many.
+/// Number of short calls of which one is timed.
 const ONE_IN: u64 = 256;
 
-/// The same program in another mode.
+/// Converts the program to another mode.
 pub fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
     let mut s = match mode {
         Mode::Adaptive => adaptive(exact),
@@ -31,12 +31,12 @@ fn cost(s: &mut Snapshot, lower_ns: f64, upper_ns: f64) {
     };
 }
 
-/// Self times of short calls and of those that make them are estimates.
+/// Makes self times of short calls and of their callers estimates.
 fn adaptive(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 1.9, 5.4);
     let totals = s.nodes.totals(&s.nodes.self_ticks);
     let short = |row: usize| totals[row] < s.nodes.calls[row] * SHORT_NS;
-    // Every second one is known so well that it has no mark.
+    // The error of every second row is so small that the row has no mark.
     let errors: Vec<u64> = (0..s.nodes.len())
         .map(|row| s.nodes.self_ticks[row] / if row.is_multiple_of(2) { 12 } else { 40 })
         .collect();
@@ -48,7 +48,7 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
                 node: NodeId(row as u32),
                 timed: s.nodes.calls[row] / if short(row) { ONE_IN } else { 1 },
                 self_error: error,
-                // A call that was timed has all below it in its time.
+                // The time of a timed call includes all calls below it.
                 total_error: if short(row) { error } else { 0 },
             });
         }
@@ -56,7 +56,7 @@ fn adaptive(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// All times are shares of samples; how long a call took and when it began is unknown.
+/// Makes all times shares of samples; durations and beginnings of calls are unknown.
 fn sampled(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 0.4, 1.1);
     s.measuring.sampling_hz = 987.0;
@@ -64,7 +64,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s.measuring.histograms = false;
     s.latencies = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
-    // A sample stands for a millisecond; of n samples the root of n is uncertain.
+    // A sample stands for a millisecond, and the uncertainty of n samples is the root of n.
     let error = |ns: u64| (ns / 1_000_000).isqrt() * 1_000_000;
     for (row, &total) in totals.iter().enumerate() {
         s.estimates.push(Estimate {
@@ -80,7 +80,7 @@ fn sampled(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// Nothing is left but the threads.
+/// Removes everything but the threads.
 fn off(mut s: Snapshot) -> Snapshot {
     cost(&mut s, 0.2, 0.7);
     s.nodes = tickscope_format::snapshot::Nodes::default();

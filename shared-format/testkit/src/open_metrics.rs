@@ -1,16 +1,16 @@
-//! Reads metrics as text by the rules of OpenMetrics 1.0, and of what follows a rule only by half it says which.
+//! Reads metrics as text by the rules of OpenMetrics 1.0, and names the rule that a text breaks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The labels of a sample.
+/// Labels of a sample.
 pub type Labels = BTreeMap<String, String>;
 
-/// All samples: name and labels, and the value.
+/// All samples, by name and labels.
 #[derive(Clone, Debug, Default)]
 pub struct Metrics {
-    /// The types of the families.
+    /// Types of the families.
     pub types: BTreeMap<String, String>,
-    /// The samples of all families.
+    /// Samples of all families.
     pub samples: BTreeMap<(String, Labels), f64>,
 }
 
@@ -27,7 +27,7 @@ impl Metrics {
     /// Reads a text.
     ///
     /// # Errors
-    /// The first rule that it breaks, and where.
+    /// The first rule that the text breaks, and the place.
     pub fn parse(text: &str) -> Result<Self, String> {
         let body = text
             .strip_suffix("# EOF\n")
@@ -113,7 +113,7 @@ impl Metrics {
         Ok(())
     }
 
-    /// Returns a value; none where there is no such series.
+    /// Returns a value, or `None` if there is no such series.
     pub fn get(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
         let labels = labels
             .iter()
@@ -134,7 +134,7 @@ impl Metrics {
     /// Checks that no counter has fallen or ended since an earlier moment.
     ///
     /// # Errors
-    /// The first one that has.
+    /// The first counter that has.
     pub fn check_not_below(&self, earlier: &Self) -> Result<(), String> {
         for (series, &was) in &earlier.samples {
             let is_gauge = earlier.types.get(&series.0).is_some_and(|kind| kind == "gauge");

@@ -1,4 +1,4 @@
-//! One made-up program, growing with its age: the same numbers in golden screens and in live tests.
+//! A made-up program that grows with its age, with the same numbers in golden screens and in live tests.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{
     Quantity, Site, Thread, ThreadState, WaitsIn,
 };
 
-/// 2026-11-20 14:00:00 UTC.
+/// Start of the program: 2026-11-20 14:00:00 UTC.
 pub const STARTED_UNIX_NS: u64 = 1_795_183_200_000_000_000;
 
 const SITES: [(&str, &str, &str, u32); 15] = [
@@ -49,7 +49,7 @@ const SITES: [(&str, &str, &str, u32); 15] = [
     ("orderbook_sim::stats", "publish", "crates/app/src/stats.rs", 12),
 ];
 
-/// Site, place of the parent in this list, calls, self milliseconds: after 134 seconds.
+/// Site, index of the parent in this list, calls and self milliseconds, after 134 seconds.
 const MATCHER: [(u32, Option<usize>, u64, u64); 9] = [
     (0, None, 1, 1_560),
     (1, Some(0), 4_205_000, 5_700),
@@ -69,7 +69,7 @@ const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
 ];
 const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
 
-/// The program after so many tenths of a second.
+/// Returns the program after this many tenths of a second.
 pub fn snapshot(tenths: u64) -> Snapshot {
     let age_ns = tenths * 100_000_000;
     let mut s = Snapshot {
@@ -102,7 +102,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            // Each call is timed, as it may be in this mode.
+            // Each call is timed, which is possible in this mode.
             mode: Mode::USUAL,
             ..CaptureInfo::default()
         },
@@ -118,7 +118,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             .collect(),
         ..Snapshot::default()
     };
-    // One matcher gets three parts of five of the work.
+    // One matcher does three fifths of the work.
     grow(&mut s, "match-0", 41_877, &MATCHER, tenths * 5, 2, 4);
     grow(&mut s, "match-1", 41_878, &MATCHER, tenths * 3, 1, 4);
     grow(&mut s, "ingest", 41_876, &INGEST, tenths * 4, 1, 4);
@@ -132,8 +132,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
     s
 }
 
-/// So many eighths of an octave from the mean, and how many calls of a thousand are there: most are shorter, a few
-/// are much longer.
+/// Distances from the mean in eighths of an octave, and calls of a thousand there: most are shorter, a few are much longer.
 const SPREAD: [(i32, u64); 14] = [
     (-9, 4),
     (-7, 31),
@@ -151,13 +150,13 @@ const SPREAD: [(i32, u64); 14] = [
     (22, 3),
 ];
 
-/// How long the finished calls of each row took. The longest of all is known exactly of every second row.
+/// Returns the durations of the finished calls of each row. The longest call is known exactly in every second row.
 fn latencies(s: &Snapshot) -> Latencies {
     let mut out = Latencies::default();
     let totals = s.nodes.totals(&s.nodes.self_ticks);
     for (row, &total) in totals.iter().enumerate() {
         let calls = s.nodes.calls[row];
-        // The one call of a thread's outermost scope still runs.
+        // The one call of a thread's outermost scope is still running.
         if calls < 2 {
             continue;
         }
@@ -206,7 +205,7 @@ fn grow(
         .take(open)
         .map(|&node| OpenFrame {
             node,
-            // Each begins a moment after the one before.
+            // Each frame begins a moment after its caller.
             began_tick: 1_000_000 * u64::from(node.0 + 1 - first_row),
         })
         .collect();
@@ -224,7 +223,7 @@ fn grow(
     debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
 }
 
-/// The same program, which counts its allocations: one for every third call of each row with an odd number, of 48 bytes
+/// Returns the same program with counts of its allocations: one for every third call of each row with an odd number, of 48 bytes
 /// and more.
 pub fn allocating(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
@@ -233,7 +232,7 @@ pub fn allocating(tenths: u64) -> Snapshot {
         s.measures.push_row(Quantity::Allocations, row, allocations);
         let bytes = allocations * 48 * u64::from(row);
         s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
-        // A sixth of it is still there: of the rows with small blocks some were sampled.
+        // A sixth of the bytes are still live. In rows with small blocks some blocks were sampled.
         if bytes > 6 * LIVE_SAMPLE_BYTES {
             s.measures.push_row(Quantity::LiveBytes, row, bytes / 6);
             let samples = bytes / 6 / LIVE_SAMPLE_BYTES;
@@ -245,8 +244,8 @@ pub fn allocating(tenths: u64) -> Snapshot {
     s
 }
 
-/// The same program, of which `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its time, and
-/// `publish` sleeps all the time. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
+/// Returns the same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its
+/// time, and `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
 pub fn waiting(tenths: u64) -> Snapshot {
     const PARTS: [(&str, Quantity, u64); 3] = [
         ("check", Quantity::Waiting, 80),

@@ -1,4 +1,4 @@
-//! Rings as programs write them, of programs that do not exist: many nodes, many threads, any rate.
+//! Rings as programs write them, for programs that do not exist: many nodes, many threads, any rate.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
 use crate::orderbook;
 use crate::suite::skip;
 
-/// The header of a ring of 1 MiB without a history, of a program that seems to be this process in another boot.
+/// Returns the header of a ring of 1 MiB without a history, for a program that seems to be this process in another boot.
 pub fn header(name: &str) -> Header {
     Header {
         name: name.into(),
@@ -38,22 +38,22 @@ pub fn header(name: &str) -> Header {
     }
 }
 
-/// Whether the kernel copies within a process (`process_vm_writev`); it does not in some containers.
+/// Returns whether the kernel copies within a process (`process_vm_writev`), which some containers forbid.
 ///
 /// # Panics
 ///
-/// Where no ring can be made.
+/// If no ring can be made.
 pub fn kernel_copies() -> bool {
     let dir = tempfile::tempdir().unwrap();
     let ring = OwnRing::create_by(dir.path(), header("copies"), Way::Copied).unwrap();
     ring.way() == Way::Copied
 }
 
-/// Skips the test where it does not.
+/// Skips the test if the kernel does not copy within a process.
 ///
 /// # Panics
 ///
-/// There, and as [`kernel_copies`].
+/// If the test is skipped, and as [`kernel_copies`].
 pub fn wants_kernel_copies() {
     if !kernel_copies() {
         skip("no process_vm_writev here");
@@ -64,13 +64,13 @@ pub fn wants_kernel_copies() {
 #[derive(Debug)]
 pub struct Program {
     path: PathBuf,
-    /// When each record was published.
+    /// Times at which the records were published.
     times: Arc<Mutex<Vec<Instant>>>,
     stop: Arc<AtomicBool>,
     writer: Option<JoinHandle<()>>,
 }
 
-/// A snapshot of so many threads with so many nodes in all, of at most so many functions.
+/// Returns a snapshot of `threads` threads with `nodes` nodes in all, of at most `functions` functions.
 pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     s = Snapshot {
@@ -97,7 +97,7 @@ pub fn snapshot(nodes: u32, threads: u32, functions: u32, tenths: u64) -> Snapsh
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // Broad rather than deep, like real trees.
+            // Trees are broad rather than deep, like real trees.
             let parent = (row > 0).then(|| NodeId(first_row + (random >> 33) as u32 % row));
             let site = SiteId((first_row + row) % s.sites.len() as u32);
             let calls = 1 + random % 1_000 * tenths;
@@ -165,7 +165,7 @@ impl Program {
             let mut next = Instant::now() + interval;
             let mut count = 0;
             while !told.load(Ordering::Relaxed) {
-                // A beat a second at least: a ring at rest is not one whose program hangs.
+                // A heartbeat comes at least every second, because a ring at rest must not look like one whose program hangs.
                 let now = Instant::now();
                 std::thread::sleep(next.saturating_duration_since(now).min(Duration::from_millis(50)));
                 ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);
@@ -188,12 +188,12 @@ impl Program {
         })
     }
 
-    /// The ring's file.
+    /// Returns the path of the ring's file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// When each record was published, so far.
+    /// Returns the times at which the records were published so far.
     pub fn times(&self) -> Vec<Instant> {
         self.times.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -203,7 +203,7 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(writer) = self.writer.take() {
-            // It has nothing to say.
+            // The result of the thread is empty.
             let _ = writer.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The harness of suites whose tests want what a machine may lack: a compiler, a debugger, the rights of root. The standard
+//! The harness of suites whose tests need tools that a machine may lack: a compiler, a debugger, root rights. The standard
 //! harness decides before a test runs whether it is ignored; here the test itself can [`skip`].
 
 use std::fmt::Display;
@@ -13,12 +13,12 @@ use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 pub struct Case {
     path: &'static str,
     is_ignored: bool,
-    /// What it does.
+    /// The test's function.
     pub test: fn(),
 }
 
 impl Case {
-    /// A test that runs by default. `path` is its function's, with all modules and the crate.
+    /// Makes a test that runs by default. `path` is the path of its function, with all modules and the crate.
     pub const fn new(path: &'static str, test: fn()) -> Self {
         Self {
             path,
@@ -27,7 +27,7 @@ impl Case {
         }
     }
 
-    /// A test that runs only with `--ignored` or `--include-ignored`.
+    /// Makes a test that runs only with `--ignored` or `--include-ignored`.
     pub const fn ignored(path: &'static str, test: fn()) -> Self {
         Self {
             is_ignored: true,
@@ -35,7 +35,7 @@ impl Case {
         }
     }
 
-    /// File and function, `storm::name`, without the crate and its module `all`.
+    /// Returns file and function, `storm::name`, without the crate and its module `all`.
     pub fn name(&self) -> &'static str {
         let split = self
             .path
@@ -44,7 +44,7 @@ impl Case {
         split.map_or(self.path, |(_, name)| name)
     }
 
-    /// Runs on a thread with the test's name, which the message of a panic begins with.
+    /// Returns a trial that runs on a thread with the test's name, which then begins the message of a panic.
     fn trial(self) -> Trial {
         let run = move || -> Result<Completion, Failed> {
             let named = thread::Builder::new().name(self.name().into());
@@ -52,7 +52,7 @@ impl Case {
                 Ok(()) => Ok(Completion::Completed),
                 Err(payload) => match payload.downcast::<Skip>() {
                     Ok(skip) => Ok(Completion::ignored_with(format!("skipped: {}", skip.0))),
-                    // Nothing is printed again: the hook has done it.
+                    // The panic is not printed again, because the hook has printed it.
                     Err(payload) => std::panic::resume_unwind(payload),
                 },
             }
@@ -72,20 +72,20 @@ macro_rules! tests {
     };
 }
 
-/// Why a test cannot run here.
+/// Reason why a test cannot run here.
 struct Skip(String);
 
 /// Ends the running test as ignored, because the machine lacks something: `no clang here`.
 ///
 /// # Panics
 ///
-/// Always, without a message. It must be the thread of the test that calls this.
+/// Always, without a message. Only the thread of the test may call this function.
 pub fn skip(why: impl Display) -> ! {
     std::panic::resume_unwind(Box::new(Skip(why.to_string())))
 }
 
-/// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness. What
-/// tests print is not captured.
+/// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness. The output
+/// of tests is not captured.
 ///
 /// Tests wait for other processes most of the time, so by default four times as many run at once as there are CPUs;
 /// `--test-threads` and `RUST_TEST_THREADS` choose another number.

@@ -1,4 +1,4 @@
-//! Five libraries at work. `run` beside this builds it with scopes in their functions and without.
+//! Five libraries at work. The script `run` beside this file builds it with scopes in their functions and without.
 //!
 //! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both once more, with
 //! `plain` and `scoped` as their first words.
@@ -13,7 +13,7 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Makes a case of the function with its unit, which has a scope called `unit`, and of its functions with scopes.
+/// Makes a case from the function of its unit, whose scope is called `unit`, and its functions with scopes.
 macro_rules! case {
     ($unit:ident, $($function:literal)*) => {{
         const UNIT: Function = Function {
@@ -28,7 +28,7 @@ macro_rules! case {
     }};
 }
 
-/// A case, and a unit of it without a scope of its own.
+/// Cases, each with its unit without a scope of its own.
 const CASES: [(Case, fn()); 5] = [
     case!(markdown,
         "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1"
@@ -111,7 +111,7 @@ fn decompressor() {
     black_box(decoder.decode_all(&COMPRESSED, text).is_ok());
 }
 
-/// Returns a text in Markdown of so many paragraphs; always the same.
+/// Returns a text in Markdown of this many paragraphs, which is the same every time.
 fn text(paragraphs: u64) -> String {
     const WORDS: [&str; 24] = [
         "the", "scope", "of", "a", "function", "is", "open", "while", "it", "runs", "and", "each", "clock",

@@ -1,23 +1,23 @@
-//! Functions that wait for memory: their data is far larger than the caches of a core, and where they look next is known to
-//! no prefetcher. All of it is deterministic.
+//! Functions that wait for memory: their data is far larger than the caches of a core, and no prefetcher can predict their next
+//! address. All of it is deterministic.
 //!
-//! Each function needs the result of the one before, so that no core can run two of them at once.
+//! Each function needs the result of the previous one, so that no core can run two of them at once.
 
 use std::sync::LazyLock;
 
 use super::work;
 use crate::{Probe, probe};
 
-/// Slots of the hash table, a power of two: 128 MiB.
+/// Number of slots of the hash table, a power of two: 128 MiB.
 const SLOTS: usize = 1 << 23;
-/// Keys in it.
+/// Number of keys in the hash table.
 const KEYS: u64 = 1 << 22;
-/// Elements of the linked list, each with a cache line of its own: 128 MiB.
+/// Number of elements of the linked list, each with a cache line of its own: 128 MiB.
 const LINKS: usize = 1 << 21;
-/// Numbers that are read at random, a power of two: 128 MiB.
+/// Count of the numbers that are read at random, a power of two: 128 MiB.
 const NUMBERS: usize = 1 << 24;
 
-/// Look-ups, steps and reads in a call.
+/// Numbers of look-ups, steps and reads in a call.
 const LOOK_UPS: u64 = 2;
 const STEPS: u64 = 3;
 const READS: u64 = 8;
@@ -41,7 +41,7 @@ struct Link {
     value: u64,
 }
 
-/// Returns a number that has nothing in common with its neighbours' (the end of Murmur's hash).
+/// Returns a number that is unrelated to its neighbours' (the end of Murmur's hash).
 #[inline(always)]
 fn scattered(number: u64) -> u64 {
     let x = (number ^ number >> 33).wrapping_mul(0xff51_afd7_ed55_8ccd);
@@ -49,7 +49,7 @@ fn scattered(number: u64) -> u64 {
     x ^ x >> 33
 }
 
-/// Returns the key with this number; none is 0.
+/// Returns the key with this index, which is never 0.
 #[inline(always)]
 fn key(number: u64) -> u64 {
     scattered(number % KEYS + 1)
@@ -68,7 +68,7 @@ fn table() -> Vec<Slot> {
     slots
 }
 
-/// Makes one circle of all elements, in an order by chance (Sattolo's shuffle).
+/// Makes one circle of all elements, in random order (Sattolo's shuffle).
 fn list() -> Vec<Link> {
     let mut order: Vec<u32> = (0..LINKS as u32).collect();
     for last in (1..LINKS).rev() {
@@ -92,7 +92,7 @@ fn look_up<P: Probe>(table: &[Slot], state: u64) -> u64 {
     })
 }
 
-/// Follows a linked list: each load needs the one before.
+/// Follows a linked list, in which each load needs the previous one.
 #[inline(never)]
 fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
     probe!(P, "follow");
@@ -106,7 +106,7 @@ fn follow<P: Probe>(list: &[Link], state: u64) -> u64 {
     sum
 }
 
-/// Reads numbers anywhere: loads that are independent of each other.
+/// Reads numbers at random places: loads that are independent of each other.
 #[inline(never)]
 fn gather<P: Probe>(array: &[u64], state: u64) -> u64 {
     probe!(P, "gather");

@@ -1,4 +1,4 @@
-//! What was found of a condition, as JSON.
+//! The result of a condition, as JSON.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -8,34 +8,34 @@ use tickscope_analysis::trigger::{Absence, Condition, Metric, Verdict};
 use super::{Program, Subject, cut, fitted};
 use crate::json::{VERSION, written};
 
-/// What was found of a condition that was waited for.
+/// Result of waiting for a condition.
 #[derive(Clone, Copy, Debug)]
 pub struct Waited<'a> {
     /// The condition.
     pub condition: &'a Condition,
-    /// What was found last.
+    /// The last verdict.
     pub verdict: &'a Verdict,
-    /// What has become of it.
+    /// Outcome of the waiting.
     pub outcome: Outcome,
-    /// How long it was waited for, in nanoseconds.
+    /// Time that was waited, in nanoseconds.
     pub waited_ns: u64,
-    /// The time that it was judged over last, in nanoseconds.
+    /// Length of the last window in which it was judged, in nanoseconds.
     pub over_ns: u64,
 }
 
-/// What has become of waiting for a condition.
+/// Outcome of waiting for a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is true.
+    /// The condition is true.
     True,
-    /// It was not true when the time was over.
+    /// The condition was not true when the time was over.
     Timeout,
-    /// It was not true when the program ended.
+    /// The condition was not true when the program ended.
     Ended,
 }
 
 impl Outcome {
-    /// Returns its word: `true`, `timeout`, `ended`.
+    /// Returns the word of the outcome: `true`, `timeout`, `ended`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::True => "true",
@@ -52,7 +52,7 @@ struct Document<'a> {
     condition: String,
     outcome: &'static str,
     waited_ns: u64,
-    /// The time that the condition was judged over.
+    /// Length of the window in which the condition was judged, in nanoseconds.
     over_ns: u64,
     /// Whether a time among the values may be an estimate; calls never are.
     estimated: bool,
@@ -67,9 +67,9 @@ struct Document<'a> {
 struct Row {
     comparison: String,
     function: String,
-    /// Null where there is none; `why` says why.
+    /// Null without a value; `why` has the reason.
     value: Option<f64>,
-    /// Of `value` and `threshold`.
+    /// Unit of `value` and `threshold`.
     unit: &'static str,
     threshold: f64,
     is_true: bool,

@@ -1,15 +1,15 @@
-//! Answers that are to be short: names that are cut, and rows that are left out until the rest fits.
+//! Short answers: names are cut, and rows are left out until the rest fits.
 
-/// An answer is no longer than this, in bytes, unless more rows are asked for.
+/// Most bytes of an answer, unless more rows are requested.
 pub const BYTES_MAX: usize = 2_000;
 
-/// Names are cut to so many bytes where an answer is to be short.
+/// Bytes to which names are cut in short answers.
 pub(super) const NAME_BYTES: usize = 96;
 
-/// Stands where something of a name is left out.
+/// Mark for the part of a name that is left out.
 const CUT: &str = "…";
 
-/// The name; a long one without its middle, since its end tells more.
+/// Returns the name. A long one loses its middle, because its end says more.
 pub(crate) fn cut(name: &str) -> String {
     if name.len() <= NAME_BYTES {
         return name.to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn cut(name: &str) -> String {
     format!("{}{CUT}{}", &name[..head], &name[tail..])
 }
 
-/// The first of these documents that is short enough, from the one with most rows on; the one without rows where none is.
+/// Returns the longest document that is short enough, or the document without rows.
 pub(crate) fn fitted(most: usize, document: impl Fn(usize) -> String) -> String {
     (1..=most)
         .rev()

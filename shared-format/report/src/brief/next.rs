@@ -1,24 +1,24 @@
-//! The commands with which a reader of an answer goes on.
+//! Commands for the reader of an answer to go on with.
 
 use serde_json::json;
 
 use super::fit::NAME_BYTES;
 
-/// How commands to go on with are written, and of which target.
+/// Form and target of the commands to go on with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// For a shell: what stands for the target there, with `--dir` where that is needed, quoted.
+    /// For a shell. The target is quoted, with `--dir` if that is needed.
     Shell {
         /// The target: `order-book`, `4711`, `./run.tks`.
         target: String,
-        /// Whether it is a program that runs.
+        /// Whether the target is a running program.
         is_live: bool,
     },
-    /// For a client of `tickscope mcp`: the target as it is.
+    /// For a client of `tickscope mcp`, with the target as it is.
     Tools {
         /// The target.
         target: String,
-        /// Whether it is a program that runs.
+        /// Whether the target is a running program.
         is_live: bool,
         /// Whether functions may be watched.
         may_watch: bool,
@@ -32,7 +32,7 @@ impl Next {
         }
     }
 
-    /// How to find out why a function's slow calls are slow; none where that cannot be told any more.
+    /// Returns the command that finds out why a function's slow calls are slow, or `None` if that can no longer be found out.
     pub(crate) fn why(&self, function: &str) -> Option<String> {
         if !self.is_live() || function.len() > NAME_BYTES {
             return None;
@@ -49,7 +49,7 @@ impl Next {
         })
     }
 
-    /// How to keep what is there now, to compare with later.
+    /// Returns the command that keeps the present state, to compare with later.
     pub(crate) fn keep(&self) -> Option<String> {
         self.is_live().then(|| match self {
             Self::Shell { target, .. } => format!("tickscope snapshot {target} -o before.tks"),
@@ -57,7 +57,7 @@ impl Next {
         })
     }
 
-    /// How to compare with what was kept; none where the answer of `mark` says it.
+    /// Returns the command that compares with the kept state, or `None` if the answer of `mark` contains it.
     pub(crate) fn compare(&self) -> Option<String> {
         match self {
             Self::Shell {
@@ -69,7 +69,7 @@ impl Next {
         }
     }
 
-    /// How to see all that an answer has left out.
+    /// Returns the command that shows all rows that an answer has left out.
     pub(crate) fn all(&self, command: &str) -> Option<String> {
         match self {
             Self::Shell { target, .. } => Some(command.replace("TARGET", target)),
@@ -77,10 +77,10 @@ impl Next {
         }
     }
 
-    /// How to see the functions that cost most.
+    /// Returns the command that shows the functions with the most time.
     pub(crate) fn top(&self) -> String {
         match self {
-            // Digits alone are a number of functions there.
+            // A word of digits alone would be a number of functions.
             Self::Shell { target, .. } if target.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("tickscope top -p {target} --json")
             }

@@ -8,21 +8,21 @@ use super::{cut, fitted};
 use crate::ProcessState;
 use crate::json::{VERSION, written};
 
-/// So many rows a short answer has at most.
+/// Most rows of a short answer.
 const ROWS: usize = 20;
 
-/// A program, or what one has left.
+/// A program, or the ring of an ended program.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Its name.
+    /// Name of the program.
     pub name: String,
-    /// Its process id.
+    /// Process id of the program.
     pub pid: u32,
-    /// How it does.
+    /// State of the program.
     pub state: ProcessState,
-    /// Whether it runs.
+    /// Whether the program runs.
     pub is_live: bool,
-    /// When it started, in nanoseconds since the Unix epoch.
+    /// Time of its start, in nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
 }
 
@@ -46,7 +46,7 @@ struct Row {
     started_unix_ns: u64,
 }
 
-/// Returns the programs as a JSON document for a client of `tickscope mcp`, those that run first, ending in a newline.
+/// Returns the programs as a JSON document for a client of `tickscope mcp`, running programs first, ending in a newline.
 pub fn json(programs: &[Listed]) -> String {
     let mut rows: Vec<&Listed> = programs.iter().collect();
     rows.sort_by_key(|program| !program.is_live);

@@ -1,4 +1,4 @@
-//! The sites of a program, those that are called most first, as JSON.
+//! The sites of a program as JSON, the most called ones first.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -11,20 +11,20 @@ use tickscope_format::pattern::Pattern;
 use super::{Length, Program, Subject, cut, fitted, place};
 use crate::json::{VERSION, written};
 
-/// So many rows a short answer has at most.
+/// Most rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]
 struct Document<'a> {
     tickscope: u32,
     program: Program,
-    /// Of the numbers here.
+    /// Unit of the numbers here.
     unit: &'static str,
     estimated: bool,
     matching: Option<&'a str>,
     shown: usize,
     total: usize,
-    /// How many of all that match are switched off.
+    /// Number of matching sites that are switched off.
     off: usize,
     sites: Vec<Row>,
     notes: &'a [String],

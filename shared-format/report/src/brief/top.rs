@@ -14,7 +14,7 @@ use super::{Length, Program, Subject, cut, fitted, place};
 use crate::budget::off_for_the_budget;
 use crate::json::{VERSION, written};
 
-/// So many rows a short answer has at most.
+/// Most rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]
@@ -23,14 +23,14 @@ struct Document<'a> {
     program: Program,
     mode: &'static str,
     by: &'static str,
-    /// Of `self`, `total`, `error` and `whole`.
+    /// Unit of `self`, `total`, `error` and `whole`.
     unit: &'static str,
     /// Whether any value here is an estimate.
     estimated: bool,
-    /// Since the reset, or the length of the window.
+    /// Time since the reset, or length of the window, in nanoseconds.
     over_ns: u64,
     when: Option<&'a str>,
-    /// What all functions have themselves, of which shares are.
+    /// Sum of the self values of all functions, to which shares refer.
     whole: u64,
     shown: usize,
     total: usize,
@@ -49,13 +49,13 @@ struct Row {
     share: f64,
     total: u64,
     calls: u64,
-    /// The standard error of `self`; null for an estimate whose error is not known, and not there for what is exact.
+    /// Standard error of `self`: null for an estimate whose error is not known, left out for an exact value.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<Option<u64>>,
-    /// Its calls are so short that measuring them is much of their time.
+    /// Whether its calls are so short that measuring takes much of their time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     doubtful: bool,
-    /// It was sampled and not counted: `calls` is 0.
+    /// Whether the function was sampled and not counted; `calls` is then 0.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     sampled: bool,
 }
@@ -111,7 +111,7 @@ fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {
     }
 }
 
-/// What values of a measure are in.
+/// Returns the unit of a measure's values.
 pub(crate) fn unit(by: Measure) -> &'static str {
     match by.dimension() {
         Dimension::Time => "ns",
@@ -120,7 +120,7 @@ pub(crate) fn unit(by: Measure) -> &'static str {
     }
 }
 
-/// A part of the whole, to four digits.
+/// Returns a part of the whole, rounded to four digits.
 fn share(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 0.0,

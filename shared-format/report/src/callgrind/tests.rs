@@ -19,7 +19,7 @@ fn callgrind(snapshot: &Snapshot) -> String {
     with_code(snapshot, &Addresses::default())
 }
 
-/// For golden texts: the same in every version.
+/// Returns the text without its version, for golden texts.
 fn unversioned(snapshot: &Snapshot) -> String {
     callgrind(snapshot).replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
@@ -45,7 +45,7 @@ fn nothing_measured() {
     insta::assert_snapshot!(unversioned(&fixtures::empty()));
 }
 
-/// What a reader makes of it: (nanoseconds, calls) of each function itself and with all it calls.
+/// Numbers that a reader computes: (nanoseconds, calls) of each function itself and with its callees.
 #[derive(Debug, Default)]
 struct Read {
     summary: (u64, u64),
@@ -58,7 +58,7 @@ fn add(map: &mut HashMap<String, (u64, u64)>, name: &str, (ns, calls): (u64, u64
     *sum = (sum.0 + ns, sum.1 + calls);
 }
 
-/// Reads as the published format says: inclusive costs are the sums of all calls of a function.
+/// Reads by the published format: inclusive costs are the sums over all calls of a function.
 fn read(text: &str) -> Read {
     let mut read = Read::default();
     let mut names: HashMap<String, String> = HashMap::new();
@@ -105,7 +105,7 @@ fn read(text: &str) -> Read {
     read
 }
 
-/// The numbers in the file are those of the list of functions.
+/// Checks that the numbers in the file match the list of functions.
 fn check(snapshot: &Snapshot) {
     let read = read(&callgrind(snapshot));
     let tree = CallTree::build(snapshot, |_| true);

@@ -1,4 +1,4 @@
-//! The comparison as a short JSON document, for scripts and agents: the functions that have changed most.
+//! The comparison as a short JSON document for scripts and agents, with the most changed functions.
 //!
 //! Members keep their order and meaning within version 1; new members are added at the end.
 
@@ -9,7 +9,7 @@ use super::{Comparison, rows};
 use crate::brief::{Length, Next, cut, fitted, top};
 use crate::json::{VERSION, written};
 
-/// So many rows a short answer has at most.
+/// Most rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]
@@ -19,9 +19,9 @@ struct Document<'a> {
     after: Vec<RunOf>,
     per: Option<&'a str>,
     by: &'static str,
-    /// Of `total` and `self`.
+    /// Unit of `total` and `self`.
     unit: &'static str,
-    /// Whether any time here is an estimate. Calls are exact where `calls_exact` says so.
+    /// Whether any time here is an estimate. `calls_exact` says whether calls are exact.
     estimated: bool,
     whole: Row,
     shown: usize,
@@ -44,7 +44,7 @@ struct Row {
     function: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     presence: Option<&'static str>,
-    /// Before, after.
+    /// Numbers before and after.
     calls: [f64; 2],
     #[serde(rename = "self")]
     own: [f64; 2],
@@ -117,12 +117,12 @@ fn row(change: &Change) -> Row {
     }
 }
 
-/// Numbers per call have fractions, which say no more than three digits behind the point.
+/// Rounds a number to three digits behind the point, because numbers per call have fractions.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
 
-/// A sentence, not longer than two lines.
+/// Returns the first 200 characters of a sentence, some two lines.
 fn note(text: &str) -> String {
     text.chars().take(200).collect()
 }

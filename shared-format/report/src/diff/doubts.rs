@@ -6,10 +6,10 @@ use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
 
-/// So many names or modes are told.
+/// Number of names or modes in a doubt.
 const TOLD: usize = 4;
 
-/// What is doubtful about a comparison of these runs, a sentence each.
+/// Returns the doubts about a comparison of these runs, a sentence each.
 pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     let mut doubts = Vec::new();
     let all = || before.iter().chain(after);

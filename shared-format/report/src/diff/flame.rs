@@ -1,4 +1,4 @@
-//! The flame graph of a comparison: frames as wide as what the runs after take, in colours that say what has changed.
+//! The flame graph of a comparison: widths are the values of the runs after, and colours show the changes.
 
 use std::fmt::{self, Write};
 
@@ -11,12 +11,12 @@ use crate::html::json::{list, member, strings};
 use crate::number;
 use crate::trend::{INK, Trend};
 
-/// Narrower frames are left out: a screen has no place for them.
+/// Share below which a frame is left out, because it is too narrow for a screen.
 const LEAST_SHARE: f64 = 1e-4;
 
 const SCRIPT: &str = include_str!("flame.js");
 
-/// What the colours say, in their order.
+/// Meanings of the colours, in their order.
 const WORDS: [&str; 5] = [
     "at least 5 points less",
     "less",
@@ -25,7 +25,7 @@ const WORDS: [&str; 5] = [
     "at least 5 points more",
 ];
 
-/// Where it is drawn, and what is told of a frame.
+/// Elements for the graph and for the text of a frame.
 const FRAME: &str = "</p>
 <div id=\"flame\" role=\"tree\" aria-label=\"Flame graph of the runs after\" aria-activedescendant=\"flame-said\" tabindex=\"0\">
 <canvas aria-hidden=\"true\"></canvas><div class=\"flame-height\"></div>
@@ -36,15 +36,15 @@ const FRAME: &str = "</p>
 <noscript><p class=\"rest\">The flame graph needs scripts.</p></noscript>
 ";
 
-/// What the frames of both sides take, so that none is wider than the one above it.
+/// Widths of the frames of both sides, so that no frame is wider than its parent.
 struct Widths {
-    /// By path, before and after.
+    /// Widths by path, before and after.
     of: Vec<[f64; 2]>,
-    /// All of it.
+    /// Sum of the top frames.
     whole: [f64; 2],
 }
 
-/// Of which comparison, and the names of its functions.
+/// Comparison of the graph, and the names of its functions.
 pub(super) struct Flame<'a> {
     comparison: &'a Comparison<'a>,
     labels: &'a [String],
@@ -52,7 +52,7 @@ pub(super) struct Flame<'a> {
 }
 
 impl<'a> Flame<'a> {
-    /// The graph, or none where the runs after have taken nothing.
+    /// Makes the graph, or `None` if the runs after have no values.
     pub(super) fn of(comparison: &'a Comparison<'a>, labels: &'a [String]) -> Option<Self> {
         let widths = Widths::of(comparison);
         (widths.whole[1] > 0.0).then_some(Self {
@@ -62,7 +62,7 @@ impl<'a> Flame<'a> {
         })
     }
 
-    /// Appends what is seen of it.
+    /// Appends the visible elements of the graph.
     pub(super) fn section(&self, out: &mut String) -> fmt::Result {
         let measure = self.comparison.diff.measure.name();
         writeln!(
@@ -82,7 +82,7 @@ impl<'a> Flame<'a> {
         Ok(())
     }
 
-    /// Appends its data and its script.
+    /// Appends the data and the scripts of the graph.
     pub(super) fn scripts(&self, out: &mut String) {
         out.push_str("<script type=\"application/json\" id=\"frames\">");
         frames(out, self.comparison, self.labels, &self.widths);
@@ -97,15 +97,14 @@ impl<'a> Flame<'a> {
     }
 }
 
-/// The frames as columns: how far above the parent stands (0 at the top), the function, the width, the number of the colour, and
-/// what is told of it.
+/// Appends the frames as columns: distance to the parent's row (0 at the top), function, width, number of the colour, and text.
 fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widths: &Widths) {
     let paths = &comparison.diff.paths;
     let [_, whole] = widths.whole;
     let shown: Vec<usize> = (0..paths.len())
         .filter(|&path| widths.of[path][1] >= LEAST_SHARE * whole)
         .collect();
-    // What is above a frame is as wide, so it is there.
+    // A frame's parent is at least as wide, so it is shown as well.
     let place = |path: usize| shown.binary_search(&path).unwrap_or_default();
     out.push('{');
     strings(
@@ -142,7 +141,7 @@ fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widt
     out.push_str("}\n");
 }
 
-/// What has become of a frame, a line for each of its numbers.
+/// Returns the change of a frame, a line for each of its numbers.
 fn told(comparison: &Comparison<'_>, path: usize, widths: &Widths) -> String {
     let row = &comparison.diff.paths[path];
     let change = &row.change;
@@ -201,8 +200,8 @@ impl Widths {
             })
             .collect();
         let mut whole = [0.0; 2];
-        // Medians of several runs do not add up, so a frame is at least as wide as those below it. Children come after their
-        // parents: from behind, all is known of what is below.
+        // Medians of several runs do not add up, so a frame is at least as wide as the frames below it. Children come after their
+        // parents, so a backward pass knows all frames below.
         let mut below = vec![[0.0; 2]; of.len()];
         for path in (0..of.len()).rev() {
             for side in 0..2 {
@@ -223,7 +222,7 @@ impl Widths {
         }
     }
 
-    /// By how many points the share of a path has grown; by none where its times do not compare.
+    /// Returns by how many points the share of a path has grown; 0 if its times do not compare.
     fn points(&self, path: usize, row: &PathRow) -> f64 {
         match row.change.around_scope {
             true => 0.0,

@@ -15,7 +15,7 @@ struct Document<'a> {
     format: &'static str,
     version: u32,
     per: Option<&'a str>,
-    /// None without gates.
+    /// Null without gates.
     passed: Option<bool>,
     gates: Vec<Gate<'a>>,
     notes: Vec<String>,
@@ -33,7 +33,7 @@ struct RunOf<'a> {
     mode: &'static str,
     per_calls: u64,
     length_ns: u64,
-    /// Which part of a recording, in words.
+    /// Part of a recording, in words.
     part: Option<&'a str>,
 }
 
@@ -47,7 +47,7 @@ struct Gate<'a> {
 
 #[derive(Serialize)]
 struct FailureOf<'a> {
-    /// None for the whole program.
+    /// Null for the whole program.
     function: Option<usize>,
     module: Option<&'a str>,
     name: Option<&'a str>,
@@ -85,16 +85,16 @@ struct Row {
     self_ns: Sides,
     self_estimated: bool,
     times_per_run: bool,
-    /// None of what is no counter.
+    /// Null for rows that are no counters.
     sum: Option<Sides>,
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Sides>,
-    /// None where no side knows latencies of calls.
+    /// Null if no side knows latencies of calls.
     p99_ns: Option<LatencySides>,
     max_ns: Option<LatencySides>,
 }
 
-/// A side that knows none has none.
+/// Latencies of both sides. A side without latencies has null.
 #[derive(Serialize)]
 struct LatencySides {
     before: Option<f64>,
@@ -109,7 +109,7 @@ struct Sides {
     change: f64,
 }
 
-/// The JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
+/// Returns the JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     let diff = comparison.diff;
     let functions = diff.functions.list.iter().enumerate();
@@ -213,7 +213,7 @@ impl LatencySides {
     }
 }
 
-/// A row of the comparison by time, and of those by other measures.
+/// Returns a row of the comparison by time, with the rows by other measures.
 fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) -> Row {
     let change = of(comparison.diff);
     let sides = |what| Sides::of(change, what);

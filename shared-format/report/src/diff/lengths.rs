@@ -1,21 +1,21 @@
-//! Finds out whether the runs of one side did more than those of the other, which numbers per call make up for.
+//! Finds out whether the runs of one side did more work than the other runs, which numbers per call compensate.
 
 use tickscope_analysis::names::named;
 
 use super::{Comparison, Run, lengths};
 use crate::number;
 
-/// Sides of which one did no more than this of the other one's calls did as much.
+/// Ratio of the calls of both sides up to which they did the same amount of work.
 const AS_MUCH: f64 = 1.1;
 
-/// What is called less often says little of how much a run did.
+/// Calls below which a function does not show the amount of a run's work.
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {
-    /// Where the runs of one side did more, that numbers per call compare, and of which function for example.
+    /// Returns a hint to compare numbers per call, with an example of a function, if the runs of one side did more work.
     ///
-    /// Calls decide, and not the time: of two builds that do the same work one may take longer. Where most functions are
-    /// called more often, there was more to do; where one is, the build does it in another way.
+    /// Calls decide, and not the time: of two builds that do the same work one may take longer. If most functions are called more
+    /// often, there was more work; if only one is, the build works in another way.
     pub(super) fn about_lengths(&self) -> Option<String> {
         if self.per.is_some() {
             return None;
@@ -37,7 +37,7 @@ impl Comparison<'_> {
         let (_, example) = grown_alike.max_by(|a, b| total(a.1).total_cmp(&total(b.1)))?;
         let functions = &self.diff.functions;
         let function = &functions.list[*example];
-        // More of its path where others are called the same.
+        // The name has more of its path if other functions share it.
         let name = if named(functions, &function.name).len() == 1 {
             function.name.clone()
         } else {

@@ -8,10 +8,10 @@ use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::markup::{code, words};
 
-/// So many rows a table has at most.
+/// Most rows of a table.
 const ROWS: usize = 20;
 
-/// The comparison as Markdown. The same snapshots always give the same text.
+/// Returns the comparison as Markdown. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     comparison.in_utf8().written(write)
 }
@@ -65,7 +65,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         row(out, comparison, &comparison.diff.whole, WHOLE)?;
         end(out, comparison, left, rest, "function")?;
     }
-    // Paths are many and long; a pull request has them where they are asked for.
+    // Paths are many and long, so a pull request has them only on request.
     if comparison.tables == Tables::Paths {
         let (shown, rest) = rows::paths(comparison);
         let (shown, left) = rows::cut(shown, ROWS, &rows::failing_paths(comparison));
@@ -108,7 +108,7 @@ fn row(out: &mut String, comparison: &Comparison<'_>, change: &Change, name: &st
         } else {
             format!("{before} {} {after}", numbers.arrow())
         };
-        // Two tildes strike through what is between them.
+        // Two tildes would strike through the text between them.
         let sides = sides
             .replace('~', "\\~")
             .replace('<', "&lt;")

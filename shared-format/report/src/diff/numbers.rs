@@ -7,19 +7,19 @@ use tickscope_analysis::measure::Dimension;
 use crate::glyphs::Glyphs;
 use crate::number;
 
-/// From here on a factor is easier to read than a percentage.
+/// Percentage from which a factor is easier to read.
 const LAST_PERCENT: f64 = 1_000.0;
 
-/// How numbers are written.
+/// Form of numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub(super) ascii: bool,
-    /// What self and total values are.
+    /// Dimension of self and total values.
     pub(super) dimension: Dimension,
 }
 
 impl Numbers {
-    /// A value of one side.
+    /// Returns a value of one side.
     pub(super) fn value(self, what: Quantity, value: f64) -> String {
         match what {
             Quantity::Calls => count(value),
@@ -42,7 +42,7 @@ impl Numbers {
         if self.ascii { number::ascii(text) } else { text }
     }
 
-    /// Both sides of a row, with a sign where they are estimates.
+    /// Returns both sides of a row, with a sign if they are estimates.
     pub(super) fn sides(self, change: &Change, what: Quantity) -> [String; 2] {
         if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
@@ -52,7 +52,7 @@ impl Numbers {
             Quantity::Total if change.is_rough[1] => "~",
             Quantity::SelfTime if change.is_rough[0] => "~",
             Quantity::P99 if change.is_p99_rough => "~",
-            // As in reports.
+            // The signs are the same as in reports.
             Quantity::Max if change.is_max_least => ">=",
             Quantity::Max if change.is_max_most => "<=",
             Quantity::Calls
@@ -70,7 +70,7 @@ impl Numbers {
         })
     }
 
-    /// What has become of a value.
+    /// Returns the change of a value.
     pub(super) fn change(self, change: &Change, what: Quantity) -> String {
         if has_none(change, what) {
             return "-".into();
@@ -108,7 +108,7 @@ impl Numbers {
         if self.ascii { "->" } else { "→" }
     }
 
-    /// What a gate says behind the name.
+    /// Returns the text of a gate's failure behind the name.
     pub(super) fn failure(self, what: Quantity, failure: &Failure) -> String {
         let (before, after) = (failure.before, failure.after);
         let unit = match what {
@@ -132,8 +132,8 @@ impl Numbers {
     }
 }
 
-/// Whether a row has no such value: a counter has no time, levels of gauges do not add up, and latencies are not always known,
-/// at least on the sides on which the row is.
+/// Returns whether a row lacks this value: counters have no time, levels of gauges do not add up, and latencies may be unknown on
+/// the sides that have the row.
 fn has_none(change: &Change, what: Quantity) -> bool {
     match what {
         Quantity::SelfTime => change.is_counter,
@@ -147,7 +147,7 @@ fn has_none(change: &Change, what: Quantity) -> bool {
     }
 }
 
-/// A count, or a quotient of counts.
+/// Returns a count, or a quotient of counts, as text.
 fn count(value: f64) -> String {
     if value >= 999.5 || value.fract() == 0.0 {
         number::count(value.round() as u64)
@@ -156,7 +156,7 @@ fn count(value: f64) -> String {
     }
 }
 
-/// A number below 1000 with three digits, or as many as it takes to see that it is not 0.
+/// Returns a number below 1000 with three digits, or with enough digits to show that it is not 0.
 pub(super) fn three_digits(value: f64) -> String {
     match value {
         tiny if tiny < 0.000_5 => format!("{tiny:.1e}"),

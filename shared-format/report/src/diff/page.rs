@@ -1,4 +1,4 @@
-//! The comparison as one self-contained HTML page, with a flame graph and with tables that sort by any column, in light and dark.
+//! The comparison as one self-contained HTML page, with a flame graph and tables that sort by any column, in light and dark.
 
 use std::fmt::{self, Write};
 
@@ -10,13 +10,13 @@ use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
 use crate::html::escape;
 
-/// So many paths a page has at most, so that it stays quick; the text has all.
+/// Most paths of a page, so that it stays fast; the text has all paths.
 const PATHS: usize = 2_000;
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("../html/heard.css"));
 const SCRIPT: &str = include_str!("page.js");
 
-/// The page. The same snapshots always give the same text.
+/// Returns the page. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     comparison.in_utf8().written(write)
 }
@@ -120,7 +120,7 @@ fn titles(
     first: &str,
     sorts: bool,
 ) -> fmt::Result {
-    // A tree has an order of its own.
+    // A tree has an order of its own, so it does not sort.
     let class = if sorts { " class=\"sorts\"" } else { "" };
     writeln!(
         out,
@@ -159,7 +159,7 @@ fn row(
     write!(out, "<tr><th scope=\"row\"{indent}>{}{remark}</th>", text(name))?;
     for what in comparison.columns(change) {
         let [before, after] = numbers.sides(change, what);
-        // Of a side that knows no latencies nothing has become more or less.
+        // A side without latencies makes the change 0.
         let by = if what.is_latency() && !change.has_latencies() {
             0.0
         } else {
@@ -170,7 +170,7 @@ fn row(
             less if less < 0.0 => "less",
             _ => "same",
         };
-        // A sum is no time, and takes no place among times.
+        // A sum is no time, so it sorts as 0 among times.
         let (then, now, by) = match what {
             Quantity::Sum => (0.0, 0.0, 0.0),
             Quantity::Calls | Quantity::Total | Quantity::SelfTime | Quantity::P99 | Quantity::Max => {
@@ -196,7 +196,7 @@ fn end(out: &mut String, comparison: &Comparison<'_>, body: &str, rest: Rest, of
     }
 }
 
-/// Text between tags.
+/// Returns text escaped for a place between tags.
 fn text(words: &str) -> String {
     let mut out = String::new();
     escape(&mut out, &visible(words, false));

@@ -8,11 +8,11 @@ use tickscope_analysis::functions::FunctionId;
 use super::Comparison;
 use crate::number;
 
-/// The functions or paths that are not shown.
+/// Functions or paths that are not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Rest {
     pub(super) rows: usize,
-    /// Self time of all of them, before and after.
+    /// Sums of their self times, before and after.
     pub(super) before_ns: f64,
     pub(super) after_ns: f64,
 }
@@ -25,7 +25,7 @@ impl Rest {
     }
 }
 
-/// By the change of a time, whatever its sign, as far as it is more than its error may be, then by the change of calls.
+/// Orders by the absolute change of a time beyond its error, then by the change itself, then by sums and calls.
 fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
     let by = |what: Quantity| b.of(what).abs().total_cmp(&a.of(what).abs());
     b.beyond_error(time)
@@ -35,7 +35,8 @@ fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
         .then_with(|| by(Quantity::Calls))
 }
 
-/// The functions to show, by the change of their self time, and the others. What a gate failed for is always shown.
+/// Returns the functions to show, ordered by the change of their self time, and the rest. A function for which a gate failed is
+/// always shown.
 pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let least = comparison.least_ns();
     let failing = comparison.failing();
@@ -51,7 +52,7 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let changes = &comparison.diff.by_function;
     shown.sort_by(|&a, &b| {
         let (first, second) = (&changes[a], &changes[b]);
-        // What does not compare comes last.
+        // Rows that do not compare come last.
         let around = first.around_scope.cmp(&second.around_scope);
         around
             .then_with(|| order(first, second, Quantity::SelfTime))
@@ -60,8 +61,7 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     (shown, rest)
 }
 
-/// Whether a path is always shown: of each function that a gate failed for the one that has changed most, and what leads
-/// to it.
+/// Returns whether each path is always shown: of each function that a gate failed, the most changed path and its callers.
 pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     let rows = &comparison.diff.paths;
     let failing = comparison.failing();
@@ -88,7 +88,7 @@ pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     kept
 }
 
-/// The first rows, and of the others those that are kept all the same; and how many are left out.
+/// Returns the first rows and later rows that are always kept, and the number of rows left out.
 pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usize>, usize) {
     let all = shown.len();
     let rows = shown.into_iter().enumerate();
@@ -100,15 +100,15 @@ pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usiz
     (rows, left)
 }
 
-/// The paths to show: those that have changed and what leads to them, each below its caller, siblings by the change of
-/// their total; and the others.
+/// Returns the paths to show and the rest. Changed paths are shown with their callers, each below its caller; siblings are
+/// ordered by the change of their total.
 pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let (rows, least) = (&comparison.diff.paths, comparison.least_ns());
     let mut is_shown = failing_paths(comparison);
     let mut rest = Rest::default();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); rows.len()];
     let mut top = Vec::new();
-    // Children come after their parents: from behind, all is known of what is below.
+    // Children come after their parents, so a backward pass knows all rows below.
     for (index, row) in rows.iter().enumerate().rev() {
         is_shown[index] |= comparison.diff.is_path_worth(index, least);
         if !is_shown[index] {
@@ -126,7 +126,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let sort = |siblings: &mut Vec<usize>| {
         siblings.sort_by(|&a, &b| order(&rows[b].change, &rows[a].change, Quantity::Total).then(b.cmp(&a)));
     };
-    // A stack gives the last one first.
+    // The last row of a stack comes first.
     sort(&mut top);
     let (mut stack, mut shown) = (top, Vec::new());
     while let Some(index) = stack.pop() {
@@ -139,7 +139,7 @@ pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
 }
 
 impl Comparison<'_> {
-    /// The rows that are not shown, in one sentence, or none if all are.
+    /// Returns a sentence on the rows that are not shown, or `None` if all are shown.
     pub(super) fn rest(&self, rest: Rest, of: &str) -> Option<String> {
         if rest.rows == 0 {
             return None;
@@ -150,7 +150,7 @@ impl Comparison<'_> {
         } else {
             ""
         };
-        // Medians do not add up.
+        // Medians do not add up, so only single runs have a sum.
         let together = if self.diff.runs() == (1, 1) {
             let numbers = self.numbers();
             format!(

@@ -1,4 +1,4 @@
-//! Golden texts of each form, and names that want to be more than names.
+//! Golden texts of each form, and hostile names.
 
 use insta::assert_snapshot;
 use tickscope_analysis::compare::gate::{Condition, judge};
@@ -9,7 +9,7 @@ use tickscope_testkit::fixture::programs::run;
 use super::*;
 use crate::trend::Trend;
 
-/// A game before, and with a linear search in place of a lookup.
+/// Returns a run of a game, with a linear search if `searches`, else with a lookup.
 fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     let compared = if searches { 61 } else { 9 };
     let ns = |ns: u64| ns * frames * percent / 100;
@@ -31,7 +31,7 @@ fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
     run(&rows)
 }
 
-/// What stands around a comparison in these tests.
+/// A comparison of these tests, with its data.
 struct Made {
     diff: Diff,
     verdicts: Vec<Verdict>,
@@ -88,7 +88,7 @@ fn regression() -> Made {
     )
 }
 
-/// Of a program that serves: runs after are longer, and one call in fifty takes three times as long.
+/// Returns a run of a server, in which one call in fifty may be slow.
 fn served(requests: u64, slowest_ns: u64, percent: u64) -> Snapshot {
     let mut snapshot = run(&[
         (0, "main", 1, 400_000),
@@ -109,7 +109,7 @@ fn slower_tail(per: Option<&'static str>, gates: &[&str]) -> Made {
     Made::new(&before, &after, per, gates)
 }
 
-/// One side without these names, one with them.
+/// Compares a side without hostile names with a side that has them.
 fn hostile() -> Made {
     let one = run(&[(0, "main", 1, 1_000)]);
     let mut rows = vec![(0, "main", 1, 1_000)];
@@ -182,7 +182,7 @@ fn a_page_has_columns_of_latencies() {
     );
 }
 
-/// A hundred functions that are called more often, and one that is a little slower.
+/// Compares a hundred functions that are called more often, and one that is a little slower.
 fn many_changes() -> Made {
     let names: Vec<String> = (0..100).map(|n| format!("changed_{n}")).collect();
     let side = |is_after: u64, percent: u64| {
@@ -204,7 +204,7 @@ fn many_changes() -> Made {
 fn what_a_gate_failed_for_is_always_shown() {
     let made = many_changes();
     let comparison = made.comparison();
-    // The data of the flame graph, at the end of a page, have all names.
+    // The data of the flame graph at the end of a page contain all names.
     let slower = |text: &str| {
         let seen = text.split("<script").next().unwrap_or_default();
         seen.matches("app::slower").count()
@@ -228,7 +228,7 @@ fn what_a_gate_failed_for_is_always_shown() {
         }
         let markdown = markdown::report(&only);
         let rows = markdown.lines().filter(|line| line.contains("`app::")).count();
-        // A path has its caller, too.
+        // A path is shown with its caller.
         let (kept, left) = match tables {
             Tables::Paths => (2, "\n81 more paths have changed."),
             Tables::Functions | Tables::Both => (1, "\n81 more functions have changed."),
@@ -253,7 +253,7 @@ fn a_side_that_did_more_hints_at_numbers_per_call() {
     );
     let (before, after) = longer();
     assert_eq!(hint(before, after, Some("serve")), None);
-    // Slower, and one function is called more often: the work is the same.
+    // The program is slower and one function is called more often, but the work is the same.
     let (mut before, after) = (served(200, 1_000, 100), served(200, 1_000, 300));
     before.nodes.calls[2] /= 3;
     assert_eq!(hint(before, after, None), None);
@@ -386,7 +386,7 @@ fn hostile_names_in_a_page() {
     assert_snapshot!(body);
 }
 
-/// What the scripts of a page draw as the flame graph.
+/// Returns the data from which the scripts of a page draw the flame graph.
 fn frames(made: &Made) -> serde_json::Value {
     let page = page::report(&made.comparison());
     let (_, data) = page.split_once("id=\"frames\">").expect("a flame graph");
@@ -400,7 +400,7 @@ fn frames_of_the_runs_after_say_what_has_changed() {
     let label = |at: usize| column("label")[column("fn")[at].as_u64().unwrap() as usize].clone();
     let of = |name: &str| (0..column("fn").len()).find(|&at| label(at) == format!("app::{name}"));
     let trend = |name: &str| column("trend")[of(name).expect(name)].as_u64().unwrap();
-    // A linear search in place of a lookup; and the set-up is shared by more frames.
+    // A linear search replaces a lookup, and more frames share the set-up.
     assert_eq!(trend("is_before"), Trend::MuchMore as u64);
     assert_eq!(trend("load"), Trend::Less as u64);
     assert_eq!(trend("main"), Trend::Same as u64, "it is around the frames");
@@ -499,7 +499,7 @@ fn a_counter_has_a_sum_and_no_time_in_every_form() {
         }];
         snapshot
     };
-    // As many calls, and twice as much: that is a change.
+    // The calls are the same, but the sum has doubled, which is a change.
     let made = Made::new(&[counting(20, 1_000)], &[counting(20, 2_000)], None, &[]);
     let comparison = made.comparison();
     let line = |text: &str, name: &str| -> String {

@@ -8,10 +8,10 @@ use super::rows::{self, Rest};
 use super::{Comparison, Tables, WHOLE, plain};
 use crate::escape::visible;
 
-/// Below this depth indentation no longer grows; the rest is a number.
+/// Depth at which indentation stops growing; deeper rows show a number.
 const MAX_INDENT: usize = 24;
 
-/// The titles of columns, and the widths of their numbers before and after and of the change.
+/// Titles of the columns, and the widths of their numbers before, after and of the change, in cells.
 const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("CALLS", [7, 7, 8]),
     ("TOTAL", [8, 8, 8]),
@@ -20,10 +20,10 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("MAX", [8, 8, 8]),
 ];
 
-/// From this width of a line on latencies stand beside the times, and leave some 25 cells for names.
+/// Width of a line in cells from which latencies stand beside the times. It leaves some 25 cells for names.
 const WIDE: usize = 160;
 
-/// Which columns a table has.
+/// Columns of a table.
 #[derive(Clone, Copy)]
 enum Columns {
     Times,
@@ -50,7 +50,7 @@ impl Columns {
     }
 }
 
-/// The comparison as text. The same snapshots always give the same text.
+/// Returns the comparison as text. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
     comparison.written(write)
 }
@@ -130,7 +130,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     Ok(())
 }
 
-/// The columns that a line has room for, if all are there.
+/// Returns the columns that fit into a line, if all exist.
 fn fitting(comparison: &Comparison<'_>) -> Columns {
     if comparison.diff.has_latencies() && comparison.width >= WIDE {
         Columns::All

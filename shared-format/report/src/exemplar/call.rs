@@ -13,12 +13,12 @@ pub(super) struct Call<'a> {
     pub(super) trace: &'a Trace,
     pub(super) waterfall: Waterfall,
     pub(super) functions: Functions,
-    /// By path: its function among `functions`.
+    /// Index of each path's function in `functions`.
     pub(super) of_path: Vec<usize>,
 }
 
 impl Call<'_> {
-    /// What the call is called: `draw_frame, 8.48ms, on main`.
+    /// Returns the title of the call: `draw_frame, 8.48ms, on main`.
     pub(super) fn title(&self) -> String {
         let ns = self.snapshot.nanos(self.exemplar.ticks);
         format!(
@@ -29,12 +29,12 @@ impl Call<'_> {
         )
     }
 
-    /// Nanoseconds since the call began.
+    /// Converts ticks since the beginning of the call to nanoseconds.
     pub(super) fn ns(&self, ticks: u64) -> u64 {
         self.snapshot.nanos(ticks)
     }
 
-    /// The notes: when, key and value.
+    /// Returns the notes: time, key and value.
     pub(super) fn notes(&self) -> impl Iterator<Item = (u64, &str, &str)> {
         let begins = begins(self.trace);
         self.trace.notes.iter().map(move |note| {

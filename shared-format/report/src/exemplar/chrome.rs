@@ -1,5 +1,5 @@
-//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for each call, and
-//! inside it one for each stretch off the CPU. Times are microseconds since the call began.
+//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for each call,
+//! and inside it an event for each time off the CPU. Times are microseconds since the call began.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use super::call::Call;
 #[serde(rename_all = "camelCase")]
 struct File<'a> {
     trace_events: &'a [Event<'a>],
-    /// The unit that readers show times in at first.
+    /// Unit in which readers show times at first.
     display_time_unit: &'static str,
     other_data: BTreeMap<&'static str, String>,
 }
@@ -22,14 +22,14 @@ struct File<'a> {
 struct Event<'a> {
     name: &'a str,
     cat: &'static str,
-    /// Its kind: `M` is a name, `X` a complete event, `i` an instant.
+    /// Kind of the event: `M` is a name, `X` a complete event, `i` an instant.
     ph: &'static str,
     ts: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<f64>,
     pid: u32,
     tid: u32,
-    /// Of an instant: that it is of its thread.
+    /// Scope of an instant: its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -72,7 +72,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         });
     }
     for off in &call.waterfall.off_cpu {
-        // Where in the stretch they were is not known: they end with it, one after the other.
+        // Their places within the step are not known, so they end with it, one after the other.
         let ready = off.end.saturating_sub(off.ready);
         let parts = [
             ("waits", off.waiting, ready.saturating_sub(off.waiting)),

@@ -1,4 +1,4 @@
-//! A slow call for the Firefox Profiler: a sample for each step, as heavy as it took, so that its stack chart shows the call over
+//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the call over
 //! time; notes and time off the CPU are markers.
 
 use std::io::{self, Write};
@@ -14,7 +14,7 @@ use tickscope_format::ids::NO_PARENT;
 
 use super::call::Call;
 
-/// What stands in the marker chart.
+/// A marker of the marker chart.
 struct Remark {
     name: StringHandle,
     text: StringHandle,
@@ -54,7 +54,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut profile = Profile::new(
         &call.snapshot.process.name,
         ReferenceTimestamp::from_duration_since_unix_epoch(began),
-        // Samples have the weight of their time: nanoseconds.
+        // The weights of samples are their times in nanoseconds.
         SamplingInterval::from_nanos(1),
     );
     profile.set_product(&format!("{} ({})", call.snapshot.process.name, call.title()));
@@ -95,7 +95,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         let stack = stacks.get(path as usize).copied().flatten();
         profile.add_sample(thread, at(begins[step as usize]), stack, cpu, weight);
     }
-    // Without it the last step would have no length in the chart.
+    // Without this sample the last step would have no length in the chart.
     profile.add_sample(thread, at(call.waterfall.ticks), None, CpuDelta::ZERO, 0);
     for &OffCpu {
         end,

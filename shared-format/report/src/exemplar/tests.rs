@@ -13,7 +13,7 @@ fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// The fixture, and a call with all that there is: a gap, a call that goes on, time without a CPU, two notes.
+/// Returns the fixture with one more call that has a gap, a call that goes on, time without a CPU, and two notes.
 fn snapshot() -> Snapshot {
     let mut snapshot = fixture::slow_frames();
     let mut trace = Trace::default();
@@ -49,7 +49,7 @@ fn snapshot() -> Snapshot {
     snapshot
 }
 
-/// Nanoseconds of each function itself, as the trace has them.
+/// Returns the self time of each function in nanoseconds, from the trace.
 fn own_ns(snapshot: &Snapshot, exemplar: usize) -> Vec<f64> {
     let watch = &snapshot.watches[0];
     let trace = watch.exemplars[exemplar].trace.as_ref().unwrap();
@@ -103,7 +103,7 @@ fn speedscope_frames_nest_and_take_their_time() {
         assert!(open.is_empty());
         assert_eq!(profile["endValue"].as_f64(), Some(last));
         let mut wanted = own_ns(&snapshot, exemplar);
-        // What was left out lies in the function around it.
+        // The steps left out belong to the function around them.
         wanted[0] += if exemplar == 2 { 40_000.0 } else { 0.0 };
         assert_close(&own, &wanted, 1_300);
     }
@@ -129,7 +129,7 @@ fn trace_events_are_those_of_the_format_and_nest() {
                 other => panic!("{other}"),
             }
         }
-        // On one thread, one lies in the other or behind it.
+        // Of two spans on one thread, one contains the other or ends before it.
         for (index, a) in spans.iter().enumerate() {
             for b in &spans[index + 1..] {
                 let apart = a.1 <= b.0 + 1e-6 || b.1 <= a.0 + 1e-6;
@@ -198,7 +198,7 @@ fn the_firefox_profile_has_tables_that_fit_and_weights_that_are_nanoseconds() {
             own[site.unwrap()] += weight.as_f64().unwrap();
         }
         assert_close(&own, &own_ns(&snapshot, exemplar), 1_300);
-        // The callers of a sample are those of its path.
+        // The callers of a sample are the callers in its path.
         let lookup = stack
             .iter()
             .filter_map(Value::as_u64)

@@ -12,24 +12,24 @@ use crate::html::PageOptions;
 use crate::slots::Slots;
 use crate::text::TextOptions;
 
-/// What a report shows, in any form.
+/// Options of a report in any form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
-    /// What the text shows. State, thread and least share hold for every form; what numbers are per holds
-    /// for those that accept it (see [`check_per`](super::Form::check_per)).
+    /// Options of the text. State, thread and least share apply to every form; the function that divides numbers applies to the
+    /// forms that accept it (see [`check_per`](super::Form::check_per)).
     pub text: TextOptions,
-    /// What threads did over the time of a recording, for `html`.
+    /// Activity of threads over the time of a recording, for `html`.
     pub slots: Option<Arc<Slots>>,
 }
 
-/// A snapshot, and what to show of it.
+/// A snapshot, and the options to show it.
 pub(super) struct Input<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) options: &'a FormOptions,
 }
 
 impl<'a> Input<'a> {
-    /// The chosen thread alone, or all of them.
+    /// Returns the chosen thread alone, or all threads.
     pub(super) fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
@@ -37,7 +37,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The chosen thread without rows that are too small.
+    /// Returns the chosen thread without rows that are too small.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
         let shown = self.of_thread();
         match self.without_small(&shown) {
@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// The same by the chosen measure.
+    /// Returns the same snapshot by the chosen measure.
     pub(super) fn shown_by(&self) -> Cow<'a, Snapshot> {
         let shown = self.shown();
         match self.by().of(&shown) {
@@ -55,17 +55,17 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// What is known of the code of samples.
+    /// Returns the known code of samples.
     pub(super) fn addresses(&self) -> &Addresses {
         &self.options.text.code.addresses
     }
 
-    /// What shares and the order are of.
+    /// Returns the measure of shares and order.
     pub(super) fn by(&self) -> Measure {
         self.options.text.by
     }
 
-    /// The same snapshot, with rows below the least share summed up.
+    /// Returns the same snapshot, with rows below the least share summed up.
     pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
         if self.options.text.min_share > 0.0 {
             Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))

@@ -10,15 +10,15 @@ use tickscope_format::codec;
 use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::snapshot::Snapshot;
 
-/// What stands before the version. The page's own script tags differ, and in names there is no `<`.
+/// Text before the version. The page's own script tags differ, and names contain no `<`.
 const OPENING: &str = "<script type=\"application/x-tickscope\" id=\"snapshot\" data-format=\"";
 
 const CLOSING: &str = "</script>";
 
-/// A line holds so many bytes: 120 characters, so that an editor can open the page.
+/// Bytes in a line: 120 characters, so that an editor can open the page.
 const LINE_BYTES: usize = 90;
 
-/// Appends the element.
+/// Appends the element with the snapshot.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatError> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload)?;
@@ -40,7 +40,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot) -> Result<(), FormatE
 /// Returns the snapshot that a page carries, as it was measured.
 ///
 /// # Errors
-/// What was found instead of a snapshot that this build can read.
+/// The reason why the page has no snapshot that this build can read.
 pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     let not_ours = |found: String| FormatError::NotOurs {
         found,
@@ -96,10 +96,10 @@ pub fn snapshot_of(text: &str) -> Result<Snapshot, FormatError> {
     codec::decode(&payload)
 }
 
-/// The bytes that a text in base64 stands for. White space counts for nothing.
+/// Returns the bytes of a text in base64. White space is ignored.
 ///
 /// # Errors
-/// Where the text is no base64, as an offset in bytes.
+/// The offset in bytes at which the text is no base64.
 fn decode_base64(text: &str) -> Result<Vec<u8>, usize> {
     let is_letter = |byte: &u8| !byte.is_ascii_whitespace();
     let letters: Vec<u8> = text.bytes().filter(is_letter).collect();

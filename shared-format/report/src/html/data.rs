@@ -1,8 +1,8 @@
 //! The data for the page's scripts: the snapshot as columns of JSON. It is written by hand, so that the feature
 //! `report` of the collector needs no JSON library.
 //!
-//! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are
-//! nanoseconds by node; the scripts merge threads and compute totals.
+//! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are nanoseconds by
+//! node; the scripts merge threads and compute totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ use crate::escape::{Json, visible};
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
-/// From here on measuring is dear enough to be named among the doubts.
+/// Cost of measuring, as a share, from which the doubts name it.
 const DEAR_SHARE: f64 = 0.1;
 
 /// Appends the document.
@@ -47,7 +47,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');
-    // The last member, so that every other may end in a comma.
+    // This member comes last, so that every other may end in a comma.
     let chosen = options
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
@@ -97,7 +97,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
         member(out, name, value);
         out.push(',');
     }
-    // Milliseconds, as scripts count.
+    // Scripts count in milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     out.push(',');
     let (per_name, per_calls) = match &options.per {
@@ -122,7 +122,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     list(out, "facts", pairs);
 }
 
-/// Why numbers could be other than they look, one sentence each.
+/// Returns the reasons why numbers could be wrong, one sentence each.
 fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
     let Snapshot {
         process,
@@ -164,8 +164,8 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
     doubts
 }
 
-/// Columns, by function: its short name, its whole name where that is another, its place, its whole place likewise,
-/// and where it stands in the order of short names.
+/// Appends columns by function: short name, whole name if it differs, place, whole place if it differs, and rank of the short
+/// name.
 fn functions(out: &mut String, snapshot: &Snapshot) {
     let functions = Functions::of(snapshot);
     let labels = labels(&functions, false);
@@ -209,8 +209,8 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// By function, what is to be said of its group; empty if it is in none. By group, the texts of its line in their
-/// table: its name, calls, total and self time, and members.
+/// Appends by function the text on its group, empty without one; then by group the texts of its line in their table: name, calls,
+/// total and self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
     let told = |group: &str| {
@@ -272,7 +272,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
         "thread_cpu_ns",
         cpu.map(|ns| ns.map_or_else(|| "null".into(), |ns| ns.to_string())),
     );
-    // What each does at the newest look at it, or the call that it waits in.
+    // The state of each thread in its newest sample, or the call that it waits in.
     let now = (0u32..).zip(threads).map(|(thread, _)| {
         let now = snapshot.waits_in.now_of(thread);
         now.map_or_else(String::new, |now| now.call().unwrap_or(now.word()).to_string())
@@ -282,7 +282,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     list(out, "open", open);
 }
 
-/// A parent is told by how many rows it stands above, 0 at the top of a thread: most are near.
+/// Appends the nodes. A parent is stored as its distance in rows, 0 at the top of a thread, because most parents are near.
 fn nodes(out: &mut String, snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let up = (0u32..).zip(&nodes.parent).map(|(row, &parent)| match parent {
@@ -301,7 +301,7 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// By node that has one, calls or numbers of a value: the node, its longest call, then bucket and count in turns.
+/// Appends by node with a histogram of calls or numbers: the node, its longest call, then bucket and count in turns.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
     let texts = snapshot.call_latencies().map(|(row, latencies)| {
         let histogram = latencies.of(row);
@@ -315,7 +315,7 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
     list(out, "latencies", texts);
 }
 
-/// By node that is a future: the node, its calls that are over, and their nanoseconds by the wall clock.
+/// Appends by node of a future: the node, its ended calls, and their nanoseconds by the wall clock.
 fn futures(out: &mut String, snapshot: &Snapshot) {
     let measures = &snapshot.measures;
     let polled = [Quantity::Polls, Quantity::FutureTime].into_iter();
@@ -335,7 +335,7 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// By node that samples tell of: the node, and the nanoseconds of its own time that are theirs.
+/// Appends by node with samples of the code: the node, and the nanoseconds of its self time from samples.
 fn sampled(out: &mut String, snapshot: &Snapshot) {
     if let Some(column) = snapshot.measures.of(Quantity::Sampled) {
         let rows = column.rows.iter();
@@ -347,8 +347,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// By node whose times are estimates: the node, 1 for its self time and 2 for its total, timed calls, standard errors
-/// of both in ticks.
+/// Appends by node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, standard errors of both
+/// in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
     list(out, "estimates", estimated(snapshot).into_iter());
 }
@@ -366,16 +366,15 @@ fn estimated(snapshot: &Snapshot) -> Vec<String> {
     .collect()
 }
 
-/// By node that is a counter, a value or a gauge: the node, and what it has added up; then the ranges of values and gauges.
-/// Nothing where there is none.
+/// Appends by node of a counter, value or gauge: the node and its sum; then the ranges of values and gauges, if there are any.
 fn counters(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.counts.is_empty() {
         let sums = snapshot.counts.iter();
         let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
         list(out, "counters", sums);
     }
-    // A node, its smallest and largest number or level, 1 for each of them that is exact; of gauges what it was set to last
-    // and when behind them.
+    // A range is the node, its smallest and largest number or level, and 1 for each exact one; for a gauge then the last level
+    // and its time.
     let exact = |min: bool, max: bool| format!("{},{}", u8::from(min), u8::from(max));
     if !snapshot.value_rows.is_empty() {
         let ranges = snapshot.value_rows.iter().map(|row| match row.range {
@@ -406,8 +405,8 @@ fn counters(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// The measures, time first: name, what its sums are called, what it is; and of others than time the values of nodes
-/// themselves, those of threads outside any scope, and which of these counts are estimates.
+/// Appends the measures, time first: name, name of sums, dimension. Measures other than time also have values of nodes, values of
+/// threads outside any scope, and which of these counts are estimates.
 fn measures(out: &mut String, snapshot: &Snapshot) {
     let texts = Measure::measured(snapshot).map(|measure| {
         let dimension = match measure.dimension() {
@@ -441,7 +440,7 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
     list(out, "measures", texts);
 }
 
-/// The system calls in which threads were found waiting; then by node: the node, the number of the call, and how often.
+/// Appends the system calls in which threads were found waiting; then by node: the node, the index of the call, and the samples.
 fn waits_in(out: &mut String, snapshot: &Snapshot) {
     let names: BTreeSet<&str> = snapshot.waits_in.samples().map(|(_, call, _)| call).collect();
     if names.is_empty() {
@@ -456,8 +455,8 @@ fn waits_in(out: &mut String, snapshot: &Snapshot) {
     list(out, "waits_in", samples);
 }
 
-/// Whether there are columns of time off the CPU, whether that is known, and by node that was off the CPU itself: the node,
-/// nanoseconds of waiting, and those of being ready. Nothing where there are no such columns.
+/// Appends whether there are columns of time off the CPU and whether that time is known. Then, by node that was off the CPU
+/// itself: the node, nanoseconds of waiting, and nanoseconds of being ready. Without such columns, appends nothing.
 fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.has_wait_columns() {
         return;

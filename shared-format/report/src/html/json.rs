@@ -27,7 +27,7 @@ pub(crate) fn list<T: Display>(out: &mut String, name: &str, values: impl Iterat
     out.push_str("],");
 }
 
-/// Appends all values, commas between them.
+/// Appends all values with commas between them.
 pub(crate) fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
     for (at, value) in values.enumerate() {
         if at > 0 {

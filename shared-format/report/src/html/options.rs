@@ -10,7 +10,7 @@ use crate::slots::Slots;
 use crate::text::TextOptions;
 use crate::{Extent, ProcessState};
 
-/// Rows with a smaller share are left out of the text that is shown without scripts.
+/// Share below which rows are left out of the text that is shown without scripts.
 const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
 /// The options of a page.
@@ -22,13 +22,13 @@ pub struct PageOptions {
     pub thread: Option<ThreadId>,
     /// The function by whose calls the shown times and counts are divided, if any.
     pub per: Option<PerCall>,
-    /// Which part of the run the report covers.
+    /// Part of the run that the report covers.
     pub extent: Extent,
-    /// What shares, totals and the order are of when the page opens; the page lets its reader choose another measure.
+    /// Measure of shares, totals and order when the page opens; its reader may choose another measure.
     pub by: Measure,
-    /// The watched function, among those of the snapshot, with whose slow calls the page opens, if any.
+    /// Index in the snapshot of the watched function with whose slow calls the page opens, if any.
     pub watch: Option<usize>,
-    /// What threads did over the time of the recording, if it is a page of one.
+    /// Activity of threads over the time of the recording, if the page is made from one.
     pub slots: Option<Arc<Slots>>,
 }
 

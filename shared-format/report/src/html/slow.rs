@@ -1,4 +1,4 @@
-//! What the page's scripts show of watched functions: the answer as text, and the slow calls that are kept whole over time.
+//! Data on watched functions for the page's scripts: the answer as text, and the slow calls that are kept whole over time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,20 +15,20 @@ use crate::escape::{Json, visible};
 use crate::number;
 use crate::slow::{Answer, SlowOptions, both_calls};
 
-/// So many spans of time are in a page at most, over all calls that are kept.
+/// Most spans of time in a page, over all kept calls.
 const SPANS: usize = 32_768;
 
-/// So many are in one call at most.
+/// Most spans in one call.
 const SPANS_OF_CALL: usize = 8_192;
 
-/// So many stretches off the CPU, and so many notes, are in one call at most.
+/// Most intervals off the CPU, and most notes, in one call.
 const STRETCHES: usize = 1_024;
 const NOTES: usize = 256;
 
-/// So many paths have a line in the table.
+/// Number of paths with a line in the table.
 const ROWS: usize = 8;
 
-/// Appends the watched functions; nothing where there is none.
+/// Appends the watched functions, or nothing if there are none.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     if snapshot.watches.is_empty() {
         return;
@@ -43,7 +43,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
         text.push(',');
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
-        // By path: its function, and how many calls it stands in.
+        // Each path has its function and its depth in calls.
         let paths = (0u32..).zip(&watch.paths).map(|(at, path)| {
             let function = functions.of_site[path.site.index()].index();
             format!("[{function},{}]", lineage(watch, at).len() - 1)
@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     }
 }
 
-/// The lines of the table, as texts: difference, share of the whole one, time in a typical and in a slow call, calls, path.
+/// Returns the table's lines as texts: difference, share of the whole, times in a typical and in a slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let unknown = || "-".to_owned();
     let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));
@@ -86,7 +86,7 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
             ("without a CPU", row.difference(|means| means.ready_ns)),
         ];
         for (word, ns) in parts {
-            // What is hardly anything would only be in the way.
+            // A part below a quarter of the difference is left out.
             let least = row.difference_ns().unwrap_or(0.0).abs() / 4.0;
             if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= least) {
                 let _ = write!(name, ", {} {word}", answer.difference(ns));
@@ -106,7 +106,7 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
     answer.slow.rows.iter().take(ROWS).map(line).collect()
 }
 
-/// A call that is kept whole. Times are nanoseconds since it began.
+/// Returns a call that is kept whole. Times are nanoseconds since it began.
 fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     let snapshot = answer.snapshot;
     let mut text = String::from("{");
@@ -133,7 +133,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     let (snapshot, watch) = (answer.snapshot, answer.watch);
     let ns = |ticks: u64| snapshot.nanos(ticks);
     let waterfall = Waterfall::of(trace, watch);
-    // In turns: path, beginning, length, calls. The spans of a line stand by their beginning.
+    // Each span is path, beginning, length, calls. The spans of a line are sorted by their beginning.
     let spans: Vec<[u64; 4]> = match waterfall.spans.len() <= most {
         true => waterfall
             .spans
@@ -148,7 +148,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         .flat_map(|&[path, begin, ticks, calls]| [path, ns(begin), ns(ticks), calls]);
     list(out, "spans", values);
     if spans.len() < waterfall.spans.len() {
-        // How many calls there were, and how many are in a span.
+        // The number of all calls, and the number of calls in spans.
         list(out, "merged", [waterfall.spans.len() as u64, shown].into_iter());
     }
     let mut own: BTreeMap<u32, u64> = BTreeMap::new();
@@ -161,7 +161,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
         "own",
         own.iter().map(|(path, ticks)| format!("[{path},{}]", ns(*ticks))),
     );
-    // The longest stretches, in the order of time: depth, beginning and end, waiting, ready.
+    // The longest intervals, in the order of time: depth, beginning and end, waiting, ready.
     let mut off_cpu: Vec<&OffCpu> = waterfall.off_cpu.iter().collect();
     off_cpu.sort_by_key(|off| Reverse(off.waiting.saturating_add(off.ready)));
     let left_out = off_cpu.len().saturating_sub(STRETCHES);
@@ -189,8 +189,8 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "notes", notes);
 }
 
-/// The spans of a call that has too many of them: neighbours of one path that take no longer together than a unit of time
-/// are one, and what is much shorter than a unit and stands right behind another path is left out.
+/// Merges the spans of a call that has too many. Neighbours of one path that together take at most a unit of time become one. A
+/// span far shorter than a unit right behind another path is left out.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {
@@ -215,7 +215,7 @@ fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
         }
         let count: usize = lines.iter().map(Vec::len).sum();
         if count <= most || unit / 8 > waterfall.ticks {
-            // Of more lines than that, the upper ones are shown.
+            // If there are still too many spans, the upper lines are kept.
             return lines.into_iter().flatten().take(most).collect();
         }
         unit = unit.saturating_mul(2);

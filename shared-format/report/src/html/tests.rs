@@ -24,7 +24,7 @@ fn encoded(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// A program whose every name tries to be something else.
+/// Returns a program whose names imitate markup and scripts.
 fn wicked() -> Snapshot {
     let mut s = fixtures::order_sim_with_latencies();
     let names = [
@@ -72,7 +72,7 @@ fn wicked() -> Snapshot {
     s
 }
 
-/// What threads did in a recording of so many records, a second apart: the busier the later, and none for a minute in the middle.
+/// Returns growing activity of threads in this many records, a second apart, with a minute in the middle without records.
 fn over_time(end: &Snapshot, records: usize) -> Slots {
     let unix_ns: Vec<u64> = (0..records as u64)
         .map(|at| at + if at * 2 > records as u64 { 60 } else { 0 })
@@ -92,7 +92,7 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
         snapshot.capture.since_reset_ns = unix_ns[at] - unix_ns[0] + 1;
         let (at, most) = (at as f64, records as f64);
         for (row, ticks) in (0u32..).zip(&mut snapshot.nodes.self_ticks) {
-            // Each row begins and ends at a time of its own.
+            // Each row begins and ends at its own time.
             let begin = f64::from(row % 7) / 10.0 * most;
             *ticks = ((at - begin).clamp(0.0, most / 3.0) * 0.2 / f64::from(row + 1)
                 * end.clock.ticks_per_second) as u64;
@@ -105,7 +105,7 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
     Slots::of(&epochs, &unix_ns, (0, records - 1), read).unwrap()
 }
 
-/// What a page has of it.
+/// Returns the time line in the page's data.
 fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
     let options = PageOptions {
         slots: Some(Arc::new(slots)),
@@ -122,7 +122,7 @@ fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
 fn what_threads_did_over_time() {
     let snapshot = fixtures::order_sim();
     let mut slots = over_time(&snapshot, 40);
-    // What the page does not have is left out.
+    // Functions that the page does not have are left out.
     slots.functions.insert(1, 4711);
     slots.rows[0].loads[1].functions[0].0 = 4711;
     slots.rows[1].name = slots.rows[0].name.clone();
@@ -145,7 +145,7 @@ fn names_of_threads_are_data_over_time_as_well() {
     assert!(names.iter().any(|name| name.starts_with("<script>")), "{names:?}");
 }
 
-/// Every tag is closed by its own, and nothing looks like a tag that is none.
+/// Checks that every tag is closed by its own end tag, and that no text looks like a tag.
 fn assert_well_formed(html: &str) {
     let mut open = Vec::new();
     let mut rest = html;
@@ -168,7 +168,7 @@ fn assert_well_formed(html: &str) {
     assert_eq!(open, Vec::<&str>::new(), "left open");
 }
 
-/// The page without what is the same in all of them.
+/// Returns the page without the parts that all pages share.
 fn own_part(html: &str) -> String {
     let mut own = html.replace(STYLE, "(style)\n");
     for script in SCRIPTS {
@@ -211,7 +211,7 @@ fn slow_answer(snapshot: &Snapshot) -> String {
 #[test]
 fn slow_calls_of_watched_functions() {
     let mut snapshot = fixture::slow_frames();
-    // 600 calls of one path say no more than 6 do.
+    // Here 6 calls of the path stand for all 600.
     let calls = &mut snapshot.watches[0].exemplars;
     let trace = calls[1].trace.as_mut().unwrap();
     trace.path.drain(8..1_196);
@@ -249,7 +249,7 @@ fn every_tag_is_closed_and_nothing_is_fetched() {
         for fetched in [
             "http://", "https://", " src=", " href=", "url(", "@import", "<link", "<img", "fetch(",
         ] {
-            // What names say is text.
+            // Names are shown as text.
             let in_names = page_of(&snapshot).matches("img src=x").count();
             let found = own.matches(fetched).count();
             let allowed = if fetched == " src=" { in_names } else { 0 };
@@ -324,7 +324,7 @@ fn what_carries_no_snapshot_says_so() {
 #[test]
 fn a_row_takes_few_bytes() {
     let bytes = |rows| page_of(&fixtures::large(rows)).len() as u64;
-    // Half of them snapshot, the other half what the scripts read; five buckets of latencies each.
+    // Half of the bytes are the snapshot, and half are data for the scripts, with five buckets of latencies each.
     assert!((bytes(5_000) - bytes(1_000)) / 4_000 < 150);
     assert!(page_of(&fixtures::empty()).len() < 175_000, "scripts and style");
 }
@@ -333,7 +333,7 @@ proptest! {
     #[test]
     fn a_page_gives_its_snapshot_back_and_is_always_the_same(snapshot in fixtures::any_snapshot()) {
         let html = page_of(&snapshot);
-        // Bytes rather than values: a cost may be no number, which equals nothing.
+        // The test compares bytes, because a cost may be NaN, which does not equal itself.
         let bytes = encoded(&snapshot);
         if codec::decode(&bytes).is_ok() {
             prop_assert_eq!(encoded(&snapshot_of(&html).unwrap()), bytes);

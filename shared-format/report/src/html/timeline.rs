@@ -1,4 +1,4 @@
-//! What the page's scripts show of the time of a recording: by thread a text with a few letters for each slot.
+//! Time line of a recording for the page's scripts: for each thread a text with a few letters for each slot.
 //!
 //! Numbers are written in letters of `LETTERS`, the lowest digit first: a number below 64 is a letter, and each letter before that is
 //! a digit to the base of 22. A slot is
@@ -7,7 +7,8 @@
 //! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
 //! ```
 //!
-//! in percent of one CPU, and functions by their places in the list. A space is a slot in which nothing happened, `=` the same as before.
+//! in percent of one CPU, and functions by their indices in the list. A space is an empty slot, and `=` repeats the previous
+//! slot.
 
 use std::collections::HashMap;
 
@@ -19,18 +20,18 @@ use crate::escape::visible;
 use crate::modules::{COLOURS, HUES, Modules};
 use crate::slots::{Load, Row, Slots};
 
-/// No letter needs to be escaped.
+/// Letters of numbers, which need no escapes.
 const LETTERS: &[u8; ENDS + MORE] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 
-/// So many letters end a number, and so many stand before others.
+/// Number of letters that end a number, and number of letters that may stand before others.
 const ENDS: usize = 64;
 const MORE: usize = 22;
 
-/// Functions of a module have so many tones of its colour, in turns.
+/// Number of tones of a module's colour, which its functions take in turns.
 const TONES: usize = 4;
 
-/// Appends the time line; nothing where there is no slot.
+/// Appends the time line, or nothing if there are no slots.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     if slots.times.is_empty() {
         return;
@@ -43,7 +44,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
         .enumerate()
         .map(|(at, f)| (f.key, at))
         .collect();
-    // Those that the page has, which is all of them but for rows that were left out.
+    // The functions of the page, which lack only rows that were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
         .iter()
@@ -89,7 +90,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     out.push_str("},");
 }
 
-/// The name of a thread, with what tells it from others of the same name.
+/// Returns the name of a thread, with its id if others have the same name.
 fn label(slots: &Slots, row: &Row) -> String {
     let name = visible(&row.name, false);
     match slots.rows.iter().filter(|other| other.name == row.name).count() {
@@ -99,7 +100,7 @@ fn label(slots: &Slots, row: &Row) -> String {
     }
 }
 
-/// The tone of the function of this number in its module.
+/// Returns the tone of the function with this index in its module.
 fn tone(hue: usize, number: usize) -> u32 {
     let [light, dark] = COLOURS[hue];
     let mixed = |colour: u32, with: u32, percent: u32| {

@@ -39,29 +39,29 @@ pub(super) struct Document<'a> {
     pruned: u64,
     warnings: &'a [String],
     histograms: bool,
-    /// 0 unless sampled.
+    /// Samples a second; 0 unless in sampled mode.
     sampling_hz: f64,
     samples: u64,
     sites: Vec<Site<'a>>,
     rules: Vec<Rule<'a>>,
     groups: Vec<Group>,
-    /// Whether all of it is what happened in the last `since_reset_ns`, and the counters ran for longer.
+    /// Whether all numbers cover only the last `since_reset_ns`, and the counters ran for longer.
     window: bool,
-    /// What it is all of, each in the one before it; nothing where it is of the whole program.
+    /// Functions in focus, each in the one before it; empty for the whole program.
     focus: &'a [String],
     tick: u64,
-    /// Whose calls times and calls are divided by; null where they are as they are.
+    /// Function whose calls divide times and calls; null if they are not divided.
     per: Option<Per<'a>>,
     other_sites: Vec<OtherSite<'a>>,
     latencies: Vec<Histogram>,
     estimates: Vec<Estimate>,
-    /// Calls of futures in flight, by which future awaits which; only where there are any.
+    /// Calls of futures in flight, by paths of futures that await each other; only if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tasks: Vec<Task>,
-    /// Only where the compiler has prepared functions.
+    /// Functions that the compiler has prepared, only if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     functions: Option<Functions<'a>>,
-    /// Only where they were asked for.
+    /// Samples of the program counter, only if they were requested.
     #[serde(flatten)]
     lines: Option<Lines<'a>>,
 }
@@ -100,7 +100,7 @@ struct OverBudget<'a> {
     learned: bool,
 }
 
-/// Members named as the counters are.
+/// Members with the names of the counters.
 struct Counters(Losses);
 
 impl Serialize for Counters {
@@ -109,7 +109,7 @@ impl Serialize for Counters {
     }
 }
 
-/// Of no number in it are there parts: it says how many parts there are.
+/// Function whose calls divide the numbers of the document. Its own numbers are not divided.
 #[derive(Serialize)]
 struct Per<'a> {
     name: &'a str,
@@ -163,14 +163,14 @@ struct Thread<'a> {
     count: u64,
     cpu_ns: Option<Quotient>,
     outside_ns: Quotient,
-    /// Ids of nodes, outermost first.
+    /// Ids of open nodes, outermost first.
     open: Vec<u32>,
     outside_ticks: Quotient,
-    /// When the open ones began, by the program's clock; 0 if that was not measured.
+    /// Times at which the open scopes began, in ticks of the program's clock; 0 if that was not measured.
     began_ticks: Vec<u64>,
     #[serde(flatten)]
     measures: Members,
-    /// What it does now: "running", "ready" or "waiting", and then in which system call; only where that is known.
+    /// State of the thread: "running", "ready" or "waiting", the last with its system call; only if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     now: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -262,7 +262,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same of a part of the run.
+    /// Adds the part of the run.
     pub(super) fn within(self, extent: &'a Extent) -> Self {
         Self {
             focus: &extent.focus,
@@ -270,7 +270,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The same with the samples of a snapshot's program counter, and what is known of the code that they were in.
+    /// Adds the samples of a snapshot's program counter, and the known code at their addresses.
     pub(super) fn with_lines(self, snapshot: &'a Snapshot, addresses: &Addresses) -> Self {
         Self {
             lines: lines(snapshot, addresses),
@@ -296,7 +296,7 @@ fn over_budget(snapshot: &Snapshot) -> Vec<OverBudget<'_>> {
 fn cost(snapshot: &Snapshot) -> Cost {
     let cost = &snapshot.capture.cost;
     let (share_lower, share_upper) = snapshot.cost_share();
-    // Of what is written as 0 there is no share.
+    // A cost that is written as 0 has no share.
     let share = |share: f64, of: f64| if of.is_finite() { finite(share) } else { 0.0 };
     Cost {
         lower_ns: finite(cost.lower_ns),

@@ -1,4 +1,4 @@
-//! The calls of futures: what became of those of each node, and what is in flight.
+//! The calls of futures: the outcomes of each node's calls, and the calls in flight.
 
 use std::collections::BTreeMap;
 
@@ -11,53 +11,53 @@ use tickscope_format::snapshot::{Quantity, Snapshot};
 
 use crate::quotient::Quotient;
 
-/// What became of the calls of a future, in one node.
+/// Outcomes of the calls of a future, in one node.
 #[derive(Serialize)]
 pub(super) struct Futures {
-    /// Calls begun here, with their first polls.
+    /// Calls that began here, with their first polls.
     started: Quotient,
     /// Calls that were ready here.
     ended: Quotient,
     /// Calls that were dropped here before they were ready.
     cancelled: Quotient,
-    /// Calls that are over and whose end was not seen.
+    /// Calls that are over but whose end was not seen.
     vanished: Quotient,
-    /// Calls begun here less those that were over here, since the program began. It is negative where calls end on another
-    /// thread; the sum over all nodes of the future is right.
+    /// Calls that began here less calls that ended here, since the program began. The number is negative if calls end on another
+    /// thread; the sum over all nodes of the future is correct.
     in_flight: i64,
     polls: Quotient,
-    /// From the first poll to the end of the calls that are over; null where none is.
+    /// Time from the first poll to the end of the ended calls; null if no call has ended.
     wall_p50_ns: Option<u64>,
     wall_p99_ns: Option<u64>,
     wall_max_ns: Option<u64>,
-    /// Time in polls, those of awaited futures included.
+    /// Time in polls, including polls of awaited futures.
     busy_ns: Quotient,
-    /// From wakes to the polls that followed, of tasks.
+    /// Time from wakes of tasks to the polls that followed.
     scheduled_ns: Quotient,
-    /// Those polls.
+    /// Number of polls that followed a wake.
     scheduled_polls: Quotient,
 }
 
-/// A path of futures that await each other, of which calls are in flight.
+/// A path of futures that await each other, with calls in flight.
 #[derive(Serialize)]
 pub(super) struct Task {
-    /// Its index in this list.
+    /// Index in this list.
     id: u32,
     parent: Option<u32>,
     name: String,
     module: String,
-    /// `future`, `await` for an await with a name, `unnamed` for what calls of the parent await without one.
+    /// Kind of the path: `future`, `await` for an await with a name, or `unnamed` for awaits of the parent without a name.
     kind: &'static str,
     in_flight: u64,
-    /// Of those, the calls that are being polled.
+    /// Number of calls in flight that are being polled.
     polled: u64,
     oldest_ns: u64,
-    /// How long they have been in flight.
+    /// Age of the calls in flight.
     age_p50_ns: Option<u64>,
     age_p99_ns: Option<u64>,
 }
 
-/// Returns what became of the calls of each node that is a future.
+/// Returns the outcomes of the calls of each node that is a future.
 pub(super) fn of_nodes(
     snapshot: &Snapshot,
     total_ns: &[u64],
@@ -102,7 +102,7 @@ pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     let mut ids = vec![None; table.rows.len()];
     let mut tasks = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
-        // The paths above a call in flight have one as well, but for those that it has moved from.
+        // The paths above a call in flight have a call as well, unless it has moved from them.
         let above = row.parent.map(|parent| ids[parent as usize]);
         if row.in_flight == 0 || above == Some(None) {
             continue;

@@ -14,12 +14,12 @@ pub(super) struct Group {
     name: String,
     #[serde(flatten)]
     sum: Sum,
-    /// Its functions and scopes, by their full names.
+    /// Functions and scopes of the group, by their full names.
     members: Vec<String>,
     threads: Vec<InThread>,
 }
 
-/// What its members have together; totals are those of the outermost of them.
+/// Sums over the members; totals count the outermost members.
 #[derive(Serialize)]
 struct Sum {
     calls: Quotient,
@@ -28,7 +28,7 @@ struct Sum {
     self_ns: Quotient,
     total_ticks: Quotient,
     self_ticks: Quotient,
-    /// How many threads are in it now.
+    /// Number of threads that are in the group now.
     open: u32,
     estimated: bool,
 }
@@ -67,7 +67,7 @@ impl Sum {
     }
 }
 
-/// Those with most time first.
+/// Returns the groups, the ones with most time first.
 pub(super) fn groups(snapshot: &Snapshot, per: Option<&PerCall>) -> Vec<Group> {
     let functions = Functions::of(snapshot);
     let groups = rows(snapshot, |_| true).into_iter();

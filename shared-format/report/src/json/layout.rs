@@ -9,15 +9,15 @@ use serde_json::ser::Formatter;
 
 use crate::escape::shapeless;
 
-/// The version of the documents.
+/// Version of the documents.
 pub(crate) const VERSION: u32 = 1;
 
-/// How deep in brackets the writer is, and whether the second level is a list.
+/// Depth of the writer in brackets, and whether the second level is a list.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     depth: usize,
     in_list: bool,
-    /// Whether the bracket closed last had something in it.
+    /// Whether the last closed bracket had contents.
     filled: bool,
 }
 
@@ -84,7 +84,7 @@ impl Formatter for Lines {
         self.next(writer, first)
     }
 
-    /// Parses to the same text, but contains nothing that moves a terminal's cursor or reorders a line.
+    /// Writes text that parses to the same string, but contains no character that moves a terminal's cursor or reorders a line.
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {

@@ -5,13 +5,13 @@ use tickscope_analysis::code::{Code, Scope, code};
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LinesState, NO_MODULE, Sampled, SampledIn, Snapshot};
 
-/// Members of the document.
+/// Members of the document for samples of the program counter.
 #[derive(Serialize)]
 pub(super) struct Lines<'a> {
     lines: Sampling,
     modules: Vec<Module<'a>>,
     line_samples: Vec<Sample>,
-    /// By function, those with most CPU time first; empty where the code was not looked up.
+    /// Functions, the ones with most CPU time first; empty if the code was not looked up.
     line_functions: Vec<Function>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Lines<'a> {
 struct Sampling {
     state: &'static str,
     asked_hz: u32,
-    /// What there was of it; 0 without samples.
+    /// Actual rate; 0 without samples.
     rate_hz: f64,
     lost: Amount,
 }
@@ -33,7 +33,7 @@ struct Amount {
 #[derive(Serialize)]
 struct Module<'a> {
     path: &'a str,
-    /// In hexadecimal digits.
+    /// Build id in hexadecimal digits.
     build_id: String,
 }
 
@@ -73,7 +73,7 @@ struct Called {
     amount: Amount,
 }
 
-/// Returns the members, if there is something to say.
+/// Returns the members, or `None` if sampling was never on.
 pub(super) fn lines<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> Option<Lines<'a>> {
     let lines = &snapshot.lines;
     if lines.is_empty() {
@@ -156,7 +156,7 @@ fn amount(Sampled { samples, cpu_ns }: Sampled) -> Amount {
     Amount { samples, cpu_ns }
 }
 
-/// What a scope is, and the number of its site.
+/// Returns the kind of a scope, and the index of its site.
 fn scope(scope: Scope) -> (&'static str, Option<u32>) {
     match scope {
         Scope::Site(site) => ("site", Some(site)),

@@ -1,5 +1,5 @@
-//! What was measured beside calls and time, as members of nodes and threads. A program that measures none of it has none
-//! of these members.
+//! Quantities beside calls and time, as members of nodes and threads. A program that measures none of these quantities has no
+//! such members.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -9,7 +9,7 @@ use crate::quotient::Quotient;
 
 /// The values of all rows.
 pub(super) struct Measures<'a> {
-    /// Empty if nothing was measured.
+    /// Columns, empty if nothing was measured.
     columns: Vec<Dense<'a>>,
     snapshot: &'a Snapshot,
     per: Option<&'a PerCall>,
@@ -26,8 +26,8 @@ struct Dense<'a> {
 /// Some members, in their order.
 pub(super) struct Members(Vec<(&'static str, Quotient)>);
 
-/// The quantities that are told: waits where they are measured, all counts of the allocator where one of them was counted, and
-/// any other one that was.
+/// Returns the quantities in the document: waits if they are measured, all counts of the allocator if one of them was counted,
+/// and every other quantity that was counted.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
     let counts = snapshot
         .measures
@@ -35,7 +35,7 @@ fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
         .any(|(quantity, _)| quantity.is_of_allocator());
     let is_known = move |quantity: &Quantity| {
         if quantity.is_of_futures() {
-            // Nodes have them as an object of their own.
+            // Nodes have these quantities in an object of their own.
             false
         } else if quantity.is_off_cpu() {
             snapshot.waits
@@ -56,7 +56,7 @@ impl<'a> Measures<'a> {
             let column = snapshot.measures.of(quantity);
             let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
             let (own, totals) = if quantity == Quantity::LiveVariance {
-                // Variances add up, errors do not.
+                // Variances add up, but errors do not.
                 let totals = snapshot.nodes.totals(&ticks);
                 (
                     in_unit(snapshot, quantity, ticks),
@@ -81,7 +81,7 @@ impl<'a> Measures<'a> {
         }
     }
 
-    /// Returns own value and total of each quantity in a row.
+    /// Returns the own value and total of each quantity in a row.
     pub(super) fn of_row(&self, row: usize) -> Members {
         let value = |values: &[u64]| Quotient::of(values.get(row).copied().unwrap_or(0), self.per);
         let of_rows = self.columns.iter().filter(|dense| dense.quantity.is_of_rows());
@@ -94,7 +94,7 @@ impl<'a> Measures<'a> {
         Members(members.collect())
     }
 
-    /// Returns what a thread has of each quantity outside any scope.
+    /// Returns the value of each quantity of a thread outside any scope.
     pub(super) fn outside(&self, thread: u32) -> Members {
         let members = self.columns.iter().map(|dense| {
             let outside = dense.column.map_or(0, |column| column.of_outside(thread));
@@ -111,7 +111,7 @@ fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64
     values.into_iter().map(in_unit).collect()
 }
 
-/// Returns a count as it is, a time in nanoseconds, and for a variance the error that follows from it.
+/// Returns a count as it is, a time in nanoseconds, and for a variance the error.
 fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)

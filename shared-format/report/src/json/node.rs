@@ -16,7 +16,7 @@ use crate::quotient::Quotient;
 
 #[derive(Serialize)]
 pub(super) struct Node<'a> {
-    /// The row: unique within one snapshot.
+    /// Row of the node: unique within one snapshot.
     id: u32,
     parent: Option<u32>,
     thread: u32,
@@ -25,7 +25,7 @@ pub(super) struct Node<'a> {
     file: &'a str,
     line: u32,
     calls: Quotient,
-    /// What it has added up; only of a counter and of a value.
+    /// Sum of a counter or a value; only for these.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<Quotient>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub(super) struct Node<'a> {
     self_ns: Quotient,
     total_ticks: Quotient,
     self_ticks: Quotient,
-    /// Only where no call is counted: samples of the code tell of the node, and its time is theirs.
+    /// Whether no call is counted, and the time comes from samples of the code.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) sampled: bool,
     open: bool,
@@ -45,19 +45,19 @@ pub(super) struct Node<'a> {
     latency: Latency,
     #[serde(flatten)]
     estimate: Estimate,
-    /// The id of its site.
+    /// Id of the node's site.
     site: u32,
     #[serde(flatten)]
     measures: Members,
-    /// In which system calls it waits itself, the most frequent first; only where it was found in any.
+    /// System calls in which the node itself was found waiting, the most frequent first; only if there are any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     waits_in: Vec<WaitsIn>,
-    /// Only of a future. The latencies above are those of polls.
+    /// Outcomes of the calls of a future; only for futures. The latencies above are for polls.
     #[serde(skip_serializing_if = "Option::is_none")]
     futures: Option<Futures>,
 }
 
-/// A system call, and how often the node was found waiting in it.
+/// A system call, and the samples that found the node waiting in it.
 #[derive(Serialize)]
 pub(super) struct WaitsIn {
     call: String,
@@ -65,27 +65,27 @@ pub(super) struct WaitsIn {
     share: f64,
 }
 
-/// How long finished calls took, callees included; null where none has finished, or histograms are off.
+/// Durations of finished calls, callees included; null if no call has finished or histograms are off.
 #[derive(Serialize)]
 pub(super) struct Latency {
-    /// The middle of a bucket, within 6.3 %.
+    /// Middle of a bucket, within 6.3 %.
     p50_ns: Option<u64>,
     p90_ns: Option<u64>,
     p99_ns: Option<u64>,
     p999_ns: Option<u64>,
-    /// The longest; where it is not exact, no call took longer.
+    /// The longest call; if it is not exact, no call took longer.
     max_ns: Option<u64>,
     max_exact: Option<bool>,
 }
 
-/// How far the times are estimates.
+/// Uncertainty of the times.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     estimated: bool,
-    /// Standard errors; null where the time is exact.
+    /// Standard errors; null if the time is exact.
     self_error_ns: Option<Quotient>,
     total_error_ns: Option<Quotient>,
-    /// That of the self time less waits, where samples know of it.
+    /// Standard error of the self time less waits, if samples give one.
     #[serde(skip_serializing_if = "Option::is_none")]
     working_error_ns: Option<Quotient>,
     timed_calls: Quotient,
@@ -136,8 +136,8 @@ impl Estimate {
     }
 }
 
-/// By thread, and within it as the snapshot has them: parents before children. Times and calls are divided by those
-/// calls that numbers are per.
+/// Returns the nodes by thread, and within it in the order of the snapshot: parents before children. With `per`, times and calls
+/// are divided by the calls of that function.
 pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();
@@ -171,7 +171,7 @@ pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
             let site = snapshot.site_of(id);
             let tally = tallies[row];
             let histogram = snapshot.latencies.of(id.0);
-            // A value's numbers are no times.
+            // The histogram of a value has no times.
             let (latencies, numbers) = match tally {
                 Some(Tally::Value { .. }) => (Histogram::default(), histogram),
                 _ => (histogram, Histogram::default()),

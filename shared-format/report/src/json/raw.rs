@@ -1,20 +1,20 @@
-//! Measurements that only some nodes have, as they were taken: latencies and estimates.
+//! Measurements that only some nodes have, in their original form: latencies and estimates.
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{self, Snapshot};
 
-/// How long the finished calls of a node took.
+/// Durations of the finished calls of a node.
 #[derive(Serialize)]
 pub(super) struct Histogram {
     pub(super) node: u32,
-    /// The longest call where it is known exactly, else 0.
+    /// The longest call if it is known exactly, else 0.
     pub(super) max_ticks: u64,
-    /// Bucket and calls in it.
+    /// Buckets, each with its number of calls.
     pub(super) buckets: Vec<(u16, u64)>,
 }
 
-/// How far the times of a node are estimates.
+/// Uncertainty of the times of a node.
 #[derive(Serialize)]
 pub(super) struct Estimate {
     pub(super) node: u32,
@@ -33,7 +33,7 @@ pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
             buckets: histogram.buckets,
         }
     };
-    // Those of values are not of times.
+    // Histograms of values have no times.
     let rows = latencies
         .row
         .iter()
@@ -64,7 +64,7 @@ impl From<Estimate> for snapshot::Estimate {
     }
 }
 
-/// JSON has no NaN and no infinity.
+/// Returns the value, or 0 for NaN and infinities, which JSON does not have.
 pub(super) fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }

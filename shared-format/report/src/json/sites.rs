@@ -1,4 +1,4 @@
-//! The sites in the JSON document, and which of them are disabled.
+//! The sites in the JSON document, with their disabled state.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -10,7 +10,7 @@ use super::layout::VERSION;
 use crate::ProcessState;
 use crate::quotient::Quotient;
 
-/// What `tickscope sites` prints: the members of the same names in the whole document, and whose they are.
+/// Document of `tickscope sites`: the members of the same names in the whole document, and the program's.
 #[derive(Serialize)]
 pub(super) struct SitesDocument<'a> {
     tickscope: u32,
@@ -31,12 +31,12 @@ pub(super) struct Site<'a> {
     line: u32,
     group: &'a str,
     off: bool,
-    /// Since the reset, in all places of all threads.
+    /// Calls since the reset, in all rows of all threads.
     calls: Quotient,
     id: u32,
 }
 
-/// A site that stands nowhere in the source: what sums up rows, such as "(pruned)".
+/// A site without a place in the source, which sums up rows, such as "(pruned)".
 #[derive(Serialize)]
 pub(super) struct OtherSite<'a> {
     id: u32,
@@ -47,7 +47,7 @@ pub(super) struct OtherSite<'a> {
     off: bool,
 }
 
-/// The last rule that matches a site decides.
+/// A rule. The last rule that matches a site decides.
 #[derive(Serialize)]
 pub(super) struct Rule<'a> {
     pattern: &'a str,
@@ -88,7 +88,7 @@ pub(super) fn sites<'a>(snapshot: &'a Snapshot, per: Option<&PerCall>) -> Vec<Si
         .collect()
 }
 
-/// Those that are not among the others.
+/// Returns the sites without a source file.
 pub(super) fn other_sites(snapshot: &Snapshot) -> Vec<OtherSite<'_>> {
     let sites = (0..).zip(&snapshot.sites);
     let is_off = |id: u32| snapshot.measuring.off_sites.contains(&SiteId(id));

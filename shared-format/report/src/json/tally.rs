@@ -1,4 +1,4 @@
-//! What values and gauges show, as members of nodes.
+//! Data of values and gauges, as members of nodes.
 
 use serde::Serialize;
 use tickscope_analysis::per_call::PerCall;
@@ -7,41 +7,41 @@ use tickscope_format::snapshot::Tally;
 
 use crate::quotient::Quotient;
 
-/// The numbers of a value; null where nothing is known of them.
+/// Numbers of a value; null if they are not known.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Value {
     calls: Quotient,
     sum: Quotient,
     min: Option<u64>,
     max: Option<u64>,
-    /// Where it is not exact, no number is smaller.
+    /// Whether `min` is exact. If not, all numbers are at least `min`.
     min_exact: Option<bool>,
-    /// Where it is not exact, no number is larger.
+    /// Whether `max` is exact. If not, all numbers are at most `max`.
     max_exact: Option<bool>,
     mean: Option<f64>,
-    /// The middle of a bucket, within 6.3 %; exact up to 15.
+    /// Middle of a bucket, within 6.3 %; exact up to 15.
     p50: Option<u64>,
     p90: Option<u64>,
     p99: Option<u64>,
     p999: Option<u64>,
-    /// The smallest and the largest number that a bucket takes, and how many are in it.
+    /// Smallest and largest number of each bucket, and its count.
     buckets: Vec<(u64, u64, u64)>,
 }
 
-/// The level of a gauge; null if it was not set.
+/// Level of a gauge; null if it was not set.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Gauge {
     last: Option<i64>,
     min: Option<i64>,
     max: Option<i64>,
-    /// Where it is not exact, no level was lower.
+    /// Whether `min` is exact. If not, all levels were at least `min`.
     min_exact: Option<bool>,
-    /// Where it is not exact, no level was higher.
+    /// Whether `max` is exact. If not, all levels were at most `max`.
     max_exact: Option<bool>,
 }
 
 impl Value {
-    /// Returns the numbers of a value, none of other rows. Calls and sum are divided by those calls that numbers are per.
+    /// Returns the numbers of a value, or `None` for other rows. `per` divides calls and sum by the calls of its function.
     pub(super) fn of(tally: Tally, calls: u64, numbers: &Histogram, per: Option<&PerCall>) -> Option<Self> {
         if !tally.is_value() {
             return None;
@@ -70,7 +70,7 @@ impl Value {
 }
 
 impl Gauge {
-    /// Returns the level of a gauge, none of other rows.
+    /// Returns the level of a gauge, or `None` for other rows.
     pub(super) fn of(tally: Tally) -> Option<Self> {
         let range = tally.level().map(|level| level.range);
         tally.is_gauge().then(|| Self {

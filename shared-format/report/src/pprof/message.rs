@@ -1,17 +1,17 @@
-//! The messages of pprof's `profile.proto` that are written, with the field numbers of the published schema.
+//! The messages of pprof's `profile.proto` that this crate writes, with the field numbers of the published schema.
 
 use super::wire::messages;
 
-/// The one mapping: the program, whose names are all here already.
+/// Id of the one mapping: the program, whose names are all resolved.
 pub(super) const MAPPING: u64 = 1;
 
-/// The format's integers have a sign.
+/// Converts to the signed integers of the format.
 pub(super) fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 messages! {
-    /// Strings are numbers of entries in `string_table`; ids are not zero.
+    /// Strings are indices into `string_table`; ids are not zero.
     Profile {
         1 => sample_type: Vec<ValueType>,
         2 => sample: Vec<Sample>,
@@ -19,13 +19,13 @@ messages! {
         4 => location: Vec<Location>,
         5 => function: Vec<Function>,
         6 => string_table: Vec<String>,
-        /// When it began: nanoseconds since the Unix epoch.
+        /// Time when it began, in nanoseconds since the Unix epoch.
         9 => time_nanos: i64,
         10 => duration_nanos: i64,
         11 => period_type: Option<ValueType>,
         12 => period: i64,
         13 => comment: Vec<i64>,
-        /// The type of the value that is shown first.
+        /// Type of the value that readers show first.
         14 => default_sample_type: i64,
     }
 
@@ -35,9 +35,9 @@ messages! {
     }
 
     Sample {
-        /// The innermost first.
+        /// Locations, the innermost first.
         1 => location_id: Vec<u64>,
-        /// One for each sample type.
+        /// One value for each sample type.
         2 => value: Vec<i64>,
         3 => label: Vec<Label>,
     }

@@ -1,4 +1,4 @@
-//! Samples of the program counter, with the line that each was in.
+//! Samples of the program counter, each with its line.
 
 use std::collections::HashMap;
 
@@ -10,18 +10,18 @@ use super::message::{Function, Line, Location, MAPPING, Profile, Sample, signed}
 use super::strings::Strings;
 use crate::names::in_one_line;
 
-/// What a function without a name is called.
+/// Name of a function without a name.
 const UNNAMED: &str = "(unnamed)";
 
-/// Functions and locations that the tables get beside those of the scopes.
+/// Functions and locations that are added to the tables of the scopes.
 struct Tables<'a> {
     profile: &'a mut Profile,
     strings: &'a mut Strings,
-    /// The ids of functions by name and file.
+    /// Ids of functions by name and file.
     functions: HashMap<(i64, i64), u64>,
 }
 
-/// Returns the samples, and adds to the tables what they need: a type of values, functions and locations.
+/// Returns the samples, and adds a type of values, functions and locations for them to the tables.
 pub(super) fn samples(
     snapshot: &Snapshot,
     addresses: &Addresses,
@@ -50,7 +50,7 @@ pub(super) fn samples(
 }
 
 impl Tables<'_> {
-    /// What was called, the innermost first, and the scope's own function behind it.
+    /// Returns the called functions, the innermost first, and the scope's own function behind them.
     fn stack(&mut self, located: &Located<'_>) -> Vec<u64> {
         let mut lines: Vec<Line> = located.called.iter().map(|frame| self.line(frame)).collect();
         if lines.is_empty()
@@ -58,7 +58,7 @@ impl Tables<'_> {
         {
             lines.push(self.line(&callee));
         }
-        // The location of a scope has the number of its site.
+        // The index of a scope's location is the index of its site.
         let scope = match located.scope {
             Scope::Site(site) => self.profile.location.get(site as usize),
             Scope::Outside | Scope::Measuring => None,
@@ -67,7 +67,7 @@ impl Tables<'_> {
         let mut stack = Vec::new();
         match (scope, located.own_line()) {
             (Some((_, function_id)), Some(own)) => {
-                // Readers look for the source where the compiler found it.
+                // The file is taken from the debug information, because readers look for the source there.
                 let filename = self.strings.number(&in_one_line(&own.file, ""));
                 let function = self.profile.function.get_mut(function_id as usize - 1);
                 function
@@ -87,7 +87,7 @@ impl Tables<'_> {
         stack
     }
 
-    /// One location: all but the last of its lines are of inlined functions.
+    /// Adds one location, in which all lines but the last belong to inlined functions.
     fn location(&mut self, line: Vec<Line>) -> u64 {
         let id = self.profile.location.len() as u64 + 1;
         self.profile.location.push(Location {

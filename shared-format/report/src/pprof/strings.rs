@@ -1,10 +1,10 @@
-//! The table of strings, by whose numbers all messages name them.
+//! The table of strings, to whose indices all messages refer.
 
 use std::collections::HashMap;
 
 use super::message::ValueType;
 
-/// The table of strings; the first is empty.
+/// Table of strings; the first string is empty.
 pub(super) struct Strings {
     pub(super) list: Vec<String>,
     known: HashMap<String, i64>,
@@ -20,7 +20,7 @@ impl Default for Strings {
 }
 
 impl Strings {
-    /// The number of a text.
+    /// Returns the index of a text.
     pub(super) fn number(&mut self, text: &str) -> i64 {
         if let Some(&number) = self.known.get(text) {
             return number;
@@ -31,7 +31,7 @@ impl Strings {
         number
     }
 
-    /// A type of values with its unit.
+    /// Returns a type of values with its unit.
     pub(super) fn value_type(&mut self, r#type: &str, unit: &str) -> ValueType {
         ValueType {
             r#type: self.number(r#type),

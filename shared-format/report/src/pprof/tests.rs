@@ -36,7 +36,7 @@ fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> Profile {
     profile
 }
 
-/// The tables come first, then each sample in a message of its own.
+/// Checks that the tables come first, then each sample in a message of its own.
 fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
     let tables = Profile {
         sample: Vec::new(),
@@ -51,7 +51,7 @@ fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
     assert!(raw == wanted, "{} bytes, {} wanted", raw.len(), wanted.len());
 }
 
-/// The profile as a text, strings in place of their numbers.
+/// Returns the profile as a text, with strings in place of their indices.
 fn text(profile: &Profile) -> String {
     let string = |number: i64| profile.string_table[number as usize].as_str();
     let mut out = String::new();
@@ -143,7 +143,7 @@ fn samples_have_a_period() {
     assert_eq!(profile.string_table[unit as usize], "nanoseconds");
 }
 
-/// What the published schema says of numbers and ids, and that flat and cumulative times are ours.
+/// Checks the rules of the published schema for numbers and ids, and the flat and cumulative times.
 fn check(snapshot: &Snapshot) {
     let profile = decoded(snapshot);
     assert_eq!(profile.string_table[0], "");

@@ -1,8 +1,7 @@
-//! The encoding of Protocol Buffers (version 3), as far as pprof's messages need it.
+//! The encoding of Protocol Buffers (version 3), to the extent that pprof's messages need.
 //!
-//! A message is its fields one after another, each a tag (field number and wire type) and a value. Numbers are varints:
-//! seven bits a byte, the lowest first. A field that has its default is not written; numbers of a list stand in one
-//! field.
+//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven bits a
+//! byte, the lowest first. A field that has its default is not written; numbers of a list stand in one field.
 //!
 //! | wire type | value |
 //! |--:|---|
@@ -24,7 +23,7 @@ pub(super) trait Message {
     fn encode(&self, out: &mut Vec<u8>);
 }
 
-/// Declares messages: a struct for each, and how it is written. `number => name: Type` is a field.
+/// Declares messages: a struct for each, with its encoding. `number => name: Type` is a field.
 macro_rules! messages {
     ($($(#[$about:meta])* $message:ident {
         $($(#[$about_field:meta])* $number:literal => $field:ident: $type:ty,)*
@@ -59,7 +58,7 @@ macro_rules! messages {
 
 pub(super) use messages;
 
-/// Appends a message as a field, even if it is empty: it is there, and in a list each element counts.
+/// Appends a message as a field, even if it is empty, because in a list each element counts.
 pub(super) fn message(message: &impl Message, number: u64, out: &mut Vec<u8>) {
     let mut body = Vec::new();
     message.encode(&mut body);

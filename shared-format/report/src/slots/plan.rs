@@ -1,14 +1,14 @@
-//! Which records a slot lies between.
+//! Choice of the records between which a slot lies.
 
-/// A program that publishes makes a record each ten seconds at least. Between records that are further apart than this nothing is
-/// known, unless most of them are.
+/// Distance of records above which the time between them is a gap, unless most records are that far apart. A program that
+/// publishes makes a record at least every ten seconds.
 const GAP_NS: u64 = 12_000_000_000;
 
-/// A gap is so many times as long as the time between two records usually is.
+/// Smallest ratio of a gap to the usual time between two records.
 const GAPS: u64 = 3;
 
-/// Returns the first and the last record of each slot, of records that were made at these times: at most so many slots, but for those
-/// that end at a gap.
+/// Returns the first and the last record of each slot, from the times of records. There are at most `most` slots, not counting
+/// slots that end at a gap.
 pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     let lengths: Vec<u64> = unix_ns
         .windows(2)
@@ -18,7 +18,7 @@ pub(super) fn slots(unix_ns: &[u64], most: usize) -> Vec<(usize, usize)> {
     sorted.sort_unstable();
     let usual = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
     let gap = GAP_NS.max(usual.saturating_mul(GAPS));
-    // A reset makes two records at once, which make no slot.
+    // A reset makes two records at once, between which there is no slot.
     let mut least = usual / 10;
     if lengths.len() > most {
         let known = lengths.iter().filter(|&&length| length <= gap);
@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(slots(&at(5..9), 300), [(0, 1), (1, 2), (2, 3)]);
         assert_eq!(slots(&at([5]), 300), []);
         assert_eq!(slots(&[], 300), []);
-        // The records of a reset.
+        // These are the records of a reset.
         let reset = [10 * S, 11 * S, 11 * S + 1, 12 * S, 13 * S];
         assert_eq!(slots(&reset, 300), [(0, 1), (1, 3), (3, 4)]);
     }
@@ -78,7 +78,7 @@ mod tests {
                     .all(|slot| (short..=long).contains(&of(slot)))
             );
         }
-        // Ten records a second for a while: slots are of one length nonetheless.
+        // Ten records a second for a while do not change the length of the slots.
         let dense = (0..600).map(|tenth| tenth * S / 10);
         let found = slots(&dense.chain(at(60..600)).collect::<Vec<_>>(), 300);
         assert!(found.len() <= 300);
@@ -91,10 +91,10 @@ mod tests {
             slots(&at([0, 1, 2, 60, 61, 62]), 300),
             [(0, 1), (1, 2), (3, 4), (4, 5)]
         );
-        // A lone record between two gaps, and slots of several.
+        // A lone record stands between two gaps, and slots have several records.
         let times = at((0..10).chain([40]).chain(80..90));
         assert_eq!(slots(&times, 4), [(0, 5), (5, 9), (11, 16), (16, 20)]);
-        // Records that are expensive come each ten seconds.
+        // Expensive records come every ten seconds.
         assert_eq!(slots(&at([0, 1, 2, 12, 22]), 300).len(), 4);
         assert_eq!(slots(&at([0, 60, 120, 180]), 300).len(), 3);
     }

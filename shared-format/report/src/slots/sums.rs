@@ -1,4 +1,4 @@
-//! What one record has counted, by thread and function: what happened in a slot is a difference of sums.
+//! Counts of one record, by thread and function. The activity in a slot is a difference of sums.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -8,21 +8,21 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Sites;
 
-/// Self time, and how much of it was off the CPU, in ticks.
+/// Self time and its part off the CPU, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     ticks: u64,
     pub(super) off_ticks: u64,
 }
 
-/// The threads and functions that have been met, by numbers.
+/// Threads and functions of all records so far, by index.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     threads: Vec<(String, u32)>,
     by_thread: HashMap<(String, u32), u32>,
     functions: Vec<u64>,
     by_function: HashMap<u64, u32>,
-    /// The functions of sites, which seldom change from record to record.
+    /// Functions of sites, which seldom change from record to record.
     of_sites: Option<(Sites, Rc<[u32]>)>,
 }
 
@@ -33,19 +33,19 @@ pub(super) struct Sums {
     since_reset_ns: u64,
     ticks_per_second: f64,
     waits: bool,
-    /// The threads that it shows.
+    /// Threads in the record.
     threads: Vec<u32>,
-    /// By thread and function.
+    /// Time by thread and function.
     spent: BTreeMap<(u32, u32), Spent>,
 }
 
-/// What happened in a slot.
+/// Activity in a slot.
 #[derive(Debug)]
 pub(super) struct Did {
-    /// How long it is.
+    /// Length of the slot, in ticks.
     pub(super) ticks: f64,
     pub(super) waits: bool,
-    /// By thread and function.
+    /// Time by thread and function.
     pub(super) threads: BTreeMap<u32, BTreeMap<u32, Spent>>,
 }
 
@@ -61,13 +61,13 @@ impl Spent {
 }
 
 impl Known {
-    /// The name and the id of a thread.
+    /// Returns the name and the id of a thread.
     pub(super) fn thread(&self, number: u32) -> (&str, u32) {
         let (name, tid) = &self.threads[number as usize];
         (name, *tid)
     }
 
-    /// The key of a function.
+    /// Returns the key of a function.
     pub(super) fn function(&self, number: u32) -> u64 {
         self.functions[number as usize]
     }
@@ -83,7 +83,7 @@ impl Known {
         next
     }
 
-    /// The number of each site's function.
+    /// Returns the index of each site's function.
     fn functions_of(&mut self, snapshot: &Snapshot) -> Rc<[u32]> {
         if let Some((sites, of_site)) = &self.of_sites
             && *sites == snapshot.sites
@@ -143,7 +143,8 @@ impl Sums {
 }
 
 impl Did {
-    /// What some records show beyond others; none where they tell no time. The last of the later ones is the end of the slot.
+    /// Returns the activity that the records `plus` have beyond the records `minus`, or `None` if they have no times. The last
+    /// record of `plus` ends the slot.
     pub(super) fn between(
         plus: &[(usize, Rc<Sums>)],
         minus: &[(usize, Rc<Sums>)],
@@ -163,7 +164,7 @@ impl Did {
         if !tells_time {
             return None;
         }
-        // Threads that have ended since are in the row of those of their name that have.
+        // Threads that have ended since are in the row of ended threads of their name.
         let row_of = |thread: u32| -> Option<u32> {
             if end.threads.binary_search(&thread).is_ok() {
                 return Some(thread);

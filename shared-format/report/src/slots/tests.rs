@@ -7,7 +7,8 @@ use super::*;
 
 const S: u64 = 1_000_000_000;
 
-/// A record: when it was made, how long before it the counters began, and by thread the ticks of its functions, with those off the CPU.
+/// A record: when it was made, how long before it the counters began, and by thread the ticks of its functions, with the ticks
+/// off the CPU.
 struct Record {
     at: u64,
     epoch: u64,
@@ -16,7 +17,7 @@ struct Record {
     threads: Vec<Row>,
 }
 
-/// A thread: its name, its id and its functions.
+/// A thread: name, id and functions.
 type Row = (&'static str, u32, Vec<Function>);
 
 type Function = (&'static str, u64, u64);
@@ -105,7 +106,7 @@ fn slots_of(records: &[Record]) -> Slots {
     slots.unwrap()
 }
 
-/// A line for each thread, with functions by name.
+/// Returns a line for each thread, with functions by name.
 fn told(slots: &Slots) -> Vec<String> {
     let names = ["parse", "draw", "wait"];
     let mut s = snapshot(&record(0, vec![("", 1, names.map(|name| (name, 0, 0)).into())]));
@@ -192,7 +193,7 @@ fn a_thread_that_ends_is_counted_once_and_in_its_own_line() {
             "pool 2: 25/0 draw 25, 25/0 draw 25 = 25/0 draw 25",
         ]
     );
-    // Of two threads of a name it is not known whose it was.
+    // Of two threads with one name, it is not known which one worked.
     let two = |first, second| vec![draw(2, first), draw(3, second)];
     let slots = slots_of(&[
         record(S, two(0, 0)),

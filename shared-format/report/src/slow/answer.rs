@@ -1,4 +1,4 @@
-//! Why slow calls of a watched function are slow, with names, and how its numbers are written.
+//! Reasons why slow calls of a watched function are slow, with names, and the form of its numbers.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::{self, Means, Slow, SlowRow};
@@ -11,28 +11,28 @@ use crate::escape::visible;
 use crate::label::labels;
 use crate::number;
 
-/// How the answer is written.
+/// Form of the answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlowOptions {
     /// Whether to use ASCII characters only.
     pub ascii: bool,
     /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
-    /// What stands before the commands that sentences name: by default `tickscope `.
+    /// Place where its reader types commands; in a shell `tickscope ` stands before them.
     pub typed: Typed,
 }
 
-/// Where a reader types commands.
+/// Place where a reader types commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Typed {
-    /// In a shell.
+    /// A shell.
     #[default]
     Shell,
-    /// In the viewer's command line.
+    /// The viewer's command line.
     Viewer,
 }
 
-/// Why slow calls of a watched function are slow, with names.
+/// Reasons why slow calls of a watched function are slow, with names.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     /// The snapshot.
@@ -42,7 +42,7 @@ pub struct Answer<'a> {
     /// The numbers.
     pub slow: Slow,
     pub(super) functions: Functions,
-    /// By function.
+    /// Labels by function.
     labels: Vec<String>,
     pub(super) options: SlowOptions,
 }
@@ -61,7 +61,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the name of the watched function, as it was asked for.
+    /// Returns the name of the watched function, as requested.
     pub fn function(&self) -> String {
         visible(&self.watch.function, self.options.ascii).into_owned()
     }
@@ -74,11 +74,11 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// Returns the names on a path: those below the watched function, or of the function itself its own.
+    /// Returns the names on a path below the watched function, or the function's own name for its own path.
     pub fn path_name(&self, path: u32) -> String {
         let lineage = slow::lineage(self.watch, path);
         let roots = self.watch.paths.iter().filter(|path| path.parent == NO_PARENT);
-        // Where the pattern has several functions, each path says of which it is.
+        // If the pattern matches several functions, each path names its own.
         let shown = match roots.count() {
             1 if lineage.len() > 1 => &lineage[1..],
             _ => &lineage[..],
@@ -91,7 +91,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the name of a path in a sentence: that of its function, and all of it where another cause has the same.
+    /// Returns the name of a path in a sentence: the name of its function, or the whole path if another cause has the same name.
     pub(super) fn cause_name(&self, path: u32) -> String {
         let name = self.name(path);
         let is_other = |other: u32| other != path && self.name(other) == name;
@@ -101,8 +101,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the system call that threads were mostly found waiting in, in a path; `None` if they were in several, or were not
-    /// found.
+    /// Returns the system call in which threads were mostly found waiting in a path; `None` if there were several, or no sample.
     pub(super) fn waits_in(&self, path: u32) -> Option<String> {
         let lineage = slow::lineage(self.watch, path);
         let nodes = &self.snapshot.nodes;
@@ -118,13 +117,13 @@ impl<'a> Answer<'a> {
         calls.take(1).find(|call| call.share > 0.5).map(|call| call.call)
     }
 
-    /// Returns the slow calls that are kept whole: the longest one of each cause first, then the others; the longest first in
-    /// both, so that the first one is the longest of all.
+    /// Returns the slow calls that are kept whole: the longest call of each cause first, then the others. Both parts begin with
+    /// their longest call, so the first call is the longest of all.
     pub fn exemplars(&self) -> Vec<&'a Exemplar> {
         slow::exemplars(self.watch)
     }
 
-    /// Returns when a call began: `14:02:11.250`, with a Z where it is in UTC.
+    /// Returns the time when a call began: `14:02:11.250`, with a Z if it is in UTC.
     pub fn began(&self, exemplar: &Exemplar) -> String {
         let (_, second) = clock::split(exemplar.began_unix_ns, self.options.utc_offset_s.unwrap_or(0));
         let zone = if self.options.utc_offset_s.is_some() {

@@ -11,7 +11,7 @@ use crate::brief::{BYTES_MAX, Next, cut, shell_word};
 use crate::json::written;
 use crate::names::full_names;
 
-/// So many rows, causes and calls a short answer has at most.
+/// Most rows, causes and calls of a short answer.
 const ROWS: usize = 10;
 const CAUSES: usize = 5;
 const CALLS: usize = 3;
@@ -27,9 +27,9 @@ struct Document {
     causes: Vec<Cause>,
     rows: Vec<Row>,
     exemplars: Vec<Call>,
-    /// Of all members that end in `_ns`.
+    /// Unit of all members that end in `_ns`.
     unit: &'static str,
-    /// Each call of a watched function is timed.
+    /// Whether times are estimates. Each call of a watched function is timed.
     estimated: bool,
     shown: Counts,
     total: Counts,
@@ -37,7 +37,7 @@ struct Document {
     next: Vec<String>,
 }
 
-/// How many there are of each list.
+/// Numbers of elements of each list.
 #[derive(Clone, Copy, Serialize)]
 struct Counts {
     causes: usize,
@@ -53,7 +53,7 @@ struct Cause {
     kind: &'static str,
     typical_path_calls: Option<f64>,
     slow_path_calls: f64,
-    /// The number of the call that shows it.
+    /// Number of the call that shows the cause.
     exemplar: Option<u64>,
 }
 
@@ -73,7 +73,7 @@ struct Row {
 #[derive(Serialize)]
 struct Call {
     number: u64,
-    /// Otherwise it was chosen at random.
+    /// Whether it is one of the longest calls; otherwise it was chosen at random.
     is_longest: bool,
     began_unix_ns: u64,
     ns: u64,
@@ -95,8 +95,8 @@ pub fn json(answer: &Answer<'_>, next: &Next) -> String {
     document(answer, next, total(answer), false)
 }
 
-/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members: the first of the causes, rows and
-/// calls, and long paths without their middle.
+/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members. It has the first causes, rows and
+/// calls, and long paths lose their middle.
 pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     let total = total(answer);
     let mut shown = Counts {
@@ -106,7 +106,7 @@ pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     };
     loop {
         let text = document(answer, next, shown, true);
-        // Causes say most, so they go last.
+        // Causes say most, so they are cut last.
         let longest = if shown.rows > 1 {
             &mut shown.rows
         } else if shown.exemplars > 0 {
@@ -229,7 +229,7 @@ fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String,
     }
 }
 
-/// A clock tells no more.
+/// Rounds to tenths, because a clock is no more precise.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }

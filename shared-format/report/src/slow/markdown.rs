@@ -6,13 +6,13 @@ use super::answer::{Answer, both_calls};
 use crate::markup::{code, words};
 use crate::number;
 
-/// So many rows a table has at most.
+/// Most rows of the table.
 const ROWS: usize = 12;
 
 /// Returns the answer as GitHub-flavoured Markdown.
 pub fn markdown(answer: &Answer<'_>) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, answer);
     out
 }

@@ -6,18 +6,18 @@ use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace};
 use super::answer::{Answer, Typed, calls as per_call};
 use crate::number;
 
-/// So many causes are named.
+/// Number of causes that are named.
 const NAMED: usize = 3;
 
 impl Answer<'_> {
-    /// Returns how many calls were slow and how much longer they took; `None` if no call has been counted.
+    /// Returns the number of slow calls and their additional time; `None` if no call was slow.
     ///
     /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms instead of
     /// 510µs`
     pub fn facts(&self) -> Option<String> {
         let slow = &self.slow;
         let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
-        // Without any, that none was slow says it all.
+        // Without slow calls, another sentence says so.
         if slow.slow_calls == 0 {
             return None;
         }
@@ -44,7 +44,7 @@ impl Answer<'_> {
         Some(facts)
     }
 
-    /// Returns what slow calls spent their time on, by cause; `None` if nothing is known of it.
+    /// Returns the causes of the time of slow calls; `None` if no cause is known.
     ///
     /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each, waiting`
     pub fn why(&self) -> Option<String> {
@@ -108,7 +108,7 @@ impl Answer<'_> {
         )
     }
 
-    /// Whether at least half of what a slow call is longer in a path is waiting.
+    /// Returns whether waiting is at least half of the additional time of a slow call in a path.
     fn mostly_waits(&self, path: u32) -> bool {
         let row = self.slow.rows.iter().find(|row| row.path == path);
         let waiting = row.and_then(|row| row.difference(|means| means.waiting_ns));
@@ -118,7 +118,7 @@ impl Answer<'_> {
             .is_some_and(|(waiting, all)| all > 0.0 && waiting >= all / 2.0)
     }
 
-    /// Returns why there is no answer, or what it does not say, and the next step; `None` if there is nothing to say.
+    /// Returns why there is no answer, or what the answer lacks, and the next step; `None` if there is no doubt.
     pub fn doubt(&self) -> Option<String> {
         let function = self.function();
         let slow = &self.slow;
@@ -162,7 +162,7 @@ impl Answer<'_> {
                 "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
                  before its end: watch a function that it calls"
             ),
-            // The viewer goes on looking.
+            // The viewer continues to look.
             Doubt::NothingSlow if self.options.typed == Typed::Viewer => format!(
                 "{function}: no call was slow yet (>= {}), of {}; waiting for the first; to ask for less: {}",
                 self.threshold(),
@@ -187,7 +187,7 @@ impl Answer<'_> {
         })
     }
 
-    /// Returns what is not in the numbers; `None` if all is.
+    /// Returns the calls that are not in the numbers; `None` if all are.
     pub fn lost(&self) -> Option<String> {
         let lost = &self.watch.lost;
         let mut parts = Vec::new();
@@ -208,8 +208,7 @@ impl Answer<'_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Returns what a call that is kept spent its time on: `scene::lookup × 600, 3.00ms`. `trace` is what happened in it, if
-    /// that is known.
+    /// Returns the cause of the time of a kept call: `scene::lookup × 600, 3.00ms`. `trace` has its events, if they are known.
     pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
         let Some((path, kind)) = exemplar.cause else {
             return "no typical call was known yet".into();
@@ -236,14 +235,14 @@ impl Answer<'_> {
                 format!("{name} {}", time(sum.ticks.saturating_sub(off)))
             }
         };
-        // A call may be slow by itself, and then have no CPU for most of its time.
+        // A call may be slow by itself and also have no CPU for much of its time.
         match all.filter(|all| all.ready > exemplar.ticks / 8) {
             Some(all) => format!("{cause}, {}", without_cpu(all.ready)),
             None => cause,
         }
     }
 
-    /// Returns what the program noted in a call: `frame=4711`.
+    /// Returns the notes of the program in a call: `frame=4711`.
     pub fn notes(&self, trace: &Trace) -> String {
         let key = |key: u32| trace.keys.get(key as usize).map_or("", String::as_str);
         let notes = trace.notes.iter().map(|note| {
@@ -253,7 +252,7 @@ impl Answer<'_> {
         notes.collect::<Vec<_>>().join(" ")
     }
 
-    /// What was asked for.
+    /// Returns the requested threshold.
     fn over(&self) -> String {
         match self.watch.over {
             Over::Tail => "where the tail begins".into(),
@@ -279,7 +278,7 @@ fn plural(count: u64, noun: &str) -> String {
     format!("{noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// 21 400: digits in groups where there are more than four.
+/// Formats a number with its digits in groups if there are more than four: 21 400.
 fn grouped(n: u64) -> String {
     let digits = n.to_string();
     if digits.len() < 5 {

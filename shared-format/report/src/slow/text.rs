@@ -5,14 +5,14 @@ use std::fmt::{self, Write};
 use super::answer::{Answer, both_calls, calls};
 use crate::number;
 
-/// So many paths and calls are shown.
+/// Numbers of paths and calls that are shown.
 const ROWS: usize = 6;
 const CALLS: usize = 3;
 
 /// Returns the answer as text, ending in a newline.
 pub fn text(answer: &Answer<'_>) -> String {
     let mut out = String::new();
-    // Writing into a String does not fail.
+    // Writing into a `String` does not fail.
     let _ = write(&mut out, answer);
     out
 }
@@ -76,7 +76,7 @@ fn rows(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
             ("without a CPU", row.difference(|means| means.ready_ns)),
         ];
         for (word, ns) in parts {
-            // What is hardly anything would only be in the way.
+            // A part below a hundredth of the difference is left out.
             if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= difference.abs() / 100.0) {
                 write!(out, ", {} {word}", answer.difference(ns))?;
             }

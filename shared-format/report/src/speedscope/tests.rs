@@ -18,14 +18,14 @@ fn golden() {
     let mut out = Vec::new();
     write(&fixture::two_threads(), Measure::Time, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
-    // An event a line.
+    // The text has an event on each line.
     let text = text
         .replace("{\"type\"", "\n{\"type\"")
         .replace("{\"name\"", "\n{\"name\"");
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
-/// What the published schema requires, that frames open and close in order, and that the sums are ours.
+/// Checks the requirements of the published schema, the order in which frames open and close, and the sums.
 fn check(snapshot: &Snapshot) {
     let file = written(snapshot);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The columns of numbers, which the call tree and the list of functions share.
+//! The columns of numbers that the call tree and the list of functions share.
 
 use std::fmt::{self, Write};
 
@@ -12,34 +12,34 @@ use super::scale::{SAMPLED, Time, tilde};
 use crate::tally;
 use crate::unit::Unit;
 
-/// Before the name of a row in 100 cells there is room for the percentiles, and 28 are left.
+/// Width of a line in cells from which the tree has percentiles; 28 cells are left for names.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
 
-/// Behind the name of a function stands its place.
+/// Width of a line in cells from which the list of functions has percentiles, because the place stands behind the name.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
-/// From this width on there is a column of waiting, and from the other one also one of being ready.
+/// Widths of a line in cells from which there is a column of waiting, and also one of being ready.
 const WIDTH_FOR_WAIT: usize = 100;
 const WIDTH_FOR_READY: usize = 116;
 
-/// Which columns there are beside the six that are always there.
+/// Columns beside the six that are always there.
 #[derive(Clone, Copy)]
 pub(super) struct Columns {
-    /// Cells of a time, and what stands before it.
+    /// Cells of a time, and the gap before it.
     pub(super) cells: (usize, &'static str),
-    /// How many of waiting and ready.
+    /// Number of columns of time off the CPU: waiting, then ready.
     pub(super) off_cpu: usize,
     pub(super) latencies: bool,
     pub(super) errors: bool,
 }
 
-/// What stands in the columns, from left to right.
+/// Texts of the columns, from left to right.
 pub(super) struct Cells {
     pub(super) share: String,
     pub(super) time: String,
     pub(super) other_time: String,
     pub(super) other_share: String,
-    /// Waiting and ready, parts of the total time.
+    /// Waiting and ready, which are parts of the total time.
     pub(super) off_cpu: [String; 2],
     pub(super) calls: String,
     pub(super) average: String,
@@ -47,7 +47,7 @@ pub(super) struct Cells {
     pub(super) errors: String,
 }
 
-/// Whether any row has percentiles, or a longest call or highest level.
+/// Returns whether any row has percentiles, a longest call or a highest level.
 fn has_latencies(snapshot: &Snapshot) -> bool {
     !snapshot.latencies.row.is_empty() || !snapshot.gauge_rows.is_empty()
 }
@@ -55,7 +55,7 @@ fn has_latencies(snapshot: &Snapshot) -> bool {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
-        // A column of times is two where they are in both units.
+        // In both units a column of times is twice as wide.
         let second = if page.unit() == Unit::Both {
             cells + gap.len()
         } else {
@@ -77,7 +77,7 @@ impl Columns {
     }
 
     pub(super) fn write(self, out: &mut String, cells: &Cells) -> fmt::Result {
-        // Before the first there is no gap. Times in both units come as wide as they are.
+        // The first column has no gap before it. Times in both units come in their full width.
         let (width, gap) = self.cells;
         let Cells {
             share,
@@ -109,7 +109,7 @@ impl Columns {
 }
 
 impl Cells {
-    /// Nothing in any column.
+    /// Returns cells without numbers.
     pub(super) fn nothing(page: &Page<'_>) -> Self {
         let text = || "-".to_string();
         let time = || page.nothing(page.time_cells().0);
@@ -126,8 +126,8 @@ impl Cells {
         }
     }
 
-    /// Those of a counter, a value or a gauge: what it has added up or its level stands where times do, and behind a sign
-    /// that it is none.
+    /// Returns the cells of a counter, a value or a gauge. Its sum or level stands in place of times, behind a sign that it is no
+    /// time.
     pub(super) fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
         let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
@@ -138,13 +138,13 @@ impl Cells {
             other_time: in_place_of_time(tally::least(of, page.options.ascii)),
             calls: page.count(calls),
             average: in_place_of_time(tally::mean(of, calls)),
-            // As bounds of times are marked in this report.
+            // Bounds are marked like bounds of times in this report.
             latency: [quantile(0.5), quantile(0.99), or_none(tally::most(of, true))],
             ..Self::nothing(page)
         }
     }
 
-    /// Titles; the first four are the reader's choice.
+    /// Returns the titles; the caller chooses the first four.
     pub(super) fn titles(page: &Page<'_>, [share, time, other_time, other_share]: [&str; 4]) -> Self {
         let title = |text: &str| page.title(text, page.time_cells().0);
         Self {
@@ -166,7 +166,7 @@ impl Page<'_> {
         tilde(time.estimated, self.percent(time.ns))
     }
 
-    /// Says what the columns of time off the CPU are, where there are some.
+    /// Explains the columns of time off the CPU, if there are any.
     pub(super) fn write_off_cpu(&self, out: &mut String, columns: Columns) -> fmt::Result {
         match columns.off_cpu {
             0 => Ok(()),
@@ -186,13 +186,13 @@ impl Page<'_> {
         }
     }
 
-    /// Waiting and ready, whatever the measure is.
+    /// Returns waiting and ready as times, for any measure.
     pub(super) fn off_cpu(&self, off: OffCpu) -> [String; 2] {
         let (width, _) = self.time_cells();
         [off.waiting_ns, off.ready_ns].map(|ns| self.part_off_cpu(ns, width))
     }
 
-    /// The sign before what a counter has added up, or before the level of a gauge.
+    /// Returns the sign before the sum of a counter, or before the level of a gauge.
     pub(super) fn sign_of(&self, of: Tally) -> &'static str {
         if of.is_gauge() {
             tally::LEVEL
@@ -201,7 +201,7 @@ impl Page<'_> {
         }
     }
 
-    /// Says what rows are that samples alone tell of, where there are some.
+    /// Explains rows that only samples give, if there are any.
     pub(super) fn write_sampled(&self, out: &mut String) -> fmt::Result {
         match self.tree.rows.iter().any(|row| row.sampled.is_all(row.calls)) {
             true => writeln!(
@@ -212,7 +212,7 @@ impl Page<'_> {
         }
     }
 
-    /// Says what counters, values and gauges are, where there are some, in a table that has these columns.
+    /// Explains counters, values and gauges, if there are any, in a table that has these columns.
     pub(super) fn write_counters(&self, out: &mut String) -> fmt::Result {
         self.write_signs(out)?;
         let at_least = tally::at_least(self.options.ascii);
@@ -231,7 +231,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Says what the signs before their sums and levels are.
+    /// Explains the signs before their sums and levels.
     pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
         let snapshot = self.snapshot;
         if snapshot.counts.len() > snapshot.gauge_rows.len() {
@@ -248,7 +248,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Half of the finished calls, 99 of 100, and all of them took no longer than this.
+    /// Returns the durations that half of the finished calls, 99 of 100, and all of them did not exceed.
     pub(super) fn latency(
         &self,
         latency: &Histogram,

@@ -7,11 +7,11 @@ use super::scale::Time;
 use super::top::{by_self_time, hide_small, is_doubtful, marked};
 use crate::tally;
 
-/// Cells of the columns of what a call costs.
+/// Cells of the columns of costs per call.
 const PER_CALL: usize = "SELF/CALL".len();
 const TOTAL_PER_CALL: usize = "TOTAL/CALL".len();
 
-/// Writes the list; tells whether a row is marked as doubtful.
+/// Writes the list, and returns whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     let mut rows = by_self_time(page);
     let all = rows.len();

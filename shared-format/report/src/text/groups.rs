@@ -1,5 +1,4 @@
-//! The table of groups: the time inside their outermost members. It is a table of its own because members are functions
-//! too.
+//! The table of groups: the time inside their outermost members. The table is separate because members are functions too.
 
 use std::fmt::{self, Write};
 
@@ -10,10 +9,10 @@ use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
 
-/// So many members are named behind a group.
+/// Number of members that are named behind a group.
 const NAMED: usize = 3;
 
-/// A longer name only shifts the rest of its own line.
+/// Cells of the column of names. A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 24;
 
 /// Writes the list, if there are groups.

@@ -1,4 +1,4 @@
-//! The header of the report: which program, how it was measured, and everything that makes the numbers less reliable.
+//! The header of the report: the program, the measurement, and everything that makes the numbers less reliable.
 
 use std::fmt::{self, Write};
 
@@ -14,7 +14,7 @@ use crate::process_state::heading;
 use crate::unit::Unit;
 use crate::{extent, memory_bound, number};
 
-/// So many of the sites that are switched off are named.
+/// Number of switched-off sites that are named.
 const SITES_NAMED: usize = 2;
 
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
@@ -27,7 +27,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(out)
 }
 
-/// What there is to know of the program and its measuring, each with its name.
+/// Returns the facts of the program and its measurement, each with its name.
 pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     let part = &page.options.extent;
     let mut facts = Vec::new();
@@ -79,7 +79,7 @@ fn measured(page: &Page<'_>) -> String {
         .tree
         .rows
         .iter()
-        // Counters are inside scopes, and none.
+        // Counters are inside scopes, but are not scopes.
         .filter(|row| row.tally.is_none())
         .fold(0u64, |sum, row| sum.saturating_add(row.calls));
     format!(
@@ -106,7 +106,7 @@ fn measured_time(page: &Page<'_>) -> String {
     }
 }
 
-/// What the values below the header are, where they are no times.
+/// Returns the sums of the measure, if it is not time.
 fn by(page: &Page<'_>) -> Option<String> {
     let ticks = page.tree.outside_ticks;
     let outside = Time::own(page.snapshot.value(ticks), ticks, None);
@@ -143,7 +143,7 @@ fn mode(page: &Page<'_>) -> String {
     }
 }
 
-/// What `~` means, and how far all of it together is known.
+/// Returns the meaning of `~`, and the uncertainty of the sum of all.
 fn estimates(page: &Page<'_>) -> Option<String> {
     let of = match page.dimension() {
         Dimension::Time => "times",
@@ -151,7 +151,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
     };
     page.has_estimates.then(|| match page.measured_uncertainty() {
         None => format!("{of}, with ~ if rough; the sum of all is exact"),
-        // Samples of threads that never left their scopes tell nothing of the sum.
+        // Samples of threads that never left their scopes give no error of the sum.
         Some(uncertainty) if uncertainty.total_error < 0.5 => format!("{of}, with ~ if rough"),
         Some(uncertainty) => {
             let error_ns = page.snapshot.value(uncertainty.total_error.round() as u64);
@@ -168,7 +168,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
     })
 }
 
-/// What a tick is, where times are in ticks.
+/// Returns the length of a tick, if times are in ticks.
 fn unit(page: &Page<'_>) -> Option<String> {
     let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
     let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
@@ -179,7 +179,7 @@ fn unit(page: &Page<'_>) -> Option<String> {
     }
 }
 
-/// What all times and calls are divided by.
+/// Returns the function whose calls divide all times and calls.
 fn per_call(page: &Page<'_>) -> Option<String> {
     let per = page.options.per.as_ref()?;
     Some(format!(
@@ -289,7 +289,7 @@ fn cost(page: &Page<'_>) -> String {
     )
 }
 
-/// How many of the program's functions count, where the compiler has prepared them.
+/// Returns the number of the program's functions that count, if the compiler has prepared some.
 fn functions(page: &Page<'_>) -> Option<String> {
     let functions = page.snapshot.functions.as_ref()?;
     let also = |count: u64, what: &str| match count {

@@ -8,7 +8,7 @@ use crate::source_code::SourceCode;
 use crate::unit::Unit;
 use crate::{Extent, ProcessState};
 
-/// What follows the header.
+/// Parts of the report below the header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// The tree, and the top functions.
@@ -22,7 +22,7 @@ pub enum View {
     Top,
     /// The same as gprof's flat profile.
     Flat,
-    /// The threads, and where they are now.
+    /// The threads and their present states.
     Threads,
     /// The lines of each function, by samples of the program counter.
     Source,
@@ -33,28 +33,28 @@ pub enum View {
 pub struct TextOptions {
     /// The state of the program.
     pub state: ProcessState,
-    /// What follows the header.
+    /// Parts of the report below the header.
     pub view: View,
     /// The only thread to show; by default all threads, merged by path.
     pub thread: Option<ThreadId>,
     /// Whether to use ASCII characters only.
     pub ascii: bool,
-    /// How many functions to list by self time, below the tree or alone; 0 leaves the list out.
+    /// Number of functions to list by self time, below the tree or alone; 0 leaves the list out.
     pub top: usize,
-    /// Rows of the tree whose share of the measured time is below this (0 to 1) are left out, and counted; so are
-    /// functions whose self time is.
+    /// Share of the measured time (0 to 1) below which rows of the tree are left out and counted, and functions by their self
+    /// time.
     pub min_share: f64,
-    /// Which part of the run the report covers.
+    /// Part of the run that the report covers.
     pub extent: Extent,
     /// The width of a line in cells. Narrow reports have no columns of percentiles.
     pub width: usize,
-    /// The unit of times. Other measures have their own.
+    /// Unit of times. Other measures have units of their own.
     pub unit: Unit,
-    /// What shares, totals and the order are of.
+    /// Measure of shares, totals and the order.
     pub by: Measure,
     /// The function by whose calls times and counts are divided, if any.
     pub per: Option<PerCall>,
-    /// What is known of the program's code: for [`View::Source`] and forms that have lines.
+    /// Known code of the program, for [`View::Source`] and forms that have lines.
     pub code: SourceCode,
 }
 

@@ -7,18 +7,18 @@ use super::options::TextOptions;
 use crate::glyphs::Glyphs;
 use crate::{label, number};
 
-/// What every part of the report needs.
+/// Data for every part of the report.
 pub(super) struct Page<'a> {
-    /// What is shown.
+    /// Snapshot by the chosen measure.
     pub(super) snapshot: &'a Snapshot,
-    /// The same as it was measured.
+    /// Snapshot as it was measured.
     pub(super) raw: &'a Snapshot,
     pub(super) options: &'a TextOptions,
     pub(super) tree: CallTree,
-    /// By function id.
+    /// Labels by function id.
     pub(super) labels: Vec<String>,
     pub(super) glyphs: &'static Glyphs,
-    /// What 100 % is.
+    /// Sum that is 100 %, in nanoseconds or the measure's unit.
     pub(super) measured_ns: u64,
     /// Whether a time of the tree is an estimate.
     pub(super) has_estimates: bool,

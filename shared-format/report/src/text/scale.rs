@@ -11,7 +11,7 @@ use super::page::Page;
 use crate::number;
 use crate::unit::Unit;
 
-/// A time and what goes with it.
+/// A time in both units, with its uncertainty.
 #[derive(Clone, Copy)]
 pub(super) struct Time {
     pub(super) ns: u64,
@@ -31,7 +31,7 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
-    /// The same of a row that was called or not: what was not took no time, and that is no estimate.
+    /// Returns the time of a row. A row that was never called took no time, which is not an estimate.
     pub(super) fn if_called(self, was_called: bool) -> Self {
         Self {
             estimated: self.estimated && (was_called || self.ns > 0),
@@ -39,7 +39,7 @@ impl Time {
         }
     }
 
-    /// The part that is of calls that are counted.
+    /// Returns the part of the time in calls that are counted.
     pub(super) fn counted(self, sampled: SampledTime) -> Self {
         Self {
             ns: sampled.counted_ns(self.ns),
@@ -48,28 +48,28 @@ impl Time {
         }
     }
 
-    /// Whether no sample was taken while it passed. It is short, but how short is unknown.
+    /// Returns whether no sample was taken in the time, so that it is short but unknown.
     pub(super) fn is_unseen(self) -> bool {
         self.estimated && self.ns == 0
     }
 }
 
-/// In place of calls: the row was sampled.
+/// Text in place of calls for a row that was sampled.
 pub(super) const SAMPLED: &str = "~";
 
 impl Page<'_> {
-    /// The same, without saying how far it is known.
+    /// Returns the sum of all self times, without its uncertainty.
     pub(super) fn measured(&self) -> Time {
         let ticks = saturating_sum(self.tree.rows.iter().map(|row| row.self_ticks));
         Time::own(self.measured_ns, ticks, None)
     }
 
-    /// How far the sum of all is known, or none if it is exact.
+    /// Returns the uncertainty of the sum of all, or `None` if it is exact.
     pub(super) fn measured_uncertainty(&self) -> Option<Uncertainty> {
         self.tree.sum_of(self.tree.top())
     }
 
-    /// The unit of times; other measures have one alone.
+    /// Returns the unit of times; other measures have only one unit.
     pub(super) fn unit(&self) -> Unit {
         match self.dimension() {
             Dimension::Time => self.options.unit,
@@ -77,12 +77,12 @@ impl Page<'_> {
         }
     }
 
-    /// What the values on the page are.
+    /// Returns the dimension of the values on the page.
     pub(super) fn dimension(&self) -> Dimension {
         self.options.by.dimension()
     }
 
-    /// A value in a sentence.
+    /// Formats a value for a sentence.
     pub(super) fn time(&self, time: Time) -> String {
         let in_ticks = || format!("{} ticks", self.ticks(time));
         let value = match self.unit() {
@@ -96,7 +96,7 @@ impl Page<'_> {
         }
     }
 
-    /// A time in a column that is so wide; in both units it is the first of two.
+    /// Formats a time for a column of this width, which holds the first of two columns in both units.
     pub(super) fn cell(&self, time: Time, width: usize) -> String {
         if time.is_unseen() {
             return self.nothing(width);
@@ -108,7 +108,7 @@ impl Page<'_> {
         }
     }
 
-    /// The title of such a column.
+    /// Returns the title of such a column.
     pub(super) fn title(&self, title: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => title.into(),
@@ -116,12 +116,12 @@ impl Page<'_> {
         }
     }
 
-    /// What stands in such a column where there is no time.
+    /// Returns the text of such a column without a time.
     pub(super) fn nothing(&self, width: usize) -> String {
         self.no_time("-", width)
     }
 
-    /// Something else in place of a time.
+    /// Returns another text for such a column in place of a time.
     pub(super) fn no_time(&self, text: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
@@ -134,12 +134,12 @@ impl Page<'_> {
         format!("{first:>width$}{gap}{second:>cells$}")
     }
 
-    /// How wide a column of times is, and what stands before it: a tilde takes one of the two cells between columns.
+    /// Returns the cells of a column of times and the gap before it. A tilde takes one of the two cells between columns.
     pub(super) fn time_cells(&self) -> (usize, &'static str) {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
 
-    /// The mean of a call, in a column; of a future that by the wall clock.
+    /// Formats the mean of a call for a column; for a future the mean by the wall clock.
     pub(super) fn average_of(
         &self,
         total: Time,
@@ -155,7 +155,7 @@ impl Page<'_> {
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
 
-    /// The mean of a call, in a column; unknown where no call began since the reset, though one may still be open.
+    /// Formats the mean of a call for a column. It is unknown if no call began since the reset, though one may still be open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
         if calls == 0 || total.is_unseen() {
             return self.nothing(width);
@@ -170,7 +170,7 @@ impl Page<'_> {
         }
     }
 
-    /// How long a call took, with the two digits that a histogram knows.
+    /// Formats the duration of a call with the two digits that a histogram gives.
     pub(super) fn length(&self, ticks: u64) -> String {
         match self.unit() {
             Unit::Ns | Unit::Both => self.in_charset(number::two_digits(self.snapshot.nanos(ticks))),
@@ -178,7 +178,7 @@ impl Page<'_> {
         }
     }
 
-    /// The calls of a row, or that they are not known.
+    /// Formats the calls of a row, or a sign that they are not known.
     pub(super) fn calls(&self, calls: u64, sampled: SampledTime) -> String {
         match sampled.is_all(calls) {
             true => SAMPLED.into(),
@@ -186,7 +186,7 @@ impl Page<'_> {
         }
     }
 
-    /// Calls, or what else is counted.
+    /// Formats calls or another count.
     pub(super) fn count(&self, calls: u64) -> String {
         match &self.options.per {
             None => number::count(calls),
@@ -194,7 +194,8 @@ impl Page<'_> {
         }
     }
 
-    /// A part of a time off the CPU, in a column. A dash stands for none, as most rows never wait, and where it is not known.
+    /// Formats a part of a time off the CPU for a column. A dash stands for 0, because most rows never wait, and for an unknown
+    /// time.
     pub(super) fn part_off_cpu(&self, ns: u64, width: usize) -> String {
         if ns == 0 || !self.snapshot.waits {
             return self.nothing(width);
@@ -211,10 +212,10 @@ impl Page<'_> {
         }
     }
 
-    /// A time of each of so many calls.
+    /// Formats the time of one of `calls` calls.
     fn part(&self, ns: u64, calls: u64) -> String {
         match number::rounded(ns, calls.max(1)) {
-            // Little is not nothing.
+            // A short time differs from no time.
             0 if ns > 0 => "<1ns".into(),
             ns => self.duration(ns),
         }

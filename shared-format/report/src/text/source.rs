@@ -1,4 +1,4 @@
-//! Where in its code each function was: lines, and functions that are not measured.
+//! Places of each function's time in its code: lines, and functions that are not measured.
 
 use std::fmt::{self, Write};
 
@@ -10,16 +10,16 @@ use crate::escape::visible;
 use crate::label::place;
 use crate::number;
 
-/// So many lines of a function are listed, and so many functions that it called.
+/// Number of listed lines of a function, and of functions that it called.
 const LISTED: usize = 12;
 
-/// Functions with a smaller share of the samples are only counted.
+/// Share of the samples below which functions are only counted.
 const LEAST_SHARE: f64 = 0.005;
 
-/// The column of names and of source text begins here.
+/// Blanks before the column of names and of source text.
 const INDENT: &str = "                     ";
 
-/// Writes the functions with samples, those with most CPU time first.
+/// Writes the functions with samples, the ones with most CPU time first.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let lines = &page.snapshot.lines;
     let codes = code(page.snapshot, &page.options.code.addresses);
@@ -77,7 +77,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         .try_for_each(|problem| writeln!(out, "{}", visible(problem, page.options.ascii)))
 }
 
-/// Why there are no samples of the program counter, and the next step.
+/// Returns why there are no samples of the program counter, and the next step.
 pub fn without_samples(state: LinesState) -> String {
     match state {
         LinesState::On(_) => {
@@ -107,7 +107,7 @@ fn columns(page: &Page<'_>, share: f64, sampled: Sampled) -> String {
     )
 }
 
-/// The name of a scope, and where it stands.
+/// Returns the name and place of a scope.
 fn title(page: &Page<'_>, scope: Scope) -> String {
     match scope {
         Scope::Site(site) => {
@@ -161,7 +161,7 @@ fn write_called(
     write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled), share)
 }
 
-/// Says how many are not listed.
+/// Writes the number of functions that are not listed.
 fn write_hidden(
     out: &mut String,
     what: &str,

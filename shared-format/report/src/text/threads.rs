@@ -1,4 +1,4 @@
-//! The table of threads: what each does, where its time went, and which scopes it has open.
+//! The table of threads: the state, times and open scopes of each.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -14,20 +14,20 @@ use crate::escape::visible;
 use crate::extent;
 use crate::number;
 
-/// Of a deep path the innermost scopes are named.
+/// Number of innermost scopes of a deep path that are named.
 const NAMED: usize = 8;
 
-/// Where the names of open scopes begin.
+/// Cells before the names of open scopes.
 const OPEN_INDENT: usize = 4;
 
 /// Cells of the columns of times that have a width of their own.
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
-/// A thread inside a scope with less of a core than this waits, as on screen.
+/// Share of a core below which a thread inside a scope counts as waiting, as on screen.
 const WAITING_BELOW: f64 = 0.1;
 
-/// What a thread has since the reset.
+/// Numbers of a thread since the reset.
 struct Row<'a> {
     thread: &'a Thread,
     now: Option<Now<'a>>,
@@ -101,7 +101,7 @@ fn line(out: &mut String, page: &Page<'_>, cells: [&str; 9], name: &str) -> fmt:
     )
 }
 
-/// The threads that are shown, those that were longest in scopes first.
+/// Returns the threads to show, the ones with the longest time in scopes first.
 fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     let snapshot = page.snapshot;
     let (self_ns, uncertainties) = (snapshot.self_nanos(), uncertainties(snapshot));
@@ -128,7 +128,7 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
     rows
 }
 
-/// The CPU time in a column. It is a time whatever the other values are.
+/// Formats the CPU time for a column. It is a time in reports by any measure.
 fn cpu(page: &Page<'_>, ns: u64) -> String {
     match page.dimension() {
         Dimension::Time => page.cell(Time::own(ns, ticks_of(page, ns), None), CPU),
@@ -136,12 +136,12 @@ fn cpu(page: &Page<'_>, ns: u64) -> String {
     }
 }
 
-/// The system tells CPU times in nanoseconds.
+/// Converts a CPU time, which the system gives in nanoseconds, to ticks.
 fn ticks_of(page: &Page<'_>, ns: u64) -> u64 {
     (ns as f64 * page.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
-/// What a thread does. Of a window it is known whether a thread that is inside a scope computed or waited.
+/// Returns the state of a thread. In a window, a thread inside a scope is known to compute or to wait.
 fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     let window_ns = page.snapshot.capture.since_reset_ns;
     match (thread.state, thread.cpu_ns) {
@@ -156,7 +156,7 @@ fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     }
 }
 
-/// The share of one core since the reset. For threads that have ended it is unknown, because their lifetime is.
+/// Formats the share of one core since the reset. For threads that have ended it is unknown, because their lifetime is.
 fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     let since_ns = page.snapshot.capture.since_reset_ns;
     match thread.cpu_ns {
@@ -181,7 +181,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
         let site = snapshot.nodes.site.get(frame.node.index());
         let function = site.and_then(|&site| page.tree.functions.of_site.get(site as usize));
         let name = function.map_or("?", |function| page.labels[function.index()].as_str());
-        // Where no clock was read there is no age; a frame that began while the picture was taken has none yet.
+        // A frame has no age if no clock was read, or if it began while the snapshot was taken.
         pieces.push(match frame.began_tick {
             0 => name.to_string(),
             tick => {
@@ -193,7 +193,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
     if let Some(call) = now.and_then(Now::call) {
         pieces.push(format!("waits in {call}"));
     }
-    // Filled as words are.
+    // Lines are filled like lines of words.
     let mut cells = page.options.width.max(1);
     for (at, piece) in pieces.iter().enumerate() {
         let then = if at == 0 { "" } else { " > " };

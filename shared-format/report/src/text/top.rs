@@ -1,4 +1,4 @@
-//! The functions with the most self time, all their call sites together.
+//! The functions with the most self time, each with all its call sites together.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -14,17 +14,17 @@ use crate::budget::off_for_the_budget;
 use crate::label::place;
 use crate::number;
 
-/// A longer name only shifts the rest of its own line.
+/// Cells of the column of names. A longer name only shifts the rest of its own line.
 const MAX_NAME_COLUMN: usize = 36;
 
-/// Writes the list of so many functions at most; tells whether a row is marked as doubtful.
+/// Writes the list of at most `most` functions, and returns whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bool, fmt::Error> {
     if most == 0 || page.tree.rows.is_empty() {
         return Ok(false);
     }
     let mut rows = by_self_time(page);
     let all = rows.len();
-    // Below the tree the list is short anyway.
+    // The list below the tree is short anyway.
     let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
     rows.truncate(most);
     let marked = |row: &HotRow| marked(page, row);
@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     Ok(rows.iter().any(|row| is_doubtful(page, row)))
 }
 
-/// All functions, those that cost most themselves first: of time, that on a CPU.
+/// Returns all functions, ordered by self value, the largest first. For time, the part on a CPU decides.
 pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     let mut rows = hot(&page.tree);
     let is_wall = page.options.by == Measure::Time;
@@ -91,13 +91,13 @@ pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     rows
 }
 
-/// Functions that are not listed, and what they have together.
+/// Functions that are not listed, and the sum of their self values.
 pub(super) struct Hidden {
     functions: usize,
     self_ns: u64,
 }
 
-/// Takes out those below the least share.
+/// Removes the functions below the least share.
 pub(super) fn hide_small(page: &Page<'_>, rows: &mut Vec<HotRow>) -> Hidden {
     let is_small = |row: &HotRow| row.tally.is_none() && page.share(row.self_ns) < page.options.min_share;
     let small = rows.iter().filter(|row| is_small(row));
@@ -135,7 +135,7 @@ pub(super) fn is_doubtful(page: &Page<'_>, row: &HotRow) -> bool {
     row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls)
 }
 
-/// The function's name, with a mark where its calls are too short to tell much.
+/// Returns the function's name, with a mark if its calls are too short to tell much.
 pub(super) fn marked(page: &Page<'_>, row: &HotRow) -> String {
     let name = &page.labels[row.function.index()];
     if is_doubtful(page, row) {

@@ -1,4 +1,4 @@
-//! The call tree with its branches. It is drawn with an explicit stack instead of recursion: a tree may be 4 096 deep.
+//! The call tree with its branches. It is drawn with an explicit stack instead of recursion, because a tree may be 4,096 deep.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -10,10 +10,10 @@ use super::page::Page;
 use super::scale::Time;
 use crate::{extent, number};
 
-/// Below this depth indentation no longer grows; the rest is a number.
+/// Depth at which indentation stops growing; deeper rows show a number.
 const MAX_INDENT: usize = 40;
 
-/// Rows that `min_share` left out, and whether one of the others is doubtful.
+/// Rows that `min_share` left out, and whether a shown row is doubtful.
 #[derive(Default)]
 struct Hidden {
     rows: u64,
@@ -21,7 +21,7 @@ struct Hidden {
     doubtful_shown: bool,
 }
 
-/// Writes the tree; tells whether a row is marked as doubtful.
+/// Writes the tree, and returns whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
     if page.tree.rows.is_empty() {
         let mode = page.snapshot.capture.mode.traits();
@@ -89,7 +89,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     Ok(hidden.doubtful_shown)
 }
 
-/// What the threads have outside any scope.
+/// Returns the time of the threads outside any scope.
 fn outside(page: &Page<'_>) -> Time {
     Time {
         ns: page.snapshot.value(page.tree.outside_ticks),
@@ -102,7 +102,7 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
     let mut hidden = Hidden::default();
     let mut stack = Vec::new();
     push_sorted(&mut stack, page, page.tree.top(), &mut hidden);
-    // For each depth above the row at hand: are there siblings still to come?
+    // Whether siblings are still to come, for each depth above the current row.
     let mut more = Vec::new();
     while let Some((index, is_last)) = stack.pop() {
         let row = &page.tree.rows[index as usize];
@@ -129,12 +129,12 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
     Ok(hidden)
 }
 
-/// Puts siblings on the stack, the most expensive on top, and marks the last one to be drawn.
+/// Pushes siblings on the stack, the most expensive on top, and marks the last one to be drawn.
 fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], hidden: &mut Hidden) {
     let row = |index: u32| &page.tree.rows[index as usize];
     let bottom = stack.len();
     for &index in siblings {
-        // A counter has no time: it stays with what it stands in.
+        // A counter has no time, so it is shown with its parent.
         if row(index).tally.is_none() && page.share(row(index).total_ns) < page.options.min_share {
             hidden.ns = hidden.ns.saturating_add(row(index).total_ns);
             hidden.rows += subtree_rows(page, index);
@@ -185,7 +185,7 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
     }
 }
 
-/// `more` has an entry for each row above; the topmost ones stand side by side and have no lines.
+/// Writes the lines before a row. `more` has an entry for each row above; the topmost rows stand side by side and have no lines.
 fn indent(out: &mut String, page: &Page<'_>, more: &[bool], is_last: bool) -> fmt::Result {
     let depth = more.len();
     for &more in more.iter().take(MAX_INDENT).skip(1) {

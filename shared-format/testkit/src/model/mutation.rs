@@ -4,11 +4,11 @@
 //! its source text, so that the mutation changes the real code and not a copy of it:
 //!
 //! - `weak|FILE|A`: the operation at A orders nothing: a relaxed access, or a fence left out.
-//! - `after|FILE|A|B`: the operation at A is done right after the one at B.
-//! - `before|FILE|A|B`: the operation at A is done right before the one at B.
+//! - `after|FILE|A|B`: the operation at A is done right after the operation at B.
+//! - `before|FILE|A|B`: the operation at A is done right before the operation at B.
 //! - `early|FILE|A|B`: the load at B is done right before the load at A.
 //!
-//! A and B are texts that occur once in the file; each means the first function that is called in it.
+//! A and B are texts that occur once in the file; each stands for the first function that it calls.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{LazyLock, Once};
 
-/// A line and a column, from 1, as the compiler counts.
+/// A line and a column, from 1, as the compiler counts them.
 type Place = (u32, u32);
 
 #[derive(Debug, PartialEq, Eq)]
@@ -52,23 +52,23 @@ static MUTATION: LazyLock<Option<Mutation>> = LazyLock::new(|| {
     })
 });
 
-/// The word that the load at B of an early one reads; all ones before it is known.
+/// Word that the load at B of an `early` mutation reads; all ones before it is known.
 static TARGET: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Whether that word is being looked for.
+/// Whether the target word is still being searched.
 static LEARNS: AtomicBool = AtomicBool::new(true);
 
-/// An operation put off.
+/// An operation that was put off.
 type Late = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// What was put off, by thread of the model.
+    /// Operations that were put off, by thread of the model.
     static LATE: RefCell<HashMap<String, Vec<Late>>> = RefCell::default();
-    /// What was loaded early, by thread of the model.
+    /// Words that were loaded early, by thread of the model.
     static EARLY: RefCell<HashMap<String, u64>> = RefCell::default();
 }
 
-/// Where the first function that a text calls stands in a file of the workspace.
+/// Returns the place of the first function that a text calls, in a file of the workspace.
 fn place_of(file: &str, text: &str) -> Place {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let source = std::fs::read_to_string(format!("{root}/{file}")).unwrap();
@@ -89,7 +89,7 @@ fn is(place: Place, file: &str, at: &Location<'_>) -> bool {
     (at.line(), at.column()) == place && at.file().ends_with(file)
 }
 
-/// The thread of the model, or the only one there is.
+/// Returns the thread of the model, or an empty name outside a model.
 fn thread() -> String {
     if super::runs() {
         format!("{:?}", loom::thread::current().id())
@@ -98,13 +98,13 @@ fn thread() -> String {
     }
 }
 
-/// `.ci/mutations` looks for this line.
+/// Prints the line that `.ci/mutations` looks for.
 fn applied() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| println!("mutation applied"));
 }
 
-/// Whether the target of an early load has to be found out first.
+/// Returns whether the target of an early load has to be found first.
 pub fn learns() -> bool {
     matches!(
         &*MUTATION,
@@ -115,18 +115,18 @@ pub fn learns() -> bool {
     ) && LEARNS.load(Ordering::Relaxed)
 }
 
-/// From here on executions are mutated.
+/// Ends the search, so that later executions are mutated.
 pub fn has_learned() {
     LEARNS.store(false, Ordering::Relaxed);
 }
 
-/// Nothing is left of the execution before.
+/// Removes all that is left of the last execution.
 pub fn begin() {
     LATE.take();
     EARLY.take();
 }
 
-/// Whether the operation at a place is to order nothing.
+/// Returns whether the operation at a place is to order nothing.
 pub fn is_weak(at: &Location<'_>) -> bool {
     let Some(mutation) = &*MUTATION else { return false };
     let weak = mutation.kind == Kind::Weak && is(mutation.place, &mutation.file, at);
@@ -144,7 +144,7 @@ fn late_ones() -> Vec<Late> {
     late
 }
 
-/// Does what gives nothing, a store or a fence: now or later. It is told whether it is to be weak.
+/// Runs an operation without result, a store or a fence, now or later. `action` is told whether it is to be weak.
 pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     let Some(mutation) = &*MUTATION else {
         return action(false);
@@ -158,7 +158,7 @@ pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     around(at, || action(is_weak(at)));
 }
 
-/// Does what gives something and is no load of one word: it can only be weak.
+/// Runs an operation with a result that is no load of one word. It can only be weak.
 pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     let Some(mutation) = &*MUTATION else {
         return action();
@@ -177,8 +177,8 @@ pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     given
 }
 
-/// Loads a word, given by its address or index: now, or what was loaded early. `load` is told the word and whether it
-/// is to be weak.
+/// Loads a word, given by its address or index, or returns the value that was loaded early. `load` is told the word and whether
+/// it is to be weak.
 pub fn load(at: &Location<'_>, word: usize, load: impl Fn(usize, bool) -> u64) -> u64 {
     let Some(mutation) = &*MUTATION else {
         return load(word, false);

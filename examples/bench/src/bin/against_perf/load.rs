@@ -1,4 +1,4 @@
-//! Asks a server, as its clients do.
+//! Sends requests to a server, like its clients.
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 
-/// How long a server is silent behind the first answer.
+/// Time for which a server is silent after the first answer.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Asks a server on this host, again and again. All answers are as long as the first one, whose end is a silence.
+/// Sends requests to a server on this host. All answers are as long as the first one, whose end is found by a silence.
 fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
         match TcpStream::connect(("127.0.0.1", port)) {
             Ok(server) => break server,
-            // It does not listen yet.
+            // The server does not listen yet.
             Err(_) if begin.elapsed() < Duration::from_secs(30) => thread::sleep(Duration::from_millis(20)),
             Err(error) => return Err(error),
         }
@@ -37,7 +37,7 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Has this many connections ask a server at once. `\\r` and `\\n` in the text stand for the ends of lines.
+/// Sends requests to a server from this many connections at once. `\\r` and `\\n` in the text stand for the ends of lines.
 pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");

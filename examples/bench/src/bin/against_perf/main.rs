@@ -1,15 +1,15 @@
-//! Compares a program's hottest functions with those that perf sees in the same binary, which measures nothing then.
-//! `examples/bench/against_perf/run` makes what this reads.
+//! Compares a program's hottest functions with the functions that perf sees in the same binary, which measures nothing then.
+//! `examples/bench/against_perf/run` makes the files that this program reads.
 //!
 //! ```text
 //! against_perf NAME BINARY STACKS... -- REPORT...      texts of `perf script`, and JSON reports of `tickscope`
 //! against_perf load PORT CONNECTIONS REQUESTS TEXT     asks a server TEXT again and again
 //! ```
 //!
-//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so what the kernel does belongs
-//! to the code that entered it, and inlined code to the function that it was inlined into. Of a report, rows of inlined functions
-//! count to the function above them. Instances of a generic function are one function here, and all names of one piece of code are
-//! one name.
+//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so kernel time belongs to the
+//! code that entered the kernel. Inlined code belongs to the function that it was inlined into. In a report, rows of inlined
+//! functions count for the function above them. Instances of a generic function are one function here, and all names of one piece
+//! of code are one name.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod load;
@@ -27,12 +27,12 @@ use crate::report::Report;
 use crate::seen::{Files, Seen, Symbols};
 use crate::table::Table;
 
-/// How this ends where functions are not as perf sees them; other failures end with 1.
+/// Exit code if functions differ from perf's; other failures end with 1.
 const DOES_NOT_HOLD: u8 = 3;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Prints the table of a program, and a line of JSON. Returns whether all holds.
+/// Prints the table of a program, and a line of JSON. Returns whether every report holds.
 fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> Outcome<bool> {
     let mut files = Files::from([(binary.to_owned(), Symbols::read(binary)?)]);
     let read = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));

@@ -1,8 +1,8 @@
-//! What functions are called on both sides.
+//! Names of functions on both sides.
 
 use tickscope_format::path::split_at;
 
-/// Words of source code that are types and no modules.
+/// Names in source code that are primitive types and not modules.
 const PRIMITIVES: [&str; 17] = [
     "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16", "u32",
     "u64", "u8", "usize",
@@ -16,7 +16,7 @@ pub(crate) fn demangled(symbol: &str) -> String {
     }
 }
 
-/// Splits a text at each place outside brackets that begins with this.
+/// Splits a text at each separator outside brackets.
 fn split<'a>(text: &'a str, separator: &str) -> Vec<&'a str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -66,9 +66,9 @@ fn short_part(part: &str) -> String {
     }
 }
 
-/// Returns what a function is called on both sides: a method by its type and its own name, another function by its path. Both
-/// without generic arguments, traits, numbers and the hash of a symbol. A function of C has no leading underscores, as libraries
-/// have several such names for one.
+/// Returns the name of a function on both sides: a method by its type and its own name, another function by its path. Both lose
+/// generic arguments, traits, numbers and the hash of a symbol. A function of C loses leading underscores, because libraries have
+/// several such names for one function.
 pub(crate) fn key(path: &str) -> String {
     let parts = split(path, "::");
     if let [name] = parts[..]
@@ -85,7 +85,7 @@ pub(crate) fn key(path: &str) -> String {
             || part.starts_with("dyn ")
             || PRIMITIVES.contains(part)
     };
-    // The last part is the function, and `::<T>` behind it are its generic arguments.
+    // The last part is the function, and `::<T>` behind it has its generic arguments.
     let is_argument = |at: usize| at > 0 && parts[at].starts_with('<') && !parts[at].starts_with("<impl ");
     let first = (0..parts.len()).find(|&at| is_type(&parts[at]) && !is_argument(at));
     let kept = (first.unwrap_or(0)..parts.len()).filter(|&at| !is_argument(at));

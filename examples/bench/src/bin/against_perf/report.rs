@@ -1,4 +1,4 @@
-//! What a JSON report of tickscope shows of functions.
+//! Functions in a JSON report of tickscope.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,14 +7,14 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// A function of perf's is to be among so many of ours: a tall screen.
+/// Number of our functions among which a function of perf's must be: a tall screen.
 const SHOWN: usize = 40;
 
-/// What a report shows of a function.
+/// Numbers of a function in a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) cpu_ns: f64,
-    /// The standard error of that.
+    /// Standard error of the CPU time.
     pub(crate) error_ns: f64,
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Shown {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) functions: BTreeMap<String, Shown>,
-    /// CPU time of all functions, and outside of them.
+    /// CPU time of all functions, and outside of them, in nanoseconds.
     pub(crate) all_ns: f64,
     pub(crate) samples: u64,
 }
@@ -39,12 +39,12 @@ fn array<'a>(of: &'a Value, member: &str) -> &'a [Value] {
     of[member].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A report that is read: its rows, and what is known of their code.
+/// Rows of a report, with the known code of each.
 struct Rows<'a> {
     nodes: BTreeMap<u64, &'a Value>,
     /// Names of the libraries.
     libraries: BTreeSet<&'a str>,
-    /// Functions of the binary in which the samples of a row were.
+    /// Functions of the binary that contained the samples of a row.
     called: HashMap<u64, BTreeSet<&'a str>>,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns what a row is called. Names of C have no module.
+    /// Returns the name of a row. Names of C have no module.
     fn key(&self, node: &Value) -> String {
         match (text(node, "module"), text(node, "name")) {
             ("", name) => key(name),
@@ -88,8 +88,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the function that the code of a row is in. A row of samples is inlined into the function of the row above if none of
-    /// the samples there is in a function of its own name.
+    /// Returns the function that contains the code of a row. A row of samples counts as inlined into the function of the row
+    /// above if none of its samples is in a function of its own name.
     fn function(&self, node: &Value) -> String {
         let key = self.key(node);
         let is_elsewhere = self.libraries.contains(text(node, "module")) || key.starts_with('(');
@@ -135,7 +135,7 @@ impl Report {
         out
     }
 
-    /// Returns the share of a function that has these names, and its stated error, 0 to 1.
+    /// Returns the share of a function with these names, and its stated error, 0 to 1.
     pub(crate) fn share(&self, keys: &BTreeSet<String>) -> (f64, f64) {
         let of = keys.iter().filter_map(|key| self.functions.get(key));
         let (cpu_ns, error_ns) = of.fold((0.0, 0.0_f64), |(cpu_ns, error_ns), of| {
@@ -144,7 +144,7 @@ impl Report {
         (cpu_ns / self.all_ns, error_ns / self.all_ns)
     }
 
-    /// Returns the standard error that the samples of this report give a share. One more of either kind, or none would leave no doubt.
+    /// Returns the standard error of a share by this report's samples. One more sample of either kind avoids an error of 0.
     pub(crate) fn binomial(&self, share: f64) -> f64 {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);
@@ -189,7 +189,7 @@ mod tests {
         let mut symbols = Symbols::default();
         symbols.add("_ZN3app3run17h0123456789abcdefE", 0x10, 16);
         symbols.add("_ZN3app2eq17h0123456789abcdefE", 0x20, 16);
-        // It is a function elsewhere, and is inlined here.
+        // The function exists elsewhere, and is inlined here.
         symbols.add("_ZN3app5small17h0123456789abcdefE", 0x40, 16);
         let report = Report::of(&report, "/app", &symbols);
         assert_eq!(report.samples, 99);

@@ -1,4 +1,4 @@
-//! Where perf's samples were: the functions of a binary, and the text of `perf script`.
+//! Places of perf's samples: the functions of a binary, and the text of `perf script`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -8,19 +8,19 @@ use object::{Object, ObjectSymbol, SymbolKind};
 use crate::Outcome;
 use crate::names::{demangled, key};
 
-/// Where distributions keep debug information, by build id.
+/// Directory where distributions keep debug information, by build id.
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
 
 /// The functions of a binary or a library.
 #[derive(Debug, Default)]
 pub(crate) struct Symbols {
-    /// Keys of the symbols at an address, and the size of the largest.
+    /// Keys of the symbols at each address, and the size of the largest in bytes.
     at: BTreeMap<u64, (BTreeSet<String>, u64)>,
     of_symbol: HashMap<String, u64>,
 }
 
 impl Symbols {
-    /// Reads the functions of a file, and those that the debug information of its distribution has.
+    /// Reads the functions of a file, and the functions in its distribution's debug information.
     pub(crate) fn read(file: &str) -> Outcome<Self> {
         let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
         let object = object::File::parse(&*bytes)?;
@@ -54,13 +54,13 @@ impl Symbols {
         self.of_symbol.insert(name.to_owned(), address);
     }
 
-    /// Returns the keys of the function that an address is in.
+    /// Returns the keys of the function that contains an address.
     pub(crate) fn at(&self, address: u64) -> Option<&BTreeSet<String>> {
         let (begin, (keys, size)) = self.at.range(..=address).next_back()?;
         (address - begin < *size).then_some(keys)
     }
 
-    /// Returns all keys of the code that a symbol of perf's names.
+    /// Returns all keys of the code that a symbol of perf names.
     pub(crate) fn keys_of(&self, symbol: &str) -> BTreeSet<String> {
         let at = self
             .of_symbol
@@ -73,21 +73,21 @@ impl Symbols {
     }
 }
 
-/// The functions of files, by the path of each.
+/// Functions of files, by the path of each file.
 pub(crate) type Files = HashMap<String, Symbols>;
 
-/// What perf has seen.
+/// Samples of perf.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Seen {
     /// Samples by the keys of their functions.
     pub(crate) samples: BTreeMap<BTreeSet<String>, u64>,
-    /// Samples in the kernel that no user code has asked for.
+    /// Samples in the kernel that no user code has caused.
     pub(crate) without_user: u64,
 }
 
 impl Seen {
-    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first, and
-    /// an empty line. Only the first process counts: others are children. A file that is not known is read.
+    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first,
+    /// and an empty line. Only the first process counts, because others are children. Reads files that are not in `files` yet.
     pub(crate) fn of(text: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
         let mut process = None;
@@ -115,7 +115,7 @@ impl Seen {
         self.without_user += other.without_user;
     }
 
-    /// Returns the share of the samples that are in a function with one of these names, 0 to 1.
+    /// Returns the share of samples in a function with one of these names, 0 to 1.
     pub(crate) fn share(&self, keys: &BTreeSet<String>) -> f64 {
         let of = self.samples.iter().filter(|(of, _)| !of.is_disjoint(keys));
         let all: u64 = self.samples.values().sum();
@@ -123,7 +123,7 @@ impl Seen {
     }
 }
 
-/// Returns the symbol and the file of a frame that is not the kernel's, which has the upper half of all addresses.
+/// Returns the symbol and the file of a frame outside the kernel, whose addresses have the highest bit set.
 fn user_code(frame: &str) -> Option<(&str, &str)> {
     let (address, rest) = frame.trim().split_once(' ')?;
     let is_kernel = u64::from_str_radix(address, 16).ok()? >> 63 == 1;
@@ -136,7 +136,7 @@ fn keys_of(symbol: &str, file: &str, files: &mut Files) -> BTreeSet<String> {
         return BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]);
     }
     if !files.contains_key(file) {
-        // What the kernel provides is no file.
+        // Code that the kernel provides is in no file.
         files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
     }
     files[file].keys_of(symbol)

@@ -1,4 +1,4 @@
-//! Our hottest functions beside perf's.
+//! Table of our hottest functions beside perf's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -6,26 +6,26 @@ use std::fmt::Write as _;
 use crate::report::Report;
 use crate::seen::Seen;
 
-/// How many functions of perf's are compared.
+/// Number of perf's functions that are compared.
 const HOTTEST: usize = 10;
 
-/// How many of them may be further off than they may be.
+/// Number of functions whose shares may differ too much.
 const OFF_MAX: usize = 1;
 
-/// Shares may differ by this much, or by twice their stated error.
+/// Difference that shares may have; twice their stated error is allowed as well.
 const POINTS: f64 = 0.02;
 
-/// A stated error may be this many times the binomial one of the samples.
+/// Largest ratio of a stated error to the binomial error of the samples.
 const ERROR_MAX: f64 = 2.0;
 
-/// How a function of a report stands beside perf's.
+/// Comparison of a function in a report with perf's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beside {
     share: f64,
     error: f64,
     is_shown: bool,
     is_near: bool,
-    /// Whether the stated error is no larger than it may be.
+    /// Whether the stated error is within its limit.
     is_sure: bool,
 }
 
@@ -38,7 +38,7 @@ impl Beside {
             share,
             error,
             is_shown: keys.iter().any(|key| hottest.contains(key.as_str())),
-            // A stated error that is too large excuses nothing.
+            // A stated error above its limit allows no larger difference.
             is_near: (share - truth).abs() <= POINTS.max(2.0 * error.min(error_max)),
             is_sure: error <= error_max,
         }
@@ -59,7 +59,7 @@ impl Beside {
     }
 }
 
-/// Makes one of sets that have a name in common.
+/// Unites sets that have a name in common.
 fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u64)> {
     let mut all: Vec<(BTreeSet<String>, u64)> = Vec::new();
     for (keys, count) in samples {
@@ -76,21 +76,21 @@ fn united(samples: &BTreeMap<BTreeSet<String>, u64>) -> Vec<(BTreeSet<String>, u
     all
 }
 
-/// A function of perf's.
+/// A function that perf has found.
 struct Row {
     keys: BTreeSet<String>,
-    /// Its share of all samples, 0 to 1.
+    /// Share of all samples of perf, 0 to 1.
     truth: f64,
-    /// The same of each run: machines change.
+    /// Share in each run of perf, because machines change.
     of_runs: Vec<f64>,
-    /// How each report stands beside it.
+    /// Comparison with each report.
     beside: Vec<Beside>,
 }
 
-/// The functions of perf's that have most samples, hottest first.
+/// The functions with most samples of perf, hottest first.
 pub(crate) struct Table {
     rows: Vec<Row>,
-    /// Samples of perf's.
+    /// Number of perf's samples.
     samples: u64,
 }
 
@@ -118,12 +118,12 @@ impl Table {
         }
     }
 
-    /// Returns in how many functions of a report this holds.
+    /// Returns the number of functions in a report for which `holds` is true.
     fn count(&self, report: usize, holds: impl Fn(&Beside) -> bool) -> usize {
         self.rows.iter().filter(|row| holds(&row.beside[report])).count()
     }
 
-    /// Returns whether a report has all functions, nearly all of them with a share that is near perf's, and is sure of each.
+    /// Returns whether a report shows all functions, with stated errors within the limit, and nearly all shares near perf's.
     pub(crate) fn holds(&self, report: usize) -> bool {
         let is_wrong = |beside: &Beside| !beside.is_shown || !beside.is_sure;
         self.rows.len() == HOTTEST
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_function_is_near_by_points_or_by_an_error_that_is_no_excuse() {
-        // The binomial error of half is 1 %.
+        // The binomial error of a half is 1 %.
         for (share, error, truth, near, sure) in [
             (50.0, 0.5, 51.9, true, true),
             (50.0, 0.5, 52.1, false, true),
@@ -245,7 +245,7 @@ mod tests {
             }
         };
         let runs = [run(62), run(60), run(64)];
-        // Of 260 samples; a report of this, with other times of some functions.
+        // The truth has 260 samples; the report has the same shares, with other times of some functions.
         let report = |others: &[(&str, f64, f64)]| {
             let of = |&name: &&'static str| match name {
                 "a" => (name, 62.0 / 2.6, 1.0),

@@ -1,4 +1,4 @@
-//! How true is what is shown? Every part prints an object a line.
+//! Compares the numbers that tickscope shows with the truth. Every part prints an object a line.
 
 mod cost;
 mod errors;
@@ -64,7 +64,7 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Compares the shares of those cases that have any. Where perf may not look it says so once.
+/// Compares the shares of the cases that have any. If perf is not permitted, one line says so.
 fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     let file = std::env::current_exe().map_err(|error| error.to_string())?;
     for case in cases.iter().filter(|case| !case.functions.is_empty()) {
@@ -83,7 +83,7 @@ fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     Ok(())
 }
 
-/// Is the program that perf looks at: the copy of a case with scopes in a mode, or that without.
+/// Runs as the program that perf records: the copy of a case with scopes in a mode, or the copy without.
 pub(crate) fn recorded(case: &str, mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let case = Case::named(case)?;
     share::be_recorded(|| case.run_unit(mode.is_some()), mode, seconds)

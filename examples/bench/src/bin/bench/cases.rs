@@ -1,4 +1,4 @@
-//! The cases of `overhead` and `accuracy`: what is inside and around the scopes.
+//! The cases of `overhead` and `accuracy`: the code inside and around the scopes.
 
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::memory::memory;
@@ -10,19 +10,19 @@ use tickscope_bench::{Counted, Floor, Plain, Probe, Scoped, probe};
 
 use crate::modes::Mode;
 
-/// The name of the scope around a unit.
+/// Name of the scope around a unit.
 const UNIT: &str = "unit";
 
 /// A workload with scopes.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    /// The amount of one run of `overhead`, scopes or rows of the picture; none where it is not measured there.
+    /// Amount of one run of `overhead`, in scopes or rows of the picture; 0 if it is not measured there.
     pub(crate) amount: u64,
-    /// The amount in a unit of `accuracy`, which repeats units; none where it is not compared there.
+    /// Amount in a unit of `accuracy`, which repeats units; 0 if it is not compared there.
     pub(crate) unit: u64,
     pub(crate) clock: Clock,
-    /// The functions with scopes; none where shares are not compared.
+    /// Functions with scopes; empty if shares are not compared.
     pub(crate) functions: &'static [Function],
     plain: fn(u64),
     floor: fn(u64),
@@ -30,11 +30,11 @@ pub(crate) struct Case {
     counted: fn(u64),
 }
 
-/// What a run is timed by.
+/// Clock that times a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Wall,
-    /// CPU time: of waits nothing else is as long each time.
+    /// CPU time, which is the only time of waits that is the same in each run.
     Cpu,
 }
 
@@ -44,7 +44,7 @@ impl Case {
         case.ok_or_else(|| format!("{name}: no such case"))
     }
 
-    /// Runs so much of the case.
+    /// Runs this amount of the case.
     pub(crate) fn run(&self, mode: Mode, amount: u64) {
         let body = match mode {
             Mode::Plain => self.plain,
@@ -56,7 +56,7 @@ impl Case {
         body(amount);
     }
 
-    /// Returns the number of scopes in so much of it.
+    /// Returns the number of scopes in this amount of the case.
     pub(crate) fn scopes(&self, amount: u64) -> u64 {
         Counted::scopes_in(|| (self.counted)(amount))
     }
@@ -76,7 +76,7 @@ impl Case {
     }
 }
 
-/// Runs a unit: so much of a workload, in a scope.
+/// Runs a unit: this amount of a workload, in a scope.
 #[inline(never)]
 fn unit<P: Probe>(workload: fn(u64), amount: u64) {
     probe!(P, "unit");
@@ -100,8 +100,8 @@ macro_rules! cases {
     };
 }
 
-// A run takes about 2 ms, the picture and the waits more: short compared to interruptions, and long compared to the clock. With
-// scopes, a unit takes 0.5 to 5 ms.
+// A run takes about 2 ms, the picture and the waits more. This is short compared to interruptions, and long compared to the
+// clock. With scopes, a unit takes 0.5 to 5 ms.
 cases! {
     empty Wall 100_000, 50_000, [];
     work20ns Wall 60_000, 50_000, [];

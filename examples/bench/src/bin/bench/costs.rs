@@ -1,5 +1,5 @@
-//! What small things cost beside the same without tickscope: one table of cases, each in a process of its own, in which both ways
-//! take turns.
+//! Costs of small operations beside the same without tickscope: one table of cases, each in a process of its own, in which both
+//! ways take turns.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -15,17 +15,17 @@ use tickscope_bench::workloads::Pending;
 
 use crate::spans;
 
-/// How often a turn does it.
+/// Number of operations in a turn.
 const TIMES: u64 = 100_000;
 
-/// Gets a lock and gives it back, so often, with the types of a module.
+/// Gets a lock and releases it `count` times, with the types of a module.
 macro_rules! locks {
     ($sync:path, $lock:ident, $get:ident) => {
         |count| {
             use $sync as sync;
             let lock = black_box(sync::$lock::new(0u64));
             for _ in 0..count {
-                // A panic is no part of what is compared.
+                // A panic is not part of the comparison.
                 if let Ok(guard) = lock.$get() {
                     black_box(&*guard);
                 }
@@ -34,16 +34,16 @@ macro_rules! locks {
     };
 }
 
-/// Ways of doing one kind of thing.
+/// Ways of doing one kind of operation.
 #[derive(Debug)]
 struct Group {
     name: &'static str,
-    /// What is done once.
+    /// The operation that is done once.
     what: &'static str,
     cases: &'static [Case],
 }
 
-/// Two ways of doing something so often: without tickscope and with it.
+/// Two ways of doing an operation several times: without tickscope and with it.
 #[derive(Debug)]
 struct Case {
     name: &'static str,
@@ -166,12 +166,12 @@ fn run(future: impl Future<Output = ()>) {
     while black_box(future.as_mut().poll(&mut context)).is_pending() {}
 }
 
-/// One future with so many polls.
+/// Runs one future with this many polls.
 fn one(polls: u64) {
     run(Pending(polls - 1));
 }
 
-/// So many futures with one poll each.
+/// Runs this many futures with one poll each.
 fn many(calls: u64) {
     for _ in 0..calls {
         run(Pending(black_box(0)));
@@ -184,7 +184,7 @@ fn many_calls(calls: u64) {
     }
 }
 
-/// The words of the command line.
+/// Returns the parser for the words of the command line.
 pub(crate) fn names() -> PossibleValuesParser {
     PossibleValuesParser::new(GROUPS.iter().map(|group| group.name))
 }
@@ -216,7 +216,7 @@ pub(crate) fn print(group_name: &str, rounds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Is a child: does both ways of a case in turns. It prints the nanoseconds of each, and of the difference with its interval.
+/// Runs as a child: does both ways of a case in turns, and prints the nanoseconds of each, and the difference with its interval.
 pub(crate) fn times(group: &str, case: &str, rounds: u64) -> Result<(), String> {
     let case = case_of(group, case)?;
     let _session = tickscope::Builder::new("cost").mode(Mode::Exact).start();

@@ -6,13 +6,13 @@ use std::time::Instant;
 use tickscope_bench::child;
 use tickscope_bench::statistics::{quantile, sorted};
 
-/// What is printed of the times.
+/// Shares whose quantiles of the times are printed.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// The depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.
+/// Depth to which four functions call each other: 4 + 16 + ... + 4^7 nodes.
 const DEPTH: u32 = 7;
 
-/// Opens a scope and pushes how long that took, in nanoseconds.
+/// Opens a scope and pushes the nanoseconds that this took.
 macro_rules! visit {
     ($name:literal, $depth:ident, $times:ident) => {
         let before = Instant::now();
@@ -40,13 +40,13 @@ fn visit_below(depth: u32, times: &mut Vec<f64>) {
     }
 }
 
-/// Is a child: visits all places twice, and prints the times of both in microseconds.
+/// Runs as a child that visits all places twice, and prints the times of both visits in microseconds.
 pub(crate) fn visit(histograms: bool) {
     let _session = tickscope::Builder::new("first_visit")
         .mode(tickscope::Mode::Exact)
         .histogram(histograms)
         .start();
-    // The memory for all times is written before, so only the collector's memory is new.
+    // The memory for all times is written before, so that only the collector's memory is new.
     let mut times = vec![0.0; 4 << (2 * DEPTH)];
     times.clear();
     for _ in 0..2 {

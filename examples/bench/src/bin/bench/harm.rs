@@ -1,5 +1,5 @@
-//! Measures what the slowest of many short operations lose to a publisher and a viewer, against the same program
-//! without them.
+//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, against the same program without
+//! them.
 //!
 //! Operations without a session and with one take turns.
 
@@ -8,27 +8,27 @@ mod series;
 use tickscope_bench::kernel;
 use tickscope_bench::statistics::Middle;
 
-/// How much p99.9 may grow, in nanoseconds.
+/// Allowed growth of p99.9, in nanoseconds.
 const GOAL: f64 = 100.0;
 
-/// How many more of 100 000 operations may be interrupted, for 1 us or longer. With more, p99.99 is 1 us higher even if
-/// nothing else interrupts.
+/// Allowed number of additional operations of 100,000 that are interrupted for 1 us or longer. With more, p99.99 is 1 us higher
+/// even if nothing else interrupts.
 const INTERRUPTED: f64 = 10.0;
 
-/// The numbers of paired rounds: enough for an interval; with `--long`, enough to tell ten interruptions from none.
+/// Numbers of paired rounds: enough for an interval; with `--long`, enough to distinguish ten interruptions from none.
 const ROUNDS: usize = 9;
 const ROUNDS_LONG: usize = 121;
 
-/// How a figure compares to its goal, by its whole interval.
+/// Words for a figure's comparison with its goal, by its whole interval.
 const REACHED: &str = "reached";
 const MISSED: &str = "MISSED";
 const OPEN: &str = "not told from noise";
 
-/// Prints the figure. Returns false if a long measurement shows that the goal was missed; a short one decides nothing.
+/// Prints the figures. Returns false if a long measurement shows that a goal was missed; a short one decides nothing.
 ///
-/// The machine itself interrupts about one operation in 1 000 (timers, its host), so p99.9 of all operations is the
-/// cost of an interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an
-/// interruption, and how many more are interrupted.
+/// The machine itself interrupts about one operation in 1,000 (timers, its host), so p99.9 of all operations is the cost of an
+/// interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an interruption, and the
+/// number of additional interruptions.
 pub(crate) fn run(long: bool) -> Result<bool, String> {
     let rounds = if long { ROUNDS_LONG } else { ROUNDS };
     println!(
@@ -56,7 +56,7 @@ pub(crate) fn run(long: bool) -> Result<bool, String> {
     Ok(!long || !verdicts.contains(&MISSED))
 }
 
-/// Prints what is added, with its interval.
+/// Formats the added value with its interval.
 fn text(Middle { low, middle, high }: Middle) -> String {
     format!("{middle:+.0} [{low:+.0} {high:+.0}]")
 }

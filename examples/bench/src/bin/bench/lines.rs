@@ -1,5 +1,5 @@
-//! Measures what sampling of lines costs: the CPU time of a picture of `sphereflake`, with all that handles the samples in the process,
-//! while they are taken and while they are not, in turns. A turn takes a second.
+//! Measures the cost of sampling lines: the CPU time of a picture of `sphereflake`, with all handling of samples in the process.
+//! Turns with and without samples alternate; a turn takes a second.
 
 use std::error::Error;
 use std::thread;
@@ -13,13 +13,13 @@ use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
-/// Samples a second, as a user asks for them.
+/// Samples a second, as a user requests them.
 const HZ: u32 = 1_000;
 
 /// Pictures in a turn.
 const PICTURES: u64 = 20;
 
-/// Between two looks for an answer.
+/// Pause between two checks for a reply.
 const PAUSE: Duration = Duration::from_millis(1);
 
 pub(crate) fn print(rounds: u64) -> Result<(), Box<dyn Error>> {
@@ -45,7 +45,7 @@ pub(crate) fn print(rounds: u64) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the nanoseconds of CPU time of a turn in which so many samples a second are taken.
+/// Returns the nanoseconds of CPU time of a turn with this many samples a second.
 fn turn(slot: &mut Slot, hz: u32) -> Result<f64, FormatError> {
     let sent = slot.send(Op::Lines(hz))?;
     while slot.reply(&sent)?.is_none() {
@@ -56,7 +56,7 @@ fn turn(slot: &mut Slot, hz: u32) -> Result<f64, FormatError> {
     Ok(cpu_ns() - begin)
 }
 
-/// The CPU time of all threads.
+/// Returns the CPU time of all threads, in nanoseconds.
 fn cpu_ns() -> f64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

@@ -1,4 +1,4 @@
-//! What tickscope costs, and how true is what it shows. docs/design/benchmarks.md has the figures.
+//! Benchmarks of the cost of tickscope and of the truth of its numbers. docs/design/benchmarks.md has the figures.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -1,9 +1,9 @@
-//! The modes: what surrounds the work, and how to switch it on.
+//! The modes: the code around the work, and the switch to a mode.
 
 use std::thread;
 use std::time::Duration;
 
-/// What surrounds the work.
+/// Code around the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// Nothing surrounds it.
@@ -18,7 +18,7 @@ pub(crate) enum Mode {
     Off,
 }
 
-/// How long the publisher may need for a switch.
+/// Time that the publisher may need for a switch.
 const SETTLED: Duration = Duration::from_millis(5);
 
 impl Mode {
@@ -56,7 +56,7 @@ impl Mode {
         thread::sleep(SETTLED);
     }
 
-    /// Plain and floor open no scopes, so the publisher works as in exact mode.
+    /// Returns the mode of tickscope. Plain and floor open no scopes, so the publisher works as in exact mode.
     pub(crate) fn of_tickscope(self) -> tickscope::Mode {
         match self {
             Self::Plain | Self::Floor | Self::Exact | Self::ExactWithoutHistogram => tickscope::Mode::Exact,

@@ -1,4 +1,4 @@
-//! What a scope costs, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope with the
+//! Cost of a scope, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope with the
 //! publisher running.
 
 pub(crate) mod instructions;
@@ -78,7 +78,7 @@ fn measure_case(
     session: &tickscope::Session,
 ) -> Vec<Measured> {
     let mut rows = measure::measure(case, threads);
-    // With fewer scopes the difference is that of what else the program does.
+    // With fewer scopes, the rest of the program dominates the difference.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {
             Ok(added) => {
@@ -96,7 +96,7 @@ fn measure_case(
     rows
 }
 
-/// Is a viewer as the program sees it, until the result is dropped: a slot that is taken, for which it writes ten records a second.
+/// Acts as a viewer until the result is dropped: it takes a slot, for which the program writes ten records a second. Returns
 /// `None` if nothing is published.
 fn attach(session: &tickscope::Session) -> Option<Slot> {
     let ring = RingFile::open(&session.path()?).ok()?;

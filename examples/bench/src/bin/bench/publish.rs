@@ -1,5 +1,5 @@
-//! Measures what a record costs the publisher, each step by itself: capture, encode, write; and decode, which the reader does. Each
-//! measurement has its own process, because a process has one collector.
+//! Measures the publisher's cost of a record, each step by itself: capture, encode, write; and decode, which the reader does.
+//! Each measurement has its own process, because a process has one collector.
 
 mod tree;
 
@@ -44,7 +44,7 @@ fn ring() -> Result<OwnRing, FormatError> {
     Err(failed)
 }
 
-/// Prints the tables of trees with so many nodes, or of three sizes.
+/// Prints the tables of trees with this many nodes, or of three sizes.
 pub(crate) fn print(nodes: Option<usize>) -> Result<(), String> {
     println!(
         "Medians of {REPEATS}, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was."
@@ -62,14 +62,14 @@ pub(crate) fn print(nodes: Option<usize>) -> Result<(), String> {
     Ok(())
 }
 
-/// Is a child: prints the figures of a tree that stands still, and of one of which every node was called.
+/// Runs as a child that prints the figures of a tree without calls, and of a tree in which every node was called.
 pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> {
     let _session = Builder::new("publish")
         .mode(Mode::Exact)
         .max_nodes((nodes as u32 + 1).min(1_048_575))
         .ring_bytes(256 << 20)
         .histogram(histograms)
-        // So long that the publisher does not interfere.
+        // The interval is so long that the publisher does not interfere.
         .interval(Duration::from_secs(3600))
         .start();
     // Histograms get durations of several octaves.

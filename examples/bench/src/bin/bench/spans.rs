@@ -1,5 +1,5 @@
-//! Spans of the crate `tracing` in a loop: with the bare subscriber of `tickscope-tracing`, with its layer on a `Registry`, with a
-//! layer that does nothing, and with one that keeps times among the span's extensions, as layers that measure do.
+//! Spans of the crate `tracing` in a loop: with the bare subscriber of `tickscope-tracing`, with its layer on a `Registry`, with
+//! a layer that does nothing, and with a layer that keeps times among the span's extensions, like layers that measure.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ struct Nothing;
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> tracing_subscriber::Layer<S> for Nothing {}
 
-/// A layer that keeps among the span's extensions when it was entered and how long it was open.
+/// A layer that keeps the time of entry and the open time among the span's extensions.
 #[derive(Debug)]
 struct Times;
 
@@ -64,7 +64,7 @@ where
     }
 }
 
-/// Makes a subscriber that of the program, which has none yet.
+/// Installs the global subscriber of the program, which has none yet.
 fn begin(subscriber: impl Subscriber + Send + Sync) {
     if let Err(error) = set_global_default(subscriber) {
         eprintln!("{error}");
@@ -87,7 +87,7 @@ pub(crate) fn nothing() {
     begin(registry().with(Nothing));
 }
 
-/// The same loop without spans.
+/// Runs the same loop without spans.
 pub(crate) fn none(spans: u64) {
     for number in 0..spans {
         black_box(number);
@@ -108,7 +108,7 @@ pub(crate) fn spans(spans: u64) {
     }
 }
 
-/// A span that has a field, which nothing keeps, and that is entered by its reference.
+/// Opens spans with a field, which no subscriber keeps, and enters them by reference.
 pub(crate) fn with_field(spans: u64) {
     for number in 0..spans {
         let span = info_span!("with a field", number);

@@ -1,4 +1,4 @@
-//! Measures what the start and the end cost a program: `start()`, the first record, the end of a session, and the exit of a process.
+//! Measures the cost of a start and an end: `start()`, the first record, the end of a session, and the exit of a process.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -11,10 +11,10 @@ use tickscope_bench::child;
 use tickscope_bench::statistics::{median, sorted};
 use tickscope_format::file::open::RingFile;
 
-/// Processes of each kind, one after another.
+/// Number of processes of each kind, one after another.
 const PROCESSES: usize = 50;
 
-/// How a process ends: it drops its session at once or once that is settled, or exits with it.
+/// Ends of a process: it drops its session at once or once that is settled, or exits with it.
 const ENDS: [(&str, &str); 3] = [
     ("young", "drop of a session, 5 ms old"),
     ("settled", "drop of a session, 100 ms old"),
@@ -25,7 +25,7 @@ fn ms(begin: Instant) -> f64 {
     1e3 * begin.elapsed().as_secs_f64()
 }
 
-/// Is a child: one session, of which it prints the milliseconds of the start, those until the first record, and those of its end.
+/// Runs as a child with one session. Prints the milliseconds of the start, until the first record, and of the end.
 pub(crate) fn life(end: &str) -> Result<(), String> {
     let begin = Instant::now();
     let session = tickscope::start("life");
@@ -52,7 +52,7 @@ pub(crate) fn life(end: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a child, and returns its figures; that of an exit is the time from its last output to its end.
+/// Runs a child, and returns its figures. The figure of an exit is the time from the child's last output to its end.
 fn run(end: &str) -> Result<[f64; 3], String> {
     let mut command = child::command(&["life", end])?;
     let spawned = command.stdout(Stdio::piped()).spawn();
@@ -97,12 +97,12 @@ fn series(load: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints the table of a machine as it is.
+/// Prints the table without additional load.
 pub(crate) fn print_quiet() -> Result<(), String> {
     series("nothing beside them")
 }
 
-/// Prints that, and the same beside four busy loops for each CPU.
+/// Prints the table without additional load, and the same beside four busy loops for each CPU.
 pub(crate) fn print() -> Result<(), String> {
     print_quiet()?;
     let over = AtomicBool::new(false);

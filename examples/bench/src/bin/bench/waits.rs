@@ -1,5 +1,5 @@
-//! Compares waiting and ready time as tickscope shows them with what the kernel says of the same scopes: sleeps, pipes,
-//! locks, work, and threads without a CPU.
+//! Compares waiting and ready time in tickscope with the kernel's times of the same scopes: sleeps, pipes, locks, work, and
+//! threads without a CPU.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -15,14 +15,14 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::Quantity;
 
-/// The quantities of time off the CPU.
+/// Quantities of time off the CPU.
 const OFF: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 fn sleep(us: u64) {
     thread::sleep(Duration::from_micros(us));
 }
 
-/// Computes for so long on the CPU.
+/// Computes for this long on the CPU.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {
@@ -30,7 +30,7 @@ fn work(us: u64) {
     }
 }
 
-/// Wall time and time off the CPU of all rounds of a case, as the kernel has it.
+/// Wall time and time off the CPU of all rounds of a case, by the kernel.
 #[derive(Default)]
 struct Truth {
     name: &'static str,
@@ -68,7 +68,7 @@ fn add(table: &mut Vec<Truth>, name: &'static str, begin: (Instant, Duration)) {
     table[at].since(begin);
 }
 
-/// Prints all cases below titles, and what there is of all, beside `whole`.
+/// Prints all cases below titles, and the sums of all cases beside `whole`.
 fn print_table(table: &[Truth], snapshot: &Snapshot, whole: &Truth) {
     println!(
         "{:<24} {:>10} {:>10} {:>10} {:>10} {:>8} {:>8}",
@@ -95,7 +95,7 @@ fn print_table(table: &[Truth], snapshot: &Snapshot, whole: &Truth) {
     );
 }
 
-/// What rows of a name have, in ticks.
+/// Returns the sum of a quantity over the rows of a name, in ticks.
 fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     let column = snapshot.measures.of(quantity);
     let rows = column.into_iter().flat_map(|column| &column.rows);
@@ -103,7 +103,7 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     named.map(|(_, ticks)| ticks).sum()
 }
 
-/// The time off the CPU of the main thread, placed in rows or outside them, and not placed, in ticks.
+/// Returns the main thread's ticks off the CPU: placed in rows or outside them, and not placed.
 fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     let mut threads = (0..).zip(&snapshot.threads);
     let Some((at, _)) = threads.find(|(_, thread)| thread.name == "main") else {
@@ -142,7 +142,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     rounds(1_000).for_each(|_| timed!(table, "pipe", slow()));
     let (lock, over) = (Mutex::new(()), AtomicBool::new(false));
     thread::scope(|scope| {
-        // It holds the lock most of the time.
+        // This thread holds the lock most of the time.
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 let held = lock.lock();
@@ -162,7 +162,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
         timed!(table, "sleep 40 us, then", sleep(40));
         timed!(table, "work 200 us", work(200));
     }
-    // Many waits that are too short to be looked at, before work that is not.
+    // Many waits that are too short to be examined come before work that is not.
     for _ in rounds(1_000) {
         (0..20).for_each(|_| timed!(table, "20 echoes, then", quick()));
         timed!(table, "work of 200 us", work(200));
@@ -174,8 +174,8 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts a thread that sends each byte back through two pipes, after so many microseconds, and returns how to ask it. It ends when
-/// the pipes do.
+/// Starts a thread that sends each byte back through two pipes, after this many microseconds. Returns a function that sends a
+/// byte and waits for it. The thread ends with the pipes.
 fn echo(us: u64) -> io::Result<impl FnMut()> {
     let (mut there, mut send) = io::pipe()?;
     let (mut receive, mut back) = io::pipe()?;
@@ -196,13 +196,13 @@ fn echo(us: u64) -> io::Result<impl FnMut()> {
     })
 }
 
-/// Two busy threads on one CPU, and one that sleeps in between.
+/// Runs two busy threads on one CPU, and one thread that sleeps in between.
 fn rivals(table: &mut Vec<Truth>, factor: u32) -> Result<(), Box<dyn Error>> {
     let before = sched_getaffinity(None)?;
     let cpu = (0..CpuSet::MAX_CPU).find(|&cpu| before.is_set(cpu)).unwrap_or(0);
     let mut one = CpuSet::new();
     one.set(cpu);
-    // The rival inherits it.
+    // The rival inherits the affinity.
     sched_setaffinity(None, &one)?;
     let over = AtomicBool::new(false);
     thread::scope(|scope| {

@@ -14,7 +14,7 @@ pub(crate) struct Workers<T> {
 }
 
 impl<T: Copy + Send + 'static> Workers<T> {
-    /// Starts so many threads. `run` runs a task and returns the nanoseconds that it took.
+    /// Starts this many threads. `run` runs a task and returns the nanoseconds that the task took.
     pub(crate) fn start(count: usize, run: fn(T) -> f64) -> Self {
         let barrier = Arc::new(Barrier::new(count));
         let (time_sender, times) = mpsc::channel();
@@ -36,7 +36,7 @@ impl<T: Copy + Send + 'static> Workers<T> {
     /// Returns the nanoseconds of one run, as the mean over the threads; NaN if one has panicked.
     pub(crate) fn run(&self, task: T) -> f64 {
         for tasks in &self.tasks {
-            // A thread that has ended gives no time, which is noticed below.
+            // A thread that has ended returns no time, which is noticed below.
             _ = tasks.send(task);
         }
         let times = self.tasks.iter().map(|_| self.times.recv().unwrap_or(f64::NAN));

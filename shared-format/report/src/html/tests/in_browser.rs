@@ -1,4 +1,4 @@
-//! What the page's scripts do in a browser, and with numbers in Node.js: `.ci/nightly pages`.
+//! Behaviour of the page's scripts in a browser, and their numbers in Node.js: `.ci/nightly pages`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +30,7 @@ const BROWSERS: [&str; 4] = [
 
 const DESKTOP: &str = "1400,900";
 
-/// As narrow as the browser makes a window; the rules for phones hold in it.
+/// Narrowest window that the browser makes, in which the rules for phones apply.
 const PHONE: &str = "500,900";
 
 fn on_path(names: &[&str]) -> Option<PathBuf> {
@@ -48,26 +48,26 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Checks of the page by itself, which stand behind its own scripts.
+/// Checks of the page by itself, which run after its own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// The page with the checks behind its scripts.
+/// Returns the page with the checks after its scripts.
 fn with_checks(html: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
     format!("{before}{CHECKS}</script>{after}")
 }
 
-/// What the document holds once its scripts have run.
+/// Returns the document after its scripts have run.
 fn document(html: &str) -> String {
     document_in(html, DESKTOP)
 }
 
-/// The same in a window of this size.
+/// Returns the document in a window of this size.
 fn document_in(html: &str, window: &str) -> String {
     rendered(&with_checks(html), "id=\"app\"", window)
 }
 
-/// What any page holds once its scripts have run; it has to have this part.
+/// Returns the document of any page after its scripts have run. It must contain `part`.
 fn rendered(html: &str, part: &str, window: &str) -> String {
     let browser = on_path(&BROWSERS);
     let browser = browser.expect("wanted chromium or chrome on PATH (Debian: apt-get install chromium)");
@@ -99,7 +99,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     document
 }
 
-/// The page's checks of itself, and its table of all rows.
+/// Returns the results of the page's checks, and its table of all rows.
 fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     let document = document_in(html, window);
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
@@ -117,7 +117,7 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
     (checks, table)
 }
 
-/// Rows of the text report, columns and name, as the page writes them down.
+/// Returns the rows of the text report, columns and name, in the form of the page.
 fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
@@ -127,7 +127,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
-    // Where there is no histogram, neither report has its three columns.
+    // Without a histogram, neither report has its three columns.
     let mut columns = if snapshot.latencies.row.is_empty() { 6 } else { 9 };
     if snapshot.has_wait_columns() {
         columns += 2;
@@ -162,7 +162,7 @@ fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
     rows
 }
 
-/// Callers and callees of a function, as the page writes them down.
+/// Returns the callers and callees of a function in the form of the page.
 fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
     let found = Neighbours::of(tree, FunctionId(function)).unwrap();
     let line = |which: &str, link: &Link| {
@@ -195,7 +195,7 @@ fn assert_links_hold(snapshot: &Snapshot, mut found: Vec<String>) {
     assert_eq!(found, wanted);
 }
 
-/// Rows of the tree turned round, as the page writes them down: those whose path it has written.
+/// Checks the rows of the callers' tree whose paths the page has written.
 fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     let tree = bottom_up(&CallTree::build(snapshot, |_| true), usize::MAX, |_| true).tree;
     let path = |row: &TreeRow| {
@@ -252,7 +252,7 @@ fn assert_checks_hold_in(snapshot: &Snapshot, options: &PageOptions, window: &st
     let wanted = rows_of_text(snapshot, options);
     assert!(wanted.len() >= 8, "{wanted:#?}");
     for (found, wanted) in table.iter().zip(&wanted) {
-        // The text's list of functions does not say what is open.
+        // The text's list of functions does not show open functions.
         let found = if wanted.starts_with("hot") {
             found.replace(" •", "")
         } else {
@@ -411,7 +411,7 @@ fn without_rows_the_page_works_as_well() {
     assert_eq!(table, Vec::<String>::new());
 }
 
-/// Selects every frame of the flame graph of a comparison and zooms to the last one.
+/// Script that selects every frame of a comparison's flame graph and zooms to the last one.
 const FRAMES: &str = "<script>
 flame.draw();
 document.body.dataset.wide = document.documentElement.scrollWidth <= innerWidth;
@@ -450,7 +450,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     let document = rendered(&html, "id=\"frames\"", PHONE);
     for part in [
         "data-wide=\"true\"",
-        // All together, and three functions.
+        // The frame of all together, and three functions.
         "data-frames=\"4\"",
         "data-zoomed=\"true\"",
         "app::search\n60.6% of all, and 2.5% before: +58.1 points\ntotal 1.00µs → 60.0µs (×60)",
@@ -460,7 +460,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     }
 }
 
-/// All around the places where texts change, and every magnitude.
+/// Returns values near all places where texts change, and of every magnitude.
 fn values() -> Vec<u64> {
     let mut values = vec![0, u64::MAX];
     let mut random = 1u64;
@@ -487,7 +487,7 @@ fn values() -> Vec<u64> {
 fn scripts_write_numbers_as_the_text_report_does() {
     let node = on_path(&["node", "nodejs"]).expect("wanted Node.js on PATH (Debian: apt-get install nodejs)");
     let values = values();
-    // Halves of the last digit that are exact in binary, and shares as they come.
+    // Shares include halves of the last digit that are exact in binary.
     let shares: Vec<f64> = (0..=8_000)
         .map(|at| f64::from(at) / 8_000.0)
         .chain((0..4_096).map(|at| f64::from(at) / 4_096.0))

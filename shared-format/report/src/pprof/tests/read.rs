@@ -1,6 +1,6 @@
-//! The same messages as a library reads them: an independent judge of what is written.
+//! The same messages as a library reads them, as an independent check of the written bytes.
 
-/// Strings are numbers of entries in `string_table`; ids are not zero.
+/// Strings are indices into `string_table`; ids are not zero.
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Profile {
     #[prost(message, repeated, tag = "1")]
@@ -15,7 +15,7 @@ pub(super) struct Profile {
     pub(super) function: Vec<Function>,
     #[prost(string, repeated, tag = "6")]
     pub(super) string_table: Vec<String>,
-    /// When it began: nanoseconds since the Unix epoch.
+    /// Time when it began, in nanoseconds since the Unix epoch.
     #[prost(int64, tag = "9")]
     pub(super) time_nanos: i64,
     #[prost(int64, tag = "10")]
@@ -26,7 +26,7 @@ pub(super) struct Profile {
     pub(super) period: i64,
     #[prost(int64, repeated, tag = "13")]
     pub(super) comment: Vec<i64>,
-    /// The type of the value that is shown first.
+    /// Type of the value that readers show first.
     #[prost(int64, tag = "14")]
     pub(super) default_sample_type: i64,
 }
@@ -41,10 +41,10 @@ pub(super) struct ValueType {
 
 #[derive(Clone, PartialEq, prost::Message)]
 pub(super) struct Sample {
-    /// The innermost first.
+    /// Locations, the innermost first.
     #[prost(uint64, repeated, tag = "1")]
     pub(super) location_id: Vec<u64>,
-    /// One for each sample type.
+    /// One value for each sample type.
     #[prost(int64, repeated, tag = "2")]
     pub(super) value: Vec<i64>,
     #[prost(message, repeated, tag = "3")]

@@ -1,4 +1,4 @@
-//! What a scope costs: as tickscope claims it, and as the difference from the plain copy of the same workload.
+//! Cost of a scope: as tickscope claims it, and as the difference from the plain copy of the same workload.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use crate::workers::Workers;
 /// Units in a run.
 const UNITS: u64 = 3;
 
-/// Turns at least, whatever the time.
+/// Smallest number of turns, for any time.
 const TURNS_LEAST: usize = 8;
 
 /// Shares of the time for a row: adaptive mode learns in the first one, and tickscope measures for its claim in the second. The
-/// turns have the rest.
+/// remaining time is for the turns.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
 
@@ -25,22 +25,22 @@ const CLAIM: f64 = 0.4;
 const WITHOUT_HISTOGRAM: [&str; 4] = ["empty", "work20ns", "sphereflake", "memory"];
 const IN_ADAPTIVE: [&str; 4] = ["work20ns", "body1us", "sphereflake", "memory"];
 
-/// A case, the number of its threads, and how its scopes are measured.
+/// A case, the number of its threads, and the mode of its scopes.
 type Row = (&'static Case, usize, Mode);
 
-/// What a run does.
+/// A case, and whether it runs with scopes.
 type Task = (&'static Case, bool);
 
 /// The costs of a row, in nanoseconds a scope.
 #[derive(Clone, Copy, Debug)]
 struct Costs {
     claimed: Middle,
-    /// `samples` or `calibration`.
+    /// Source of the claim: `samples` or `calibration`.
     from: &'static str,
     measured: Middle,
 }
 
-/// Measures all rows of the cases, each for so long, and prints an object for each, and one for all.
+/// Measures all rows of the cases, each for `time`, and prints an object for each, and one for all.
 pub(crate) fn print(all: &[&'static Case], time: Duration) {
     let (mut cases, mut inside, mut overlapping) = (0, 0, 0);
     for (case, threads, mode) in all.iter().flat_map(|case| rows(case)) {
@@ -78,7 +78,7 @@ fn rows(case: &'static Case) -> impl Iterator<Item = Row> {
     rows.into_iter().flatten()
 }
 
-/// Measures a row: half of the turns before tickscope measures, half after it, as machines change.
+/// Measures a row. Half of the turns come before tickscope measures and half after it, because machines change.
 fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     mode.enter();
     let workers = Workers::start(threads, |(case, scoped): Task| {
@@ -111,7 +111,7 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     }
 }
 
-/// Measures plain and scoped runs in turns, and adds the nanoseconds that a scope takes more.
+/// Measures plain and scoped runs in turns, and appends the nanoseconds that each scope adds.
 fn turns(workers: &Workers<Task>, case: &'static Case, time: Duration, added: &mut Vec<f64>) {
     let scopes = (case.scopes_of_unit() * UNITS) as f64;
     let (begin, least) = (Instant::now(), added.len() + TURNS_LEAST);

@@ -1,8 +1,8 @@
-//! How honest the standard errors are: a program whose shares of time are known, run many times with different seeds.
+//! Test of the standard errors: a program whose shares of time are known runs many times with different seeds.
 //!
-//! Its functions read the clock until a drawn number of ticks has passed, and add up what did pass: that is the truth by time,
-//! whatever else ran on the machine. The truth by working is the same without the time in which the thread had no CPU: where much
-//! more has passed than was drawn, it is what was drawn.
+//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass. This sum is the
+//! truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far more ticks have
+//! passed than were drawn, the drawn number counts.
 
 use std::time::{Duration, Instant};
 
@@ -11,17 +11,16 @@ use tickscope_bench::shown::Shown;
 use tickscope_bench::workloads::work;
 use tickscope_bench::{Scoped, probe};
 
-/// Runs of a mode.
+/// Number of runs of a mode.
 const RUNS: u64 = 100;
 
 /// Time in which adaptive mode learns, before the first run.
 const LEARNING: Duration = Duration::from_millis(1500);
 
-/// How far the truth may be, in shown standard errors.
+/// Allowed distance of the truth, in shown standard errors.
 const WITHIN: f64 = 2.0;
 
-/// The functions below [`handle`]: their mean ticks, and how many calls of 100 are theirs. Their shares, and that of `handle`,
-/// are 5 to 40 %.
+/// Functions below [`handle`], with their mean ticks and their calls of 100. The shares of all functions are 5 to 40 %.
 const CHILDREN: [Child; 6] = [
     Child::new("scan", scan, 6_000, 40),
     Child::new("parse", parse, 10_000, 12),
@@ -31,20 +30,20 @@ const CHILDREN: [Child; 6] = [
     Child::new("send", send, 3_600, 9),
 ];
 
-/// The mean ticks of `handle` itself, which calls three children.
+/// Mean ticks of `handle` itself, which calls three children.
 const HANDLE: u64 = 4_000;
 const CALLS: usize = 3;
 
-/// The place of `handle` in [`Ticks`].
+/// Index of `handle` in [`Ticks`].
 const OF_HANDLE: usize = CHILDREN.len();
 
-/// Ticks beyond what was drawn from which on the thread had no CPU.
+/// Ticks above the drawn number from which the thread counts as without a CPU.
 const HAD_NO_CPU: u64 = 20_000;
 
-/// The ticks of each child, and of `handle` itself.
+/// Ticks of each child, and of `handle` itself.
 type Ticks = [u64; CHILDREN.len() + 1];
 
-/// What passed in a run, by two measures.
+/// Ticks of a run, by two measures.
 #[derive(Debug, Default)]
 struct Truth {
     time: Ticks,
@@ -52,7 +51,7 @@ struct Truth {
 }
 
 impl Truth {
-    /// Adds a call to the function at a place.
+    /// Adds a call of the function at an index.
     fn add(&mut self, place: usize, (passed, drawn): (u64, u64)) {
         self.time[place] += passed;
         self.working[place] += if passed - drawn < HAD_NO_CPU {
@@ -82,7 +81,7 @@ impl Child {
     }
 }
 
-/// Reads the clock until so many ticks have passed, and returns how many have, and how many were to.
+/// Reads the clock until this many ticks have passed. Returns the ticks that have passed, and the requested ticks.
 #[inline(always)]
 fn spin(ticks: u64) -> (u64, u64) {
     let begin = tickscope::__private::tsc();
@@ -106,7 +105,7 @@ macro_rules! spinning {
 
 spinning! { scan "scan" parse "parse" check "check" sort "sort" store "store" send "send" }
 
-/// A call of `handle`: its own ticks, and the children with theirs.
+/// A call of `handle`: its own ticks, and its children with their ticks.
 #[derive(Debug)]
 struct Call {
     own: u64,
@@ -140,7 +139,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
         let lengths = [(); CALLS].map(|()| ticks(1 << 20));
         let children = lengths.map(|length| {
             let child = child(draw() % 100);
-            // Scaled from the mean that they were drawn with.
+            // The ticks are scaled from the mean with which they were drawn.
             (
                 child,
                 ((u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20) as u64,
@@ -151,7 +150,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
     drawn
 }
 
-/// Returns the child to which a number below 100 belongs.
+/// Returns the child that a number below 100 selects.
 fn child(number: u64) -> usize {
     let mut left = number;
     for (index, child) in CHILDREN.iter().enumerate() {
@@ -163,15 +162,15 @@ fn child(number: u64) -> usize {
     CHILDREN.len() - 1
 }
 
-/// Calls drawn for a run, which repeats them.
+/// Number of calls that are drawn for a run, which repeats them.
 const DRAWN: usize = 4_000;
 
-/// Runs the program with a seed for so long, and returns the truth.
+/// Runs the program with a seed for this time, and returns the truth.
 fn run(seed: u64, time: Duration) -> Truth {
     let calls = calls(seed, DRAWN);
     let mut truth = Truth::default();
     let begin = Instant::now();
-    // Whatever was measured before the drawing is over is not of this run.
+    // Ticks before the drawing is over do not belong to this run.
     tickscope::reset();
     for call in calls.iter().cycle() {
         if begin.elapsed() >= time {
@@ -182,19 +181,19 @@ fn run(seed: u64, time: Duration) -> Truth {
     truth
 }
 
-/// What became of all runs of a mode, by one measure.
+/// Outcomes of all runs of a mode, by one measure.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Shares of functions of which the truth was within.
+    /// Shares of functions for which the truth was within the limit.
     within: u64,
-    /// Runs in which all functions were within.
+    /// Runs in which all functions were within the limit.
     runs_within: u64,
-    /// The largest difference.
+    /// Largest difference of a share.
     largest: f64,
 }
 
 impl Outcomes {
-    /// Compares what a run showed.
+    /// Compares the shares of a run with the truth.
     fn add(&mut self, shown: &Shown, truth: &Ticks) {
         let all: u64 = truth.iter().sum();
         let mut within = 0;
@@ -219,8 +218,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in both modes, and prints an object for each mode: errors by time, and by working where the mode tells
-/// working from waiting.
+/// Runs the program in both modes, and prints an object for each mode: errors by time, and errors by working if the mode
+/// distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);
@@ -243,7 +242,7 @@ pub(crate) fn print(time: Duration) {
     }
 }
 
-/// The names of the functions, in the order of [`Ticks`].
+/// Returns the names of the functions, in the order of [`Ticks`].
 fn names() -> impl Iterator<Item = &'static str> {
     CHILDREN.iter().map(|child| child.name).chain(["handle"])
 }

@@ -11,36 +11,36 @@ use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
-/// The records a second that the viewer asks for.
+/// Records a second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
 
-/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
-/// the interruptions in the time of 100 000 operations without a session; page faults, voluntary and involuntary
-/// context switches of the thread a second; records a second.
+/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds; the
+/// interruptions in the time of 100,000 operations without a session; page faults, voluntary and involuntary context switches of
+/// the thread a second; records a second.
 pub(crate) const FIGURES: usize = 10;
 
-/// The figures that are compared: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
+/// Indices of the compared figures: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
 const COMPARED: [usize; 4] = [1, 2, 4, 5];
 
-/// An operation counts as interrupted if it takes this many nanoseconds more than the median without a session.
+/// Nanoseconds above the median without a session from which an operation counts as interrupted.
 const INTERRUPTED: f64 = 1000.0;
 
-/// Operations of a series: about 0.3 s.
+/// Number of operations in a series: about 0.3 s.
 const OPERATIONS: usize = 250_000;
 
-/// The pages that an operation works on, and the words of a page.
+/// Number of pages that an operation works on, and words in a page.
 const PAGES: usize = 64;
 const PAGE_WORDS: usize = 512;
 
-/// The pause before each series, in which a session makes its ring and removes those of ended programs.
+/// Pause before each series, in which a session makes its ring and removes the rings of ended programs.
 const SETTLED: Duration = Duration::from_millis(150);
 
-/// The longest wait for a ring.
+/// Longest wait for a ring.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// The measurements of one series.
 struct Series {
-    /// The nanoseconds of all operations, sorted.
+    /// Nanoseconds of all operations, sorted.
     times: Vec<u64>,
     /// Page faults, voluntary and involuntary context switches a second.
     kernel: [f64; 3],
@@ -51,13 +51,13 @@ struct Series {
 struct Watched {
     session: tickscope::Session,
     ring: RingFile,
-    /// The program publishes for the viewer as long as this is alive.
+    /// Slot for which the program publishes while this is alive.
     _slot: Slot,
 }
 
-/// What an operation works on: one word in each of some pages, as functions of programs do. On some virtual machines
-/// the host removes page tables at its timer. An operation that touched no memory would then seem faster only because
-/// it has no scope.
+/// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual machines the
+/// host removes page tables at its timer. An operation that touched no memory would then seem faster only because it has no
+/// scope.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.
@@ -65,7 +65,7 @@ struct Memory([[u64; PAGE_WORDS]; PAGES]);
 fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
     probe!(P, "operation");
     for (at, page) in memory.0.iter_mut().enumerate() {
-        // The words are not all in the same set of the cache.
+        // The words are in different sets of the cache.
         let word = &mut page[at * 8 % PAGE_WORDS];
         *word = black_box(*word).wrapping_add(seed);
     }
@@ -74,7 +74,7 @@ fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
 
 fn series<P: Probe>() -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
-    // The first visit is not what is measured.
+    // The first visits are not measured.
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
     let mut times = vec![1; OPERATIONS];
     let (before, begin) = (kernel::thread(), Instant::now());
@@ -99,16 +99,16 @@ fn rested() -> Series {
     series::<Plain>()
 }
 
-/// The medians of all rounds.
+/// Medians of all rounds.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// Without a session and with one.
+    /// Figures without a session and with one.
     pub(crate) both: [[f64; FIGURES]; 2],
-    /// The differences between both, of what is compared.
+    /// Differences between both, for the compared figures.
     pub(crate) added: [Middle; COMPARED.len()],
 }
 
-/// Measures so many paired rounds.
+/// Measures this many paired rounds.
 pub(crate) fn run(rounds: usize) -> Result<Told, String> {
     let mut all: [Vec<[f64; FIGURES]>; 2] = Default::default();
     for _ in 0..rounds {
@@ -152,7 +152,7 @@ impl Series {
             .times
             .partition_point(|time| *time as f64 <= usual + INTERRUPTED);
         let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| self.at(share, all));
-        // An operation that a scope makes longer is interrupted more often for that reason, so the rate is per time.
+        // A longer operation is interrupted more often for that reason alone, so the rate is per time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;

@@ -6,12 +6,11 @@ use tickscope_bench::{callgrind, child};
 use crate::cases::Case;
 use crate::modes::Mode;
 
-/// Runs under callgrind do 1/20 and 3/20 of what timed runs do.
+/// Amounts of runs under callgrind: 1/20 and 3/20 of a timed run.
 const AMOUNTS: [u64; 2] = [1, 3];
 const PARTS: u64 = 20;
 
-/// The warm-up before, in multiples of a timed run: nodes are made, and adaptive mode learns (less than in a timed
-/// run).
+/// Warm-up in multiples of a timed run, in which nodes are made and adaptive mode learns (less than in a timed run).
 const WARM: u64 = 1;
 const LEARNING: u64 = 3;
 
@@ -25,7 +24,7 @@ pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     Ok(added)
 }
 
-/// Returns the instructions of a scope with the work in it.
+/// Returns the instructions of a scope including the work in it.
 fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
@@ -38,7 +37,7 @@ fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     Ok(added / (case.scopes(many) - case.scopes(few)) as f64)
 }
 
-/// Is the process that callgrind watches.
+/// Runs as the process that callgrind watches.
 pub(crate) fn run(case: &str, mode: &str, amount: u64) -> Result<(), String> {
     let (case, mode) = (Case::named(case)?, Mode::named(mode)?);
     callgrind::enter(mode.of_tickscope(), mode.has_histogram());

@@ -11,16 +11,16 @@ use crate::cases::{Case, Clock};
 use crate::modes::Mode;
 use crate::workers::Workers;
 
-/// How often each mode has its turn.
+/// Number of turns of each mode.
 const ROUNDS: usize = 4;
 
 /// Pairs of plain and measured runs in a turn; each has two runs of either kind.
 const PAIRS: usize = 12;
 
-/// Runs after a switch before anything is timed. After them most nodes have their usual latencies.
+/// Runs after a switch before anything is timed. After these runs most nodes have their usual latencies.
 const WARM: usize = 12;
 
-/// Adaptive mode times most calls until it knows how long they are. It runs this long before it is measured, the first
+/// Adaptive mode times most calls until it has learned their durations. It runs for these times before it is measured, the first
 /// time and later.
 const LEARNING: [Duration; 2] = [Duration::from_millis(1500), Duration::from_millis(100)];
 
@@ -34,18 +34,18 @@ pub(crate) struct Measured {
     pub(crate) watched: bool,
     /// Nanoseconds above plain.
     pub(crate) added_ns: f64,
-    /// The pairs' ratios.
+    /// Ratios of the pairs.
     pub(crate) ratio: Middle,
     /// Instructions above plain, if they were counted.
     pub(crate) instructions: Option<f64>,
 }
 
-/// What to run once.
+/// Case and mode of one run.
 pub(crate) type Task = (&'static Case, Mode);
 
 /// The measurements of a case in a mode so far.
 struct Turns {
-    /// The number of scopes in a run.
+    /// Number of scopes in a run.
     scopes: f64,
     /// Nanoseconds a scope, plain and measured.
     pairs: Vec<(f64, f64)>,
@@ -88,7 +88,7 @@ pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
     turns.row(case, Mode::Exact, threads, true)
 }
 
-/// Switches to a mode, outside of what is timed: it makes nodes, warms caches and predictors, and learns rates.
+/// Switches to a mode outside the timed runs. This makes nodes, warms caches and predictors, and learns rates.
 fn prepare(workers: &Workers<Task>, case: &'static Case, mode: Mode, first: bool) {
     mode.enter();
     workers.run((case, Mode::Plain));
@@ -140,7 +140,7 @@ impl Measured {
         format!("{}{watched}", self.mode.name())
     }
 
-    /// Returns what the row adds, as a multiple of what the floor adds. `rows` are all rows of the same case.
+    /// Returns the time that the row adds, as a multiple of the floor's. `rows` are all rows of the same case.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
         let floor = rows
             .iter()

@@ -7,8 +7,7 @@ use tickscope_bench::kernel::anonymous_bytes;
 use crate::cases::{CASES, Case};
 use crate::modes::Mode;
 
-/// Prints how much memory ten seconds of scopes without a pause (a minute if `long`) leave behind, once their nodes
-/// exist.
+/// Prints the memory that ten seconds of scopes without a pause (a minute if `long`) leave behind, after their nodes exist.
 pub(crate) fn print(long: bool) {
     Mode::Exact.enter();
     let cases = ["sites8", "recursion", "cold5000"];

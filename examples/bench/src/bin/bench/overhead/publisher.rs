@@ -11,17 +11,17 @@ use crate::cases::Case;
 use crate::modes::Mode;
 use crate::workers::Workers;
 
-/// The time until the publisher has found its interval.
+/// Time until the publisher has found its interval.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// How long its CPU time is measured, without a viewer and with one. Each is several intervals.
+/// Time for which its CPU time is measured, without a viewer and with one. Each time is several intervals.
 const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
 
 /// The case: two threads with 5219 nodes each.
 const CASE: &str = "cold5000";
 const THREADS: usize = 2;
 
-/// Prints its share of a core in each mode in which it has work, without a viewer and with one.
+/// Prints the publisher's share of a core in each mode in which it has work, without a viewer and with one.
 pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
     let case = Case::named(CASE)?;
     println!("publisher, {THREADS} threads of {CASE} (% of a core)");

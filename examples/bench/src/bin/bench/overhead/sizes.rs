@@ -11,18 +11,18 @@ use tickscope_bench::{Plain, Probe, Scoped, child, probe};
 
 use crate::modes::Mode;
 
-/// The functions of each level, all of which call all, and the number of levels. This gives the most nodes that a
-/// thread may have, and few that are called often.
+/// Number of functions of each level, which all call each other, and number of levels. The first pair gives the most nodes that a
+/// thread may have, the second gives few nodes that are called often.
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
-/// The calls of each leaf that is called often.
+/// Calls of each leaf that is called often.
 const CALLS: u64 = 500;
 
-/// The threads that live at the same time.
+/// Number of threads that live at the same time.
 const THREADS: usize = 500;
 
-/// The scopes in the function whose code is measured.
+/// Number of scopes in the function whose code is measured.
 const SCOPES: f64 = 100.0;
 
 pub(crate) fn print() -> Result<(), String> {
@@ -66,7 +66,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path with the digits of `number` in another base.
+/// Returns the path in base 17 with the digits of `number` in another base.
 fn in_base_17(number: u64, base: u64) -> u64 {
     if number == 0 {
         0
@@ -75,7 +75,7 @@ fn in_base_17(number: u64, base: u64) -> u64 {
     }
 }
 
-/// Runs a child: starts threads that open a scope or none, and wait for each other; prints the bytes of one.
+/// Runs a child: starts threads that open a scope or none, and wait for each other. Prints the bytes of one thread.
 pub(crate) fn threads(mode: &str) -> Result<(), String> {
     let is_plain = Mode::named(mode)? == Mode::Plain;
     let body = if is_plain { one::<Plain> } else { one::<Scoped> };

@@ -1,6 +1,6 @@
 //! A call tree with a known number of nodes: ten children a node, numbered level by level.
 
-/// Calls every node of a tree of `nodes` nodes once, and the nodes above it on the way. `work` runs in each.
+/// Calls every node of a tree of `nodes` nodes once, with the nodes above it on its path. `work` runs in each of the nodes.
 pub(crate) fn visit(nodes: usize, work: &dyn Fn(usize)) {
     for node in 1..=nodes {
         let mut way = Vec::new();
