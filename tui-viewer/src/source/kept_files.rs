@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use tickscope_format::recording::Recording;
 
-/// So many are looked into, the newest ones.
+/// Number of files that are read: the newest ones.
 const MOST: usize = 20;
 
 /// A file that `tickscope FILE` opens.
@@ -17,7 +17,7 @@ pub(crate) struct KeptFile {
     pub(crate) name: String,
     /// The process id that the program had.
     pub(crate) pid: u32,
-    /// How many snapshots it holds.
+    /// Number of snapshots in the file.
     pub(crate) records: usize,
     /// When the first of them was captured: nanoseconds since the Unix epoch.
     pub(crate) from_unix_ns: u64,
