@@ -1,4 +1,4 @@
-//! The functions with a tail, as the view Slow lists them while no function is watched.
+//! Functions with a tail, as the view Slow lists them while no function is watched.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
