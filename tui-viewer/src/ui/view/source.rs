@@ -23,7 +23,7 @@ const CALLED_CELLS: u16 = 38;
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 
-/// End and title of each column before the source.
+/// End of each column before the source, and of its title.
 const SHARE_END: u16 = 7;
 const CPU_END: u16 = 15;
 const SCOPE_END: u16 = 24;
