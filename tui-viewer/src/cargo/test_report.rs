@@ -25,7 +25,7 @@ struct TestTime {
     waiting_ns: Option<u64>,
 }
 
-/// Runs a program of tests, and prints its tests by time when it has ended.
+/// Runs a test program, and prints its tests by time when it has ended.
 ///
 /// # Errors
 /// The program cannot be watched.

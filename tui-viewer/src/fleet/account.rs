@@ -182,7 +182,7 @@ impl Account {
         other
     }
 
-    /// Returns how many functions, counters and groups have no series.
+    /// Returns the number of functions, counters and groups without a series.
     pub fn without_series(&self) -> usize {
         self.items.iter().filter(|item| item.base.is_none()).count()
     }
@@ -282,7 +282,7 @@ impl Account {
         }
     }
 
-    /// Gives series to the functions with most time that have none, and to counters and groups while there is room.
+    /// Gives series to functions without one that have most time, and to counters and groups while there is room.
     fn give_series(&mut self, now: &[Amounts], options: &AccountOptions) {
         let most = options.top.saturating_mul(MOST_TIMES);
         let in_series = &mut self.series;

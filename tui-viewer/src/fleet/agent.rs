@@ -156,7 +156,7 @@ impl Agent {
         }
     }
 
-    /// Returns the programs that were met so far.
+    /// Returns the accounts of programs that were met so far.
     pub fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
         &self.accounts
     }
@@ -375,7 +375,7 @@ mod tests {
         let mut agent = agent(dir.path(), false);
         assert_eq!(found(&mut agent, "app"), (11, 1));
         assert_eq!(found(&mut agent, "app"), (11, 1), "nothing new");
-        // Two resets between two looks.
+        // The program is reset twice between two looks.
         first.reset(4);
         first.reset(6);
         first.shows(2, CaptureKind::Periodic);

@@ -15,11 +15,11 @@ use crate::source::status::Status;
 /// The program on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The name it gave itself.
+    /// Name that the program gave itself.
     pub name: String,
     /// Its process id.
     pub pid: u32,
-    /// The file it is read from.
+    /// File that the program is read from.
     pub path: PathBuf,
 }
 
@@ -46,7 +46,7 @@ pub(crate) const TOGETHER: &str = "--all";
 pub struct RingLine {
     /// The file.
     pub path: PathBuf,
-    /// The name its program gave itself.
+    /// Name that its program gave itself.
     pub name: String,
     /// Its process id.
     pub pid: u32,
@@ -98,13 +98,13 @@ pub struct Events {
 pub struct Past {
     /// The wall clock at its capture: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// Why it was captured.
+    /// Reason for its capture.
     pub kind: CaptureKind,
     /// A snapshot, encoded.
     pub payload: Rc<[u8]>,
 }
 
-/// What the screen may ask the program for.
+/// Request of the screen to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Start counting at zero.
@@ -118,7 +118,7 @@ pub enum Request {
     },
     /// Measure in another way; closes the reset epoch.
     Mode(Mode),
-    /// Measure the sites of a pattern no more.
+    /// Measure the sites of a pattern no longer.
     SitesOff(Pattern),
     /// Measure the sites of a pattern again.
     SitesOn(Pattern),
@@ -135,7 +135,7 @@ pub enum Request {
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was asked for.
+    /// Request that is answered.
     pub request: Request,
     /// Reset epoch from which the change shows, or the reason why the program refused.
     pub result: Result<u64, String>,

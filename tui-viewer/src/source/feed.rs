@@ -51,7 +51,7 @@ pub struct RingFeed {
     dir: Option<PathBuf>,
     offset: UtcOffset,
     open: Open,
-    /// When to look around next.
+    /// Time of the next look around.
     look_around_at: Instant,
     status: Status,
     /// Rings that were listed last, so that only changes are handed over.

@@ -177,7 +177,7 @@ impl History {
         self.revision
     }
 
-    /// Bytes of all payloads.
+    /// Returns the bytes of all payloads.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes

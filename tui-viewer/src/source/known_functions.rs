@@ -21,8 +21,8 @@ pub struct KnownFunctions {
 }
 
 impl KnownFunctions {
-    /// Reads the functions of a process, if its file holds as many as the process says. The number differs for a process with the
-    /// same id elsewhere, and for a process that loads a library with functions.
+    /// Reads the functions of a process, if its file holds exactly the number that the process says. The number differs for a
+    /// process with the same id elsewhere, and for a process that loads a library with functions.
     pub(crate) fn of_process(pid: u32, known: u32) -> Option<Self> {
         // The link leads to the running file, also after it has been built anew.
         let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;

@@ -34,9 +34,9 @@ pub enum Status {
     Kept,
     /// The records of a program come through a pipe, which leads one way.
     Piped(Pipe),
-    /// The file cannot be read as what it claims to be.
+    /// The file is damaged, or is no file of its kind.
     Broken {
-        /// What was found, what was wanted, and what to do next.
+        /// Found, wanted, and the next step.
         why: String,
     },
 }

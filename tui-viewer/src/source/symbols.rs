@@ -21,7 +21,7 @@ use crate::source::source_files;
 use crate::text::function_name::async_bodies::{async_bodies, name_of_body};
 use crate::text::function_name::{Name, rust_path};
 
-/// Where distributions keep debug information.
+/// Folder where distributions keep debug information.
 const DEBUG_FILES: &str = "/usr/lib/debug";
 
 /// Size above which a source file is not read, in bytes.
@@ -125,7 +125,7 @@ impl Symbols {
         let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
             frames(loader, &known.async_bodies, address)
         });
-        // The standard library brings debug information into programs that have none of their own.
+        // The standard library brings debug information into programs without debug information of their own.
         if !has_lines
             && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
@@ -173,7 +173,7 @@ impl Names {
 
     /// Starts anew for the program's next process.
     pub(crate) fn go_on_with(&mut self, pid: u32) {
-        // A module without a build id may be another one.
+        // Without a build id, a module of the new process may have other code.
         *self = Self::of(pid);
     }
 
@@ -226,7 +226,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             });
         }
     }
-    // The function that the address is in has a name also without debug information.
+    // Without debug information, a symbol names the function around the address.
     let has_name = |frame: &Frame| !frame.function.is_empty() && !is_closure_alone(frame);
     let outermost_is_named = frames.last().is_some_and(has_name);
     if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {

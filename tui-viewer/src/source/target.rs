@@ -113,7 +113,7 @@ pub fn title_of(name: &str) -> String {
 /// Checks a name that stands for all programs of that name.
 ///
 /// # Errors
-/// There is none, or it names a process or a file.
+/// The name is empty, or names a process or a file.
 pub fn check_all(name: &str) -> anyhow::Result<()> {
     let of_one = Wanted::of(&TargetArgs {
         target: Some(name.into()),

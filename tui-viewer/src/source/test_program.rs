@@ -1,4 +1,4 @@
-//! A program as tests of readers need one: its ring, and what it publishes there.
+//! Program for tests of readers: its ring, and the records that it publishes there.
 
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) struct TestProgram {
     pub(crate) seq: u64,
     pub(crate) epoch: u64,
     pub(crate) withdraws: Option<u64>,
-    /// Calls of `main` in each record.
+    /// Number of calls of `main` in each record.
     pub(crate) main_calls: u64,
     pid: u32,
     started_unix_ns: u64,

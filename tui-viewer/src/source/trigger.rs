@@ -37,7 +37,7 @@ pub(crate) struct Watch {
 /// Outcome of records that a trigger has taken.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The condition has become true: the past is to be kept.
+    /// The condition has become true, so the past should be kept.
     Act(Box<Fired>),
     /// The condition has become true, but the limit allows no action for this time.
     HeldBack(Duration),
@@ -48,7 +48,7 @@ pub(crate) enum Event {
 pub(crate) struct Fired {
     /// Time when it became true: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: u64,
-    /// What was true, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
+    /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
     pub(crate) words: String,
     /// The comparison that was true, the first one of several.
     pub(crate) comparison: Comparison,
@@ -72,7 +72,7 @@ impl Watch {
         }
     }
 
-    /// The condition.
+    /// Returns the condition.
     pub(crate) fn condition(&self) -> &Condition {
         &self.condition
     }

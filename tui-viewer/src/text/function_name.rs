@@ -153,7 +153,7 @@ pub(crate) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
 /// Words of types that are no paths.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether the last part of the old scheme's name is the hash that Rust ends each name with. Names of C++ begin alike.
+/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the same way.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -170,7 +170,7 @@ fn cpp_path(symbol: &str) -> Option<String> {
     Some(path.replace("(anonymous namespace)", "{anonymous}"))
 }
 
-/// Splits a path of C++. Lambdas are written as closures of Rust are, without the operator that calls them.
+/// Splits a path of C++. Writes lambdas like closures of Rust, without the operator that calls them.
 fn cpp_parts(path: &str) -> Vec<String> {
     let path = path.trim_end_matches(['&', ' ']);
     let path = path.strip_suffix(" volatile").unwrap_or(path);

@@ -30,7 +30,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// `./a.txt and .html`: files that differ in their endings only.
+/// Formats paths that differ only in their endings: `./a.txt and .html`.
 pub(crate) fn in_words(paths: &[PathBuf]) -> String {
     let Some((first, others)) = paths.split_first() else {
         return String::new();

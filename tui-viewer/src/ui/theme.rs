@@ -38,11 +38,11 @@ pub(crate) enum Meaning {
     Good,
     /// Time off the CPU, and threads that wait.
     Waiting,
-    /// Not as usual, not wrong.
+    /// Unusual state, which is not wrong.
     Notable,
-    /// Over, or wrong.
+    /// State that is over, or wrong.
     Ended,
-    /// Wrong, and to be seen.
+    /// Error that the user should notice.
     Alarm,
 }
 

@@ -46,7 +46,7 @@ impl<'a> Symbols<'a> {
         Self { by_address }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no symbols.
     pub(super) fn is_empty(&self) -> bool {
         self.by_address.is_empty()
     }

@@ -142,7 +142,7 @@ pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
 }
 
 /// # Errors
-/// A theme that does not exist.
+/// The environment names a theme that does not exist.
 fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
     let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
     Ok(ScreenOptions {

@@ -140,7 +140,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// The snapshots of a side, of the part that is asked for, and what there is to know of them.
+/// Returns the snapshots of a side, of the part that is asked for, and the facts about each run.
 fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
         let one = TargetArgs {

@@ -40,7 +40,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(console::DONE)
 }
 
-/// Removes files there that no program writes any more, and returns how many were where.
+/// Removes files there that no program writes any more, and describes how many were in each directory.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {

@@ -85,7 +85,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     }
 }
 
-/// Other run than the named one, where there is none but it.
+/// Other run, where the named one does not exist.
 enum Earlier {
     /// No program of the name runs.
     OfName(String),

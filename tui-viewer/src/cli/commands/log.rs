@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Longest time between two looks for a record, and so the largest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Shortest and longest interval that the program is asked to publish at.
+/// Shortest and longest interval that is asked for: the log's interval is brought between them.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
 /// Most records between two looks that are searched for resets.

@@ -34,7 +34,7 @@ pub(super) struct Attached {
     earlier: Option<Earlier>,
     /// Requests that wait for the one before: a slot holds one at a time.
     queue: Vec<Request>,
-    /// When to look for the next record.
+    /// Times of looks for the next record.
     pace: Pace,
     /// Whether the program's functions were looked for.
     asked_for_functions: bool,
@@ -48,7 +48,7 @@ impl Attached {
             pid: header.pid,
             path: ring.path().to_path_buf(),
         };
-        // Holding a slot is what makes the program publish at the watched rate.
+        // A program publishes at the watched rate while a slot is held.
         let slot = ring.take_slot().ok().flatten();
         Self {
             ring,

@@ -1,4 +1,4 @@
-//! The target as it was typed, and what was found for it.
+//! Target that was typed, and the ring or file that was found for it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -41,7 +41,7 @@ pub enum Wanted {
 pub enum Found {
     /// A ring, of a program that runs or has ended.
     Ring(Box<RingFile>, Liveness),
-    /// Rings of programs that run, to be shown together, and the name by which they were wanted.
+    /// Rings of running programs that are shown together, and the typed name.
     Together(String, Vec<(RingFile, Liveness)>),
     /// A kept snapshot.
     Kept(PathBuf),
@@ -49,7 +49,7 @@ pub enum Found {
     Streamed(Box<(Snapshot, Addresses)>),
 }
 
-/// Why there is no target: what is there, and the command that opens it.
+/// Reason why there is no target: the programs there, and the command that opens one.
 #[derive(Debug)]
 pub struct NoTarget {
     /// Missing target, in one line.
@@ -86,7 +86,7 @@ const STDIN: &str = "-";
 pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 
 impl Wanted {
-    /// Converts what was typed to a target.
+    /// Converts the typed arguments to a target.
     pub fn of(args: &TargetArgs) -> Self {
         if args.all {
             return Self::All(args.target.clone().unwrap_or_default());

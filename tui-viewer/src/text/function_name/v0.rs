@@ -201,7 +201,7 @@ mod tests {
                 "_RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCs2_4core3ops8function6FnOnceTyEE9call_once6vtableB8_",
                 Some(("vS", Base::Provided)),
             ),
-            // In a generic function, and in a method of another impl.
+            // The first impl is in a generic function, the second in a method of another impl.
             ("_RNvXINvNtCs1_1a1b1fhENtB2_1S", Some(("v", impl_at("a::b", "")))),
             (
                 "_RNvXNvMs_NtCs1_1a1bNtB2_1S1fNtB2_1T",

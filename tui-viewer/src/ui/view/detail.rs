@@ -230,7 +230,7 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         if known == Known::Exactly {
             return format!("{text} {percent}");
         }
-        // An estimate may be without a known error.
+        // The error of an estimate may be unknown.
         let error = match data.snapshot.value(error.round() as u64) {
             0 => String::new(),
             error_ns if unit::counts(app) || per.is_some() => {

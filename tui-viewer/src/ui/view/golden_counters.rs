@@ -1,4 +1,4 @@
-//! Golden screens of counters, values and gauges, and that windows, comparisons and numbers per call hold for them.
+//! Golden screens of counters, values and gauges, also in windows, in comparisons and per call.
 
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
@@ -59,7 +59,7 @@ fn shown(width: u16, height: u16, name: &str) -> App {
     app
 }
 
-/// The row of the counter in the list.
+/// Returns the line of the counter in the list.
 fn row(app: &App) -> String {
     let text = text(app);
     let row = text

@@ -319,7 +319,7 @@ fn name(
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let text = match matches!(row.what, What::Call(line) if data.is_own(line)) && app.layout().title.is_none()
     {
-        // No line above says whose callers and callees these are.
+        // No line above names the function of these callers and callees.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };

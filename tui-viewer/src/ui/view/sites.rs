@@ -40,7 +40,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     });
 }
 
-/// Whether all names fit with their modules: names side by side are shortened by one rule.
+/// Whether all names fit with their modules, because one rule shortens all names of the list.
 fn have_room_for_modules(app: &App, data: &Data, places: &[Place<SiteColumn>]) -> bool {
     let cells = places.iter().find(|place| place.column == SiteColumn::Name);
     let cells = cells.map_or(0, |place| usize::from(place.width));

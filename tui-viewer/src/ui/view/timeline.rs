@@ -161,7 +161,7 @@ pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let height = lines_of_lane(rows.len(), lines);
     let fit = match rows.len() <= usize::from(lines) {
         true => rows.len(),
-        // The last line says how many are left out.
+        // The last line has the number of threads that are left out.
         false => usize::from(lines.saturating_sub(1)),
     };
     let mut y = area.y + 1;

@@ -105,7 +105,7 @@ fn without_a_file_the_crate_decides() {
         place_of("", &nameless),
         (Origin::Unknown, String::new(), String::new())
     );
-    // Paths that the compiler was told to make relative.
+    // The compiler was told to make these paths relative.
     let remapped = place_of("src/x.rs", &rust("my_lib::x"));
     assert_eq!(remapped.2, "src/x.rs");
     assert_eq!(place_of("../../secret/x.rs", &nameless).2, "");

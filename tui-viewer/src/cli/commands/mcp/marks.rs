@@ -11,7 +11,7 @@ pub(super) const MARKS_MAX: usize = 16;
 /// Largest sum of all marks, as they are stored, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// The snapshots that were marked.
+/// Snapshots that were marked.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     made: u64,

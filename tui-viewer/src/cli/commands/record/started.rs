@@ -19,7 +19,7 @@ use crate::cli::commands::status_line::StatusLine;
 use crate::output::console::{FAILED, in_one_line, say};
 use crate::source::target::wanted::{Found, line_of};
 
-/// Time between two looks for the program's ring: the ring holds much more than that.
+/// Time between two looks for the program's ring, far below a second of records, after which a delay matters.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The same time for a program that opens a scope late, or never.

@@ -100,7 +100,7 @@ fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile
     loop {
         if args.follow && running(&wanted, args).is_none() {
             match target::find(&wanted, args.target.dir.as_deref()) {
-                // The typed name needs a correction, because waiting would not help.
+                // Waiting does not help where the user has to choose another program, or to correct the name.
                 Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
                     return Err(error);
                 }

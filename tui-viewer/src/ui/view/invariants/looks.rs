@@ -60,7 +60,7 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
     }
 }
 
-/// Frames of the graph are told by their ground, and without colours by an edge and a fill, with and without Unicode.
+/// Frames of the graph differ by their ground, and without colours by an edge and a fill, with and without Unicode.
 #[test]
 fn frames_have_an_edge_where_they_have_no_colour() {
     for ascii in [false, true] {
