@@ -181,7 +181,7 @@ impl Timeline {
     /// Finds the moment nearest to the begin of a span; the oldest where the span would begin before it.
     ///
     /// # Errors
-    /// The span would begin after the newest moment.
+    /// The span would begin after the newest moment, or at a clock time before the oldest.
     pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted),
